@@ -1,0 +1,43 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Every target is built with the same, strict settings.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    // The fault hook of DavitSystem, which the crash tests need; release builds do not contain it.
+    .define("DAVIT_FAULTS", .when(configuration: .debug)),
+]
+
+/// A library target; `dependencies` are the only modules it may import.
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+}
+
+let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
+
+let package = Package(
+    name: "davit",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "DavitParts", targets: ["DavitSystem"])
+    ],
+    targets: [
+        // C libraries: a module map and a shim header, nothing else.
+        .systemLibrary(name: "CLinux"),
+
+        // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
+        library("DavitSystem", [linux]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,87 @@
+#ifndef DAVIT_CLINUX_NETWORK_H
+#define DAVIT_CLINUX_NETWORK_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
+/* The C libraries disagree on which constants are enumerations; here all of them are numbers. */
+static const int DAVIT_SOCK_STREAM = SOCK_STREAM;
+static const int DAVIT_SOCK_FLAGS = SOCK_NONBLOCK | SOCK_CLOEXEC;
+static const int DAVIT_SOCK_CLOEXEC = SOCK_CLOEXEC;
+static const int DAVIT_SHUT_WR = SHUT_WR;
+static const int DAVIT_SHUT_RDWR = SHUT_RDWR;
+static const int DAVIT_MSG_NOSIGNAL = MSG_NOSIGNAL;
+static const int DAVIT_MSG_MORE = MSG_MORE;
+static const int DAVIT_IPPROTO_TCP = IPPROTO_TCP;
+static const int DAVIT_IPPROTO_IPV6 = IPPROTO_IPV6;
+static const unsigned DAVIT_EPOLL_STREAM = EPOLLIN | EPOLLOUT | EPOLLRDHUP | (unsigned)EPOLLET;
+static const unsigned DAVIT_EPOLL_NOTICE = EPOLLIN | (unsigned)EPOLLET;
+static const unsigned DAVIT_EPOLL_LEVEL = EPOLLIN;
+static const unsigned DAVIT_EPOLL_READABLE = EPOLLIN;
+static const unsigned DAVIT_EPOLL_WRITABLE = EPOLLOUT;
+static const unsigned DAVIT_EPOLL_ENDED = EPOLLRDHUP;
+static const unsigned DAVIT_EPOLL_BROKEN = EPOLLERR | EPOLLHUP;
+
+/* Not declared without _GNU_SOURCE. */
+int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
+int pthread_setname_np(pthread_t thread, const char *name);
+ssize_t preadv2(int descriptor, const struct iovec *pieces, int count, off_t offset, int flags);
+ssize_t readahead(int descriptor, off_t offset, size_t count);
+
+/* The type of the resource depends on the C library. */
+static inline int davit_get_descriptor_limit(struct rlimit *limit) {
+    return getrlimit(RLIMIT_NOFILE, limit);
+}
+static inline int davit_set_descriptor_limit(const struct rlimit *limit) {
+    return setrlimit(RLIMIT_NOFILE, limit);
+}
+
+/* Starts a detached thread; the number of the error, or 0. */
+static inline int davit_start_thread(void *(*start)(void *), void *context) {
+    pthread_t thread;
+    int code = pthread_create(&thread, NULL, start, context);
+    if (code == 0) pthread_detach(thread);
+    return code;
+}
+
+/* ioctl is variadic: bytes the peer has not acknowledged yet, or -1. */
+static inline int davit_outstanding_bytes(int descriptor) {
+    int value = 0;
+    return ioctl(descriptor, SIOCOUTQ, &value) == 0 ? value : -1;
+}
+
+/* The user at the other end of a local socket when it connected, or -1; struct ucred needs _GNU_SOURCE. */
+static inline long long davit_peer_user(int descriptor) {
+    struct { int process; unsigned user, group; } peer;
+    socklen_t length = sizeof peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
+}
+
+/* Reads only what is in memory (RWF_NOWAIT); EAGAIN where a disk would have to be waited for. */
+static inline ssize_t davit_pread_nowait(int descriptor, void *buffer, size_t count, off_t offset) {
+    struct iovec piece = {buffer, count};
+    return preadv2(descriptor, &piece, 1, offset, 0x00000008);
+}
+
+/* True for file systems that have no disk: tmpfs and ramfs. */
+static inline int davit_is_in_memory(int descriptor) {
+    struct statfs volume;
+    if (fstatfs(descriptor, &volume) != 0) return 0;
+    return volume.f_type == 0x01021994 || (unsigned)volume.f_type == 0x858458f6u;
+}
+
+#endif

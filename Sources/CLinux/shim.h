@@ -1,0 +1,8 @@
+// Linux calls and constants that Swift cannot import by themselves: variadic functions and macros.
+#ifndef DAVIT_CLINUX_SHIM_H
+#define DAVIT_CLINUX_SHIM_H
+#ifdef __linux__
+#include "files.h"
+#include "network.h"
+#endif
+#endif

@@ -1,0 +1,16 @@
+/// Lends `bytes` with the NUL that C wants behind them; on the stack unless they are long.
+@inline(__always)
+func withCPath<Result, Failure: Error>(
+    _ bytes: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count + 1) {
+        buffer throws(Failure) in
+        let end = unsafe buffer.initialize(fromContentsOf: bytes)
+        unsafe buffer[end] = 0
+        return try unsafe buffer.withMemoryRebound(to: CChar.self) { text throws(Failure) in
+            // Never nil: the capacity is at least 1.
+            guard let start = text.baseAddress else { fatalError("an empty allocation") }
+            return try unsafe body(UnsafePointer(start))
+        }
+    }
+}

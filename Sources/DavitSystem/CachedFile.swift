@@ -1,0 +1,89 @@
+#if os(Linux)
+internal import CLinux
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Reads of files that say whether a disk would have to be waited for.
+package enum CachedFile {
+    package enum Outcome: Equatable, Sendable {
+        /// 0 at the end of the file.
+        case bytes(Int)
+        /// Not in memory: ask again with ``read(_:into:offset:)`` where waiting is allowed.
+        case notCached
+        /// The system or the volume cannot tell.
+        case unknown
+        case failed(SystemError)
+    }
+
+    /// Reads what is in memory.
+    package static func readCached(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, offset: Int64
+    ) -> Outcome {
+        #if os(Linux)
+        let (count, code) = uninterrupted {
+            unsafe davit_pread_nowait(file, buffer.baseAddress, buffer.count, off_t(offset))
+        }
+        if count >= 0 { return .bytes(count) }
+        switch code {
+        case EAGAIN: return .notCached
+        case EOPNOTSUPP, ENOSYS, EINVAL: return .unknown
+        default: return .failed(SystemError(errno: code, call: "preadv2"))
+        }
+        #else
+        return .unknown
+        #endif
+    }
+
+    /// Reads, and waits for a disk.
+    package static func read(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, offset: Int64
+    ) -> Outcome {
+        let (count, code) = uninterrupted {
+            unsafe pread(file, buffer.baseAddress, buffer.count, off_t(offset))
+        }
+        return count >= 0 ? .bytes(count) : .failed(SystemError(errno: code, call: "pread"))
+    }
+
+    /// True if the byte at `offset` is in memory; false also where nobody can tell.
+    package static func isCached(_ file: Int32, offset: Int64) -> Bool {
+        var byte: UInt8 = 0
+        let outcome = unsafe withUnsafeMutableBytes(of: &byte) {
+            unsafe readCached(file, into: $0, offset: offset)
+        }
+        switch outcome {
+        case .bytes, .failed: return true
+        case .notCached: return false
+        case .unknown: return isInMemory(file)
+        }
+    }
+
+    /// True if the volume has no disk that could be waited for.
+    private static func isInMemory(_ file: Int32) -> Bool {
+        #if os(Linux)
+        davit_is_in_memory(file) != 0
+        #else
+        false
+        #endif
+    }
+
+    /// Brings a part of a file into memory. Blocks.
+    package static func fetch(_ file: Int32, offset: Int64, count: Int) {
+        #if os(Linux)
+        _ = readahead(file, off_t(offset), count)
+        #else
+        var advice = radvisory(ra_offset: offset, ra_count: Int32(clamping: count))
+        _ = unsafe fcntl(file, F_RDADVISE, &advice)
+        #endif
+        // Reading ahead only begins the work; the last byte comes when all is there.
+        var byte: UInt8 = 0
+        unsafe withUnsafeMutableBytes(of: &byte) {
+            _ = unsafe read(file, into: $0, offset: offset + Int64(max(0, count - 1)))
+        }
+    }
+}

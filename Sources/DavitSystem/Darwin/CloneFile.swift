@@ -1,0 +1,57 @@
+#if canImport(Darwin)
+internal import Darwin
+
+extension FileDescriptor {
+    /// Copies all content of this file into `target`, which is empty; holes stay holes where the volume
+    /// can.
+    package borrowing func copyContent(
+        to target: borrowing FileDescriptor, status: FileStatus
+    ) throws(SystemError) {
+        let (from, to) = (rawValue, target.rawValue)
+        _ = try FileCall.run("fcopyfile") {
+            unsafe fcopyfile(from, to, nil, copyfile_flags_t(COPYFILE_DATA | COPYFILE_DATA_SPARSE))
+        }
+    }
+
+    /// Copies the extended attributes and the access control list of this file to `target`.
+    package borrowing func copyAttributes(
+        to target: borrowing FileDescriptor, except skipped: String? = nil
+    ) throws(SystemError) {
+        let (from, to) = (rawValue, target.rawValue)
+        do {
+            _ = try FileCall.run("fcopyfile") {
+                unsafe fcopyfile(from, to, nil, copyfile_flags_t(COPYFILE_XATTR | COPYFILE_ACL))
+            }
+            if let skipped {
+                _ = try FileCall.run("fremovexattr") { unsafe fremovexattr(to, skipped, 0) }
+            }
+        } catch {
+            switch error.code {
+            case .notSupported, .notPermitted, .accessDenied, .noData: return
+            default: throw error
+            }
+        }
+    }
+
+    /// The value of an attribute; nil if there is none or the volume has none.
+    package borrowing func attribute(_ name: String) throws(SystemError) -> [UInt8]? {
+        let number = rawValue
+        var bytes = [UInt8](repeating: 0, count: 1 << 12)
+        do {
+            let count = try FileCall.run("fgetxattr") {
+                unsafe fgetxattr(number, name, &bytes, bytes.count, 0, 0)
+            }
+            bytes.removeLast(bytes.count - count)
+            return bytes
+        } catch {
+            if error.code == .noData || error.code == .notSupported { return nil }
+            throw error
+        }
+    }
+
+    package borrowing func setAttribute(_ name: String, to value: [UInt8]) throws(SystemError) {
+        let number = rawValue
+        _ = try FileCall.run("fsetxattr") { unsafe fsetxattr(number, name, value, value.count, 0, 0) }
+    }
+}
+#endif

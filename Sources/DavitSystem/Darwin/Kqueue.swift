@@ -1,0 +1,91 @@
+#if canImport(Darwin)
+internal import Darwin
+
+/// Readiness through kqueue(2), with `EV_CLEAR`.
+///
+/// The event memory belongs to the thread that waits; the descriptor never changes. That makes the unchecked
+/// conformance true.
+@safe package final class Kqueue: EventQueue, @unchecked Sendable {
+    private static let batch = 256
+
+    private let queue: FileDescriptor
+    private let events: UnsafeMutablePointer<kevent>
+
+    package init() throws(SystemError) {
+        queue = FileDescriptor(owning: try checked("kqueue") { kqueue() })
+        unsafe events = .allocate(capacity: Self.batch)
+        _ = fcntl(queue.rawValue, F_SETFD, FD_CLOEXEC)
+        try change(0, EVFILT_USER, EV_ADD | EV_CLEAR, EventToken.wake)
+    }
+
+    deinit { unsafe events.deallocate() }
+
+    package func watch(_ descriptor: Int32, token: UInt64) throws(SystemError) {
+        try change(UInt(descriptor), EVFILT_READ, EV_ADD | EV_CLEAR, token)
+        try change(UInt(descriptor), EVFILT_WRITE, EV_ADD | EV_CLEAR, token)
+    }
+
+    package func watchAccepting(_ descriptor: Int32, token: UInt64) throws(SystemError) {
+        try change(UInt(descriptor), EVFILT_READ, EV_ADD, token)
+    }
+
+    package func unwatch(_ descriptor: Int32) {
+        // Fails only for a filter that is not there, which is what is wanted.
+        _ = try? change(UInt(descriptor), EVFILT_READ, EV_DELETE, 0)
+        _ = try? change(UInt(descriptor), EVFILT_WRITE, EV_DELETE, 0)
+    }
+
+    package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
+        for number in numbers {
+            // EVFILT_SIGNAL reports next to the disposition, so that the default one must go.
+            unsafe signal(number, SIG_IGN)
+            try change(UInt(number), EVFILT_SIGNAL, EV_ADD | EV_CLEAR, EventToken.signal)
+        }
+    }
+
+    package func wait(milliseconds: Int32) -> Int {
+        var limit = timespec(
+            tv_sec: Int(milliseconds) / 1000, tv_nsec: Int(milliseconds) % 1000 * 1_000_000)
+        let count =
+            unsafe milliseconds < 0
+            ? kevent(queue.rawValue, nil, 0, events, Int32(Self.batch), nil)
+            : kevent(queue.rawValue, nil, 0, events, Int32(Self.batch), &limit)
+        return max(0, Int(count))
+    }
+
+    package func event(at index: Int) -> Event {
+        let raw = unsafe events[index]
+        var event = unsafe Event(token: UInt64(UInt(bitPattern: raw.udata)))
+        let isAtEnd = Int32(raw.flags) & EV_EOF != 0
+        switch Int32(raw.filter) {
+        case EVFILT_READ:
+            event.isReadable = true
+            event.hasEnded = isAtEnd
+        case EVFILT_WRITE:
+            event.isWritable = true
+            // For the writing side the end of the stream means that the peer takes nothing any longer.
+            event.hasEnded = isAtEnd
+            event.isBroken = isAtEnd
+        default: break
+        }
+        return event
+    }
+
+    package func wake() {
+        var note = unsafe kevent(
+            ident: 0, filter: Int16(EVFILT_USER), flags: 0, fflags: UInt32(NOTE_TRIGGER), data: 0,
+            udata: UnsafeMutableRawPointer(bitPattern: UInt(EventToken.wake)))
+        _ = unsafe kevent(queue.rawValue, &note, 1, nil, 0, nil)
+    }
+
+    private func change(
+        _ ident: UInt, _ filter: Int32, _ flags: Int32, _ token: UInt64
+    ) throws(SystemError) {
+        var entry = unsafe kevent(
+            ident: ident, filter: Int16(filter), flags: UInt16(flags), fflags: 0, data: 0,
+            udata: UnsafeMutableRawPointer(bitPattern: UInt(token)))
+        let code = unsafe kevent(queue.rawValue, &entry, 1, nil, 0, nil)
+        if code == -1 { throw SystemError(errno: errno, call: "kevent") }
+    }
+}
+#endif

@@ -1,0 +1,86 @@
+#if canImport(Darwin)
+internal import Darwin
+
+extension RootDirectory {
+    // From <sys/fcntl.h>, macOS 11: a link anywhere in the path is ELOOP.
+    private static let noLinkAnywhere: Int32 = 0x2000_0000
+    private static let statusWithoutAnyLink: Int32 = 0x0800
+
+    /// Whether one call of the system can resolve a whole path.
+    static var canOpenBeneath: Bool { true }
+
+    static func ignoresCase(_ number: Int32) -> Bool { fpathconf(number, _PC_CASE_SENSITIVE) == 0 }
+
+    /// The path of an existing file or directory with its names as they are stored.
+    package borrowing func storedPath(of path: [UInt8]) throws(SystemError) -> [UInt8] {
+        let file = try open(path, for: .content, mayWait: true)
+        let number = file.rawValue
+        var text = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        _ = try FileCall.run("fcntl") { unsafe fcntl(number, F_GETPATH, &text) }
+        let stored = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        let prefix = realPath == [UInt8(ascii: "/")] ? realPath : realPath + [UInt8(ascii: "/")]
+        // The root was moved: then its members cannot be told from the text.
+        return stored.starts(with: prefix) ? Array(stored.dropFirst(prefix.count)) : path
+    }
+
+    /// The status of what a path names, without following any link: `loop` where one is in the way.
+    ///
+    /// - Parameters:
+    ///   - path: segments joined by "/", no `.`, no `..`; empty for the root.
+    ///   - acceptsLink: a link in the last place is what is asked for.
+    ///   - mayWait: nothing here can tell what is cached; metadata is read where the caller stands.
+    package borrowing func status(
+        at path: [UInt8], acceptsLink: Bool, mayWait: Bool
+    ) throws(SystemError) -> FileStatus {
+        if path.isEmpty { return try descriptor.status() }
+        if walksComponents || path.count >= Int(PATH_MAX) || acceptsLink {
+            let slash = path.lastIndex(of: UInt8(ascii: "/"))
+            let parent = slash.map { Array(path[..<$0]) } ?? []
+            let status = try open(parent, for: .base, mayWait: mayWait)
+                .status(of: slash.map { Array(path[($0 + 1)...]) } ?? path)
+            if status.kind == .symbolicLink, !acceptsLink {
+                throw SystemError(errno: ELOOP, call: "fstatat")
+            }
+            return status
+        }
+        return try descriptor.status(at: path, flags: Self.statusWithoutAnyLink)
+    }
+
+    /// Opens what a path names, without following any link: `loop` where one is in the way.
+    ///
+    /// The caller has seen with ``status(at:acceptsLink:mayWait:)`` that it is no FIFO, socket or device, and
+    /// looks at the kind again afterwards: somebody may have put one there in between. Such an open neither
+    /// waits nor takes a terminal.
+    package borrowing func open(
+        _ path: [UInt8], for mode: OpenMode, mayWait: Bool
+    ) throws(SystemError) -> FileDescriptor {
+        if walksComponents || path.count >= Int(PATH_MAX) {
+            return try openByComponents(path, flags: mode.flags, permissions: 0)
+        }
+        let directory = descriptor.rawValue
+        let number = try unsafe withCPath(path.isEmpty ? [UInt8(ascii: ".")] : path) {
+            text throws(SystemError) in
+            try FileCall.run("openat") {
+                unsafe openAt(directory, text, mode.flags | Self.noLinkAnywhere, 0)
+            }
+        }
+        return FileDescriptor(owning: number)
+    }
+
+    /// Apple's volumes have no unnamed files.
+    package borrowing func openUnnamed(
+        in directory: [UInt8], permissions: UInt32
+    ) throws(SystemError) -> FileDescriptor {
+        throw SystemError(errno: ENOTSUP, call: "open")
+    }
+}
+
+extension FileDescriptor {
+    /// Never called: there are no unnamed files.
+    package borrowing func linkUnnamed(
+        to directory: borrowing FileDescriptor, as name: [UInt8]
+    ) throws(SystemError) {
+        throw SystemError(errno: ENOTSUP, call: "linkat")
+    }
+}
+#endif

@@ -1,0 +1,92 @@
+#if os(Linux)
+internal import CLinux
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
+
+extension FileDescriptor {
+    /// Copies all content of this file into `target`, which is empty: by sharing blocks, else inside the
+    /// kernel, else through memory. Holes stay holes.
+    ///
+    /// - Parameter status: of this file.
+    package borrowing func copyContent(
+        to target: borrowing FileDescriptor, status: FileStatus
+    ) throws(SystemError) {
+        guard status.length > 0 else { return }
+        let (from, to) = (rawValue, target.rawValue)
+        do {
+            _ = try FileCall.run("ficlone") { davit_clone_into(to, from) }
+            return
+        } catch {
+            if error.isDiskFull { throw error }
+        }
+        if status.allocated < status.length {
+            try copyExtents(to: target, length: status.length)
+        } else {
+            try copyRange(to: target, count: .max)
+        }
+    }
+
+    /// Copies from the positions of both files, `count` bytes or up to the end.
+    private borrowing func copyRange(
+        to target: borrowing FileDescriptor, count: Int64
+    ) throws(SystemError) {
+        let (from, to) = (rawValue, target.rawValue)
+        var rest = count
+        var isFirst = true
+        while rest > 0 {
+            let piece = Int(min(rest, 1 << 30))
+            let copied: Int
+            do {
+                copied = try FileCall.run("copy_file_range") { davit_copy_file_range(from, to, piece) }
+            } catch {
+                // Nothing was copied yet, so the other way starts where this one did.
+                if isFirst, error.isUnsupported || error.code == .crossVolume || error.code == .badDescriptor
+                {
+                    return try copyThroughMemory(to: target, count: rest)
+                }
+                throw error
+            }
+            // Some volumes answer 0 although there is content.
+            if copied == 0 { return isFirst ? try copyThroughMemory(to: target, count: rest) : () }
+            isFirst = false
+            rest -= Int64(copied)
+        }
+    }
+
+    /// Copies data and skips holes.
+    private borrowing func copyExtents(
+        to target: borrowing FileDescriptor, length: Int64
+    ) throws(SystemError) {
+        var offset: Int64 = 0
+        while offset < length {
+            let data: Int64
+            do {
+                data = try seek(offset, Int32(DAVIT_SEEK_DATA))
+            } catch {
+                if error.code == .noDevice { break }  // A hole up to the end.
+                if error.code == .invalid {
+                    _ = try seek(0, SEEK_SET)
+                    return try copyRange(to: target, count: .max)
+                }
+                throw error
+            }
+            let end = min(try seek(data, Int32(DAVIT_SEEK_HOLE)), length)
+            guard end > data else { break }
+            _ = try seek(data, SEEK_SET)
+            _ = try target.seek(data, SEEK_SET)
+            try copyRange(to: target, count: end - data)
+            offset = end
+        }
+        try target.setLength(length)
+    }
+
+    private borrowing func seek(_ offset: Int64, _ whence: Int32) throws(SystemError) -> Int64 {
+        let number = rawValue
+        return Int64(try FileCall.run("lseek") { lseek(number, off_t(offset), whence) })
+    }
+}
+#endif

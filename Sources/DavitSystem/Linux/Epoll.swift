@@ -1,0 +1,86 @@
+#if os(Linux)
+internal import CLinux
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
+
+/// Readiness through epoll(7), edge-triggered.
+///
+/// The event memory and `signals` belong to the thread that waits; the descriptors never change. That makes
+/// the unchecked conformance true.
+@safe package final class Epoll: EventQueue, @unchecked Sendable {
+    private static let batch = 256
+
+    private let queue: FileDescriptor
+    private let waker: FileDescriptor
+    private var signals: FileDescriptor?
+    private let events: UnsafeMutablePointer<epoll_event>
+
+    package init() throws(SystemError) {
+        queue = FileDescriptor(
+            owning: try checked("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+        waker = FileDescriptor(
+            owning: try checked("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
+        unsafe events = .allocate(capacity: Self.batch)
+        // Edge-triggered: each write is a new event, so that the counter need not be read.
+        try control(EPOLL_CTL_ADD, waker.rawValue, DAVIT_EPOLL_NOTICE, EventToken.wake)
+    }
+
+    deinit { unsafe events.deallocate() }
+
+    package func watch(_ descriptor: Int32, token: UInt64) throws(SystemError) {
+        try control(EPOLL_CTL_ADD, descriptor, DAVIT_EPOLL_STREAM, token)
+    }
+
+    package func watchAccepting(_ descriptor: Int32, token: UInt64) throws(SystemError) {
+        try control(EPOLL_CTL_ADD, descriptor, DAVIT_EPOLL_LEVEL, token)
+    }
+
+    package func unwatch(_ descriptor: Int32) {
+        // Fails only for a descriptor that is not watched, which is what is wanted.
+        _ = try? control(EPOLL_CTL_DEL, descriptor, 0, 0)
+    }
+
+    package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
+        var set = Signals.block(numbers)
+        let descriptor = FileDescriptor(
+            owning: try checked("signalfd") {
+                unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+            })
+        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.signal)
+        signals = consume descriptor
+    }
+
+    package func wait(milliseconds: Int32) -> Int {
+        let count = unsafe epoll_wait(queue.rawValue, events, Int32(Self.batch), milliseconds)
+        return max(0, Int(count))
+    }
+
+    package func event(at index: Int) -> Event {
+        let raw = unsafe events[index]
+        let bits = unsafe raw.events
+        var event = unsafe Event(token: raw.data.u64)
+        event.isReadable = bits & DAVIT_EPOLL_READABLE != 0
+        event.isWritable = bits & DAVIT_EPOLL_WRITABLE != 0
+        event.isBroken = bits & DAVIT_EPOLL_BROKEN != 0
+        event.hasEnded = bits & (DAVIT_EPOLL_ENDED | DAVIT_EPOLL_BROKEN) != 0
+        return event
+    }
+
+    package func wake() {
+        _ = eventfd_write(waker.rawValue, 1)
+    }
+
+    private func control(
+        _ operation: Int32, _ descriptor: Int32, _ bits: UInt32, _ token: UInt64
+    ) throws(SystemError) {
+        var event = unsafe epoll_event()
+        unsafe event.events = bits
+        unsafe event.data.u64 = token
+        let code = unsafe epoll_ctl(queue.rawValue, operation, descriptor, &event)
+        if code == -1 { throw SystemError(errno: errno, call: "epoll_ctl") }
+    }
+}
+#endif

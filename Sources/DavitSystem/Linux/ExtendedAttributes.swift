@@ -1,0 +1,81 @@
+#if os(Linux)
+internal import CLinux
+
+extension FileDescriptor {
+    /// Copies the extended attributes of this file to `target`, access control lists among them.
+    ///
+    /// What the target's volume cannot hold, and what this process may not set, is left out; so is what says
+    /// something about the old bytes (capabilities, integrity).
+    package borrowing func copyAttributes(
+        to target: borrowing FileDescriptor, except skipped: String? = nil
+    ) throws(SystemError) {
+        for name in try attributeNames() where name != skipped && !Self.describesBytes(name) {
+            do {
+                guard let value = try attribute(name) else { continue }
+                try target.setAttribute(name, to: value)
+            } catch {
+                switch error.code {
+                case .notSupported, .notPermitted, .accessDenied, .noData, .invalid, .readOnlyVolume: continue
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// The value of an attribute; nil if there is none or the volume has none.
+    package borrowing func attribute(_ name: String) throws(SystemError) -> [UInt8]? {
+        let number = rawValue
+        do {
+            return try Self.growing { buffer throws(SystemError) in
+                try FileCall.run("fgetxattr") {
+                    unsafe davit_fgetxattr(number, name, &buffer, buffer.count)
+                }
+            }
+        } catch {
+            if error.code == .noData || error.code == .notSupported { return nil }
+            throw error
+        }
+    }
+
+    package borrowing func setAttribute(_ name: String, to value: [UInt8]) throws(SystemError) {
+        let number = rawValue
+        _ = try FileCall.run("fsetxattr") { unsafe davit_fsetxattr(number, name, value, value.count) }
+    }
+
+    private borrowing func attributeNames() throws(SystemError) -> [String] {
+        let number = rawValue
+        do {
+            let names = try Self.growing { buffer throws(SystemError) in
+                try FileCall.run("flistxattr") {
+                    unsafe davit_flistxattr(number, &buffer, buffer.count)
+                }
+            }
+            return names.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            if error.code == .notSupported { return [] }
+            throw error
+        }
+    }
+
+    /// Calls with a small buffer, and with the largest one there can be if that is too small.
+    private static func growing(
+        _ call: (inout [UInt8]) throws(SystemError) -> Int
+    ) throws(SystemError) -> [UInt8] {
+        for capacity in [1024, 1 << 16] {
+            var bytes = [UInt8](repeating: 0, count: capacity)
+            do throws(SystemError) {
+                let count = try call(&bytes)
+                bytes.removeLast(capacity - count)
+                return bytes
+            } catch {
+                if error.code != .bufferTooSmall || capacity > 1024 { throw error }
+            }
+        }
+        return []
+    }
+
+    private static func describesBytes(_ name: String) -> Bool {
+        name == "security.capability" || name == "security.ima" || name == "security.evm"
+    }
+}
+#endif

@@ -1,0 +1,68 @@
+#if os(Linux)
+internal import CLinux
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
+
+extension FileDescriptor {
+    /// The status of the open file itself.
+    package borrowing func status() throws(SystemError) -> FileStatus {
+        try unsafe Self.statx(rawValue, "", flags: Int32(DAVIT_AT_EMPTY_PATH))
+    }
+
+    /// The status of a member of this directory; of a symbolic link, not of where it leads.
+    package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
+        let directory = rawValue
+        return try unsafe withCPath(name) { text throws(SystemError) in
+            try unsafe Self.statx(directory, text, flags: AT_SYMLINK_NOFOLLOW)
+        }
+    }
+
+    package borrowing func status(of entry: borrowing DirectoryEntry) throws(SystemError) -> FileStatus {
+        try unsafe Self.statx(rawValue, entry.name, flags: AT_SYMLINK_NOFOLLOW)
+    }
+
+    private static func statx(
+        _ directory: Int32, _ name: UnsafePointer<CChar>, flags: Int32
+    ) throws(SystemError) -> FileStatus {
+        var raw = CLinux.statx()
+        _ = try FileCall.run("statx") { unsafe davit_statx(directory, name, flags, &raw) }
+        return FileStatus(raw)
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ raw: statx) {
+        let format = UInt32(raw.stx_mode) & UInt32(DAVIT_FORMAT_MASK)
+        kind =
+            switch format {
+            case UInt32(DAVIT_FORMAT_REGULAR): .regular
+            case UInt32(DAVIT_FORMAT_DIRECTORY): .directory
+            case UInt32(DAVIT_FORMAT_LINK): .symbolicLink
+            default: .special
+            }
+        mode = UInt32(raw.stx_mode) & 0o7777
+        owner = raw.stx_uid
+        group = raw.stx_gid
+        linkCount = raw.stx_nlink
+        inode = raw.stx_ino
+        device = UInt64(raw.stx_dev_major) << 20 | UInt64(raw.stx_dev_minor)
+        // Two mounts of one device are two volumes: rename answers EXDEV between them.
+        volume = raw.stx_mnt_id << 32 ^ device
+        length = Int64(clamping: raw.stx_size)
+        allocated = Int64(clamping: raw.stx_blocks &* 512)
+        modified = Self.nanoseconds(
+            seconds: raw.stx_mtime.tv_sec, fraction: Int64(raw.stx_mtime.tv_nsec))
+        created =
+            raw.stx_mask & UInt32(STATX_BTIME) == 0
+            ? nil
+            : Self.nanoseconds(seconds: raw.stx_btime.tv_sec, fraction: Int64(raw.stx_btime.tv_nsec))
+        #if DAVIT_FAULTS
+        if FileFaults.plan?.cutsTimes == true { created = created.map { $0 - $0 % 1_000_000_000 } }
+        #endif
+    }
+}
+#endif

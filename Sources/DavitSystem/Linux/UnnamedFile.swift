@@ -1,0 +1,52 @@
+#if os(Linux)
+internal import CLinux
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
+
+extension RootDirectory {
+    /// A new file without a name on the volume of a directory; it disappears with its descriptor.
+    ///
+    /// - Parameter directory: as for ``open(_:for:mayWait:)``.
+    /// - Throws: ``SystemError/isUnsupported`` or `isDirectory` where the volume has no such files.
+    package borrowing func openUnnamed(in directory: [UInt8], permissions: UInt32) throws(SystemError)
+        -> FileDescriptor
+    {
+        let flags = Int32(DAVIT_O_TMPFILE) | O_DIRECTORY | O_RDWR | O_CLOEXEC
+        return try open(directory, flags: flags, permissions: permissions, mayWait: true, call: "opentmpfile")
+    }
+}
+
+extension FileDescriptor {
+    /// Gives this unnamed file a name (`exists` if that is taken).
+    package borrowing func linkUnnamed(
+        to directory: borrowing FileDescriptor, as name: [UInt8]
+    ) throws(SystemError) {
+        let (file, to) = (rawValue, directory.rawValue)
+        try unsafe withCPath(name) { text throws(SystemError) in
+            if !Self.needsProc.load(ordering: .relaxed) {
+                do throws(SystemError) {
+                    _ = try FileCall.run("linkat") {
+                        unsafe linkat(file, "", to, text, Int32(DAVIT_AT_EMPTY_PATH))
+                    }
+                    return
+                } catch {
+                    // Kernels before 6.10 ask for a capability here and say ENOENT without it. So does a
+                    // directory that is gone: the second way then fails alike.
+                    guard error.code == .noEntry || error.code == .notPermitted else { throw error }
+                }
+            }
+            _ = try FileCall.run("linkat") {
+                unsafe linkat(AT_FDCWD, "/proc/self/fd/\(file)", to, text, AT_SYMLINK_FOLLOW)
+            }
+            Self.needsProc.store(true, ordering: .relaxed)
+        }
+    }
+
+    private static let needsProc = Atomic<Bool>(false)
+}
+#endif

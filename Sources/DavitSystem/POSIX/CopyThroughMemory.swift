@@ -1,0 +1,28 @@
+extension FileDescriptor {
+    /// Copies from the positions of both files, `count` bytes or up to the end.
+    borrowing func copyThroughMemory(
+        to target: borrowing FileDescriptor, count: Int64
+    ) throws(SystemError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+        defer { unsafe buffer.deallocate() }
+        var rest = count
+        while rest > 0 {
+            let free = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: buffer[..<Int(min(rest, Int64(buffer.count)))])
+            let filled = try unsafe read(into: free)
+            if filled == 0 { return }
+            try unsafe target.writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
+            rest -= Int64(filled)
+        }
+    }
+}
+
+extension SystemError {
+    /// No room for the bytes: the volume, the quota or the largest file it can hold.
+    package var isDiskFull: Bool {
+        switch code {
+        case .noSpace, .overQuota, .fileTooBig: true
+        default: false
+        }
+    }
+}

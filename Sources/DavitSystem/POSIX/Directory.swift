@@ -1,0 +1,95 @@
+#if os(Linux)
+internal import CLinux
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Changes of a directory's members, relative to its descriptor. Names are single segments; none of these
+/// calls follows a symbolic link in the last place.
+extension FileDescriptor {
+    /// - Parameter mode: as for mkdir(2); the umask applies.
+    package borrowing func makeDirectory(_ name: [UInt8], mode: UInt32) throws(SystemError) {
+        let directory = rawValue
+        try unsafe withCPath(name) { text throws(SystemError) in
+            _ = try FileCall.run("mkdirat") { unsafe mkdirat(directory, text, mode_t(mode)) }
+        }
+    }
+
+    /// Removes a member that is no directory.
+    package borrowing func unlink(_ name: [UInt8]) throws(SystemError) {
+        try unlink(name, flags: 0)
+    }
+
+    package borrowing func removeDirectory(_ name: [UInt8]) throws(SystemError) {
+        try unlink(name, flags: AT_REMOVEDIR)
+    }
+
+    private borrowing func unlink(_ name: [UInt8], flags: Int32) throws(SystemError) {
+        let directory = rawValue
+        try unsafe withCPath(name) { text throws(SystemError) in
+            _ = try FileCall.run("unlinkat") { unsafe unlinkat(directory, text, flags) }
+        }
+    }
+
+    /// Renames, and replaces what may be at `newName`.
+    package borrowing func rename(
+        _ name: [UInt8], to directory: borrowing FileDescriptor, as newName: [UInt8]
+    ) throws(SystemError) {
+        let (from, to) = (rawValue, directory.rawValue)
+        try unsafe withCPath(name) { old throws(SystemError) in
+            try unsafe withCPath(newName) { new throws(SystemError) in
+                _ = try FileCall.run("renameat") { unsafe renameat(from, old, to, new) }
+            }
+        }
+    }
+
+    /// Gives a member a second name.
+    package borrowing func link(
+        _ name: [UInt8], to directory: borrowing FileDescriptor, as newName: [UInt8]
+    ) throws(SystemError) {
+        let (from, to) = (rawValue, directory.rawValue)
+        try unsafe withCPath(name) { old throws(SystemError) in
+            try unsafe withCPath(newName) { new throws(SystemError) in
+                _ = try FileCall.run("linkat") { unsafe linkat(from, old, to, new, 0) }
+            }
+        }
+    }
+
+    /// The text of a symbolic link.
+    package borrowing func readLink(_ name: [UInt8]) throws(SystemError) -> [UInt8] {
+        let directory = rawValue
+        return try unsafe withCPath(name) { text throws(SystemError) in
+            // No link text is longer than PATH_MAX.
+            var bytes = [CChar](repeating: 0, count: 4096)
+            let count = try FileCall.run("readlinkat") {
+                unsafe readlinkat(directory, text, &bytes, bytes.count)
+            }
+            return bytes[..<count].map { UInt8(bitPattern: $0) }
+        }
+    }
+
+    /// Whether this process, with its effective ids, may write to a member: what rename does not ask.
+    ///
+    /// - Throws: `noEntry` if there is no such member, and why writing is refused.
+    package borrowing func checkWritable(_ name: [UInt8]) throws(SystemError) {
+        let directory = rawValue
+        try unsafe withCPath(name) { text throws(SystemError) in
+            _ = try FileCall.run("faccessat") { unsafe faccessat(directory, text, W_OK, AT_EACCESS) }
+        }
+    }
+
+    /// Permission bits of a member that is no link.
+    package borrowing func setMode(_ mode: UInt32, of name: [UInt8]) throws(SystemError) {
+        let directory = rawValue
+        try unsafe withCPath(name) { text throws(SystemError) in
+            _ = try FileCall.run("fchmodat") {
+                unsafe fchmodat(directory, text, mode_t(mode), AT_SYMLINK_NOFOLLOW)
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A folder that one process at a time may use: the lock is a file in it, held as long as the object lives.
+public final class OwnedFolder: Sendable {
+    public enum Failure: Error, Sendable, Equatable {
+        /// Another process holds it; its number where the lock file says so.
+        case held(byProcess: Int32?)
+        case notUsable(SystemError)
+    }
+
+    /// Canonical and absolute.
+    public let path: String
+    private let lock: FileDescriptor
+
+    /// Makes the folder (mode 0700) and what is missing above it, and takes its lock.
+    public init(path: String) throws(Failure) {
+        do throws(SystemError) {
+            try Self.makeFolders(path)
+            self.path = try Self.canonical(path)
+        } catch {
+            throw .notUsable(error)
+        }
+        lock = try Self.takeLock(in: self.path)
+    }
+
+    /// The absolute path without links.
+    /// - Throws: `ENOENT` and the rest, as `realpath` has them.
+    public static func canonical(_ path: String) throws(SystemError) -> String {
+        guard let resolved = unsafe realpath(path, nil) else {
+            throw SystemError(errno: errno, call: "realpath")
+        }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private static func makeFolders(_ path: String) throws(SystemError) {
+        var ends = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }
+        ends.append(path.endIndex)
+        var refusal: Int32?
+        for end in ends {
+            let folder = String(path[..<end])
+            if unsafe mkdir(folder, 0o700) == 0 { continue }
+            switch errno {
+            case EEXIST, EISDIR: break
+            // Some systems say this of a folder that is there.
+            case EACCES, EROFS: refusal = errno
+            // Because it could not be made above.
+            case ENOENT: throw SystemError(errno: refusal ?? ENOENT, call: "mkdir")
+            case let error: throw SystemError(errno: error, call: "mkdir")
+            }
+        }
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+            if errno == ENOENT, let refusal { throw SystemError(errno: refusal, call: "mkdir") }
+            throw SystemError(errno: errno, call: "access")
+        }
+    }
+
+    private static func takeLock(in folder: String) throws(Failure) -> FileDescriptor {
+        let raw = unsafe open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard raw >= 0 else { throw .notUsable(SystemError(errno: errno, call: "open")) }
+        let descriptor = FileDescriptor(owning: raw)
+        guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK else { throw .notUsable(SystemError(errno: errno, call: "flock")) }
+            throw .held(byProcess: readNumber(raw))
+        }
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(raw, 0) == 0, unsafe write(raw, text, text.count) == text.count else {
+            throw .notUsable(SystemError(errno: errno, call: "write"))
+        }
+        return descriptor
+    }
+
+    private static func readNumber(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: bytes[..<count].prefix { $0 != 10 }, as: UTF8.self))
+    }
+}

@@ -1,0 +1,66 @@
+#if os(Linux)
+internal import CLinux
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// The directory that nothing leaves: every path is resolved beneath it.
+package struct RootDirectory: ~Copyable, Sendable {
+    package let descriptor: FileDescriptor
+    /// Absolute and without links, when it was opened.
+    package let realPath: [UInt8]
+
+    /// True where the system cannot resolve a path beneath a directory in one call.
+    let walksComponents: Bool
+    /// True if names that differ in the case of letters only are one name on the root's volume. Only Apple's
+    /// systems tell.
+    package let ignoresCase: Bool
+
+    /// Opens a directory whose entries this process can read.
+    ///
+    /// - Parameter walksComponents: resolve component by component, also if the system has a call for it.
+    package init(opening path: String, walksComponents: Bool = false) throws(SystemError) {
+        let realPath = try DavitSystem.realPath(path)
+        let number = try unsafe withCPath(realPath) { text throws(SystemError) in
+            try FileCall.run("open") { unsafe openAt(AT_FDCWD, text, OpenMode.entries.flags, 0) }
+        }
+        descriptor = FileDescriptor(owning: number)
+        ignoresCase = Self.ignoresCase(number)
+        self.realPath = realPath
+        self.walksComponents = walksComponents || !Self.canOpenBeneath
+    }
+
+    /// As the single call would do it: one component after the other, none of them a link.
+    borrowing func openByComponents(
+        _ path: [UInt8], flags: Int32, permissions: UInt32, call: SystemError.StaticName = "openat"
+    ) throws(SystemError) -> FileDescriptor {
+        let components = path.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        var base = try descriptor.open([UInt8(ascii: ".")], for: .base)
+        for component in components.dropLast() {
+            base = try base.openBase(component)
+        }
+        let directory = base.rawValue
+        let number = try unsafe withCPath(components.last ?? [UInt8(ascii: ".")]) {
+            text throws(SystemError) in
+            try FileCall.run(call) { unsafe openAt(directory, text, flags | O_NOFOLLOW, permissions) }
+        }
+        return FileDescriptor(owning: number)
+    }
+}
+
+extension FileDescriptor {
+    /// Opens a directory as a base; says `loop` for a link where the system says "not a directory".
+    fileprivate borrowing func openBase(_ name: [UInt8]) throws(SystemError) -> FileDescriptor {
+        do {
+            return try open(name, for: .base)
+        } catch {
+            guard error.code == .notDirectory, try status(of: name).kind == .symbolicLink else { throw error }
+            throw SystemError(errno: ELOOP, call: "openat")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A file of settings or secrets, read whole at start.
+public struct SmallFile: Sendable {
+    public let bytes: [UInt8]
+    /// The permission bits.
+    public let mode: UInt32
+
+    /// Reads up to 1 MiB. Waits for the writer of a pipe: secrets often come from another program.
+    /// - Throws: what the system says; `EFBIG` for more.
+    public init(reading path: String) throws(SystemError) {
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
+        let file = FileDescriptor(owning: number)
+        var status = stat()
+        guard unsafe fstat(file.rawValue, &status) == 0 else {
+            throw SystemError(errno: errno, call: "fstat")
+        }
+        mode = UInt32(status.st_mode) & 0o7777
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = unsafe read(file.rawValue, &chunk, chunk.count)
+            guard count >= 0 else { throw SystemError(errno: errno, call: "read") }
+            if count == 0 { break }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= 1 << 20 else { throw SystemError(errno: EFBIG, call: "read") }
+        }
+        self.bytes = bytes
+    }
+}

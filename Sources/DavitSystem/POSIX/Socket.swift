@@ -1,0 +1,231 @@
+#if os(Linux)
+internal import CLinux
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Calls on stream sockets that do not block.
+package enum Socket {
+    /// What became of bytes.
+    package enum Outcome: Equatable, Sendable {
+        case bytes(Int)
+        /// The peer sends no more.
+        case ended
+        case wouldBlock
+        case failed(SystemError)
+    }
+
+    /// What became of a connection that waited.
+    package enum AcceptOutcome: ~Copyable {
+        case accepted(FileDescriptor, SocketAddress)
+        case wouldBlock
+        /// The connection went away, or something else that is over now: ask again.
+        case passed
+        /// No descriptor or memory is left; the connection still waits.
+        case exhausted
+    }
+
+    #if os(Linux)
+    static let streamType = DAVIT_SOCK_STREAM
+    private static let protocolTCP = DAVIT_IPPROTO_TCP
+    private static let protocolIPv6 = DAVIT_IPPROTO_IPV6
+    #else
+    static let streamType = SOCK_STREAM
+    private static let protocolTCP = IPPROTO_TCP
+    private static let protocolIPv6 = IPPROTO_IPV6
+    #endif
+
+    /// A socket that accepts at `address`; an IPv6 socket takes IPv6 only.
+    /// - Parameter backlog: how many connections may wait; the system has a limit of its own.
+    package static func listen(on address: SocketAddress, backlog: Int32) throws(SystemError)
+        -> FileDescriptor
+    {
+        let socket = try make(address.family)
+        let number = socket.rawValue
+        try set(number, SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.family == .ipv6 { try set(number, protocolIPv6, IPV6_V6ONLY, 1) }
+        // Connections that are accepted inherit it.
+        try set(number, protocolTCP, TCP_NODELAY, 1)
+        let result = unsafe address.withSystemAddress { unsafe bind(number, $0, $1) }
+        if result != 0 { throw SystemError(errno: errno, call: "bind") }
+        #if canImport(Glibc)
+        let listening = Glibc.listen(number, backlog)
+        #elseif canImport(Musl)
+        let listening = Musl.listen(number, backlog)
+        #else
+        let listening = Darwin.listen(number, backlog)
+        #endif
+        if listening != 0 { throw SystemError(errno: errno, call: "listen") }
+        return socket
+    }
+
+    /// The address a socket is bound to.
+    package static func localAddress(of socket: Int32) throws(SystemError) -> SocketAddress {
+        var storage = sockaddr_storage()
+        let result = unsafe withGenericPointer(to: &storage) { unsafe getsockname(socket, $0, $1) }
+        guard result == 0, let address = SocketAddress(&storage) else {
+            throw SystemError(errno: errno, call: "getsockname")
+        }
+        return address
+    }
+
+    /// Takes the next connection that waits.
+    package static func accept(from listener: Int32) -> AcceptOutcome {
+        var storage = sockaddr_storage()
+        let (number, code) = uninterrupted {
+            unsafe withGenericPointer(to: &storage) { address, length in
+                #if canImport(Darwin)
+                unsafe Darwin.accept(listener, address, length)
+                #else
+                unsafe accept4(listener, address, length, DAVIT_SOCK_FLAGS)
+                #endif
+            }
+        }
+        if number >= 0 {
+            #if canImport(Darwin)
+            prepare(number)
+            #endif
+            let socket = FileDescriptor(owning: number)
+            guard let peer = SocketAddress(&storage) else { return .passed }
+            return .accepted(socket, peer)
+        }
+        switch code {
+        case EAGAIN: return .wouldBlock
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
+        default: return .passed
+        }
+    }
+
+    /// Connects and waits for it: for clients and tests.
+    package static func connect(to address: SocketAddress) throws(SystemError) -> FileDescriptor {
+        let number = try checked("socket") {
+            socket(address.family == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
+        }
+        let connection = FileDescriptor(owning: number)
+        let result = unsafe address.withSystemAddress { address, length in
+            #if canImport(Glibc)
+            unsafe Glibc.connect(number, address, length)
+            #elseif canImport(Musl)
+            unsafe Musl.connect(number, address, length)
+            #else
+            unsafe Darwin.connect(number, address, length)
+            #endif
+        }
+        if result != 0 { throw SystemError(errno: errno, call: "connect") }
+        return connection
+    }
+
+    /// Ends what is sent; what is received goes on.
+    package static func shutDownWriting(_ socket: Int32) {
+        #if os(Linux)
+        _ = shutdown(socket, DAVIT_SHUT_WR)
+        #else
+        _ = shutdown(socket, SHUT_WR)
+        #endif
+    }
+
+    /// Ends both directions; the descriptor stays open.
+    package static func shutDown(_ socket: Int32) {
+        #if os(Linux)
+        _ = shutdown(socket, DAVIT_SHUT_RDWR)
+        #else
+        _ = shutdown(socket, SHUT_RDWR)
+        #endif
+    }
+
+    /// Bytes that were sent and that the peer has not acknowledged; 0 if unknown.
+    package static func outstandingBytes(_ socket: Int32) -> Int {
+        #if os(Linux)
+        return max(0, Int(davit_outstanding_bytes(socket)))
+        #else
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(socket, SOL_SOCKET, SO_NWRITE, &value, &length) == 0 ? max(0, Int(value)) : 0
+        #endif
+    }
+
+    /// Asks the system for receive and send buffers of these sizes; nil leaves one as it is.
+    package static func setBufferSizes(_ socket: Int32, receive: Int32?, send: Int32?) throws(SystemError) {
+        if let receive { try set(socket, SOL_SOCKET, SO_RCVBUF, receive) }
+        if let send { try set(socket, SOL_SOCKET, SO_SNDBUF, send) }
+    }
+
+    /// Makes closing the socket a reset of the connection.
+    package static func setReset(_ socket: Int32) throws(SystemError) {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout<linger>.size)
+        let result = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &value, size)
+        if result != 0 { throw SystemError(errno: errno, call: "setsockopt") }
+    }
+
+    /// Lets calls on a socket that blocks fail after so many seconds.
+    package static func setTimeout(_ socket: Int32, seconds: Int) throws(SystemError) {
+        var limit = timeval()
+        limit.tv_sec = .init(seconds)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            let result = unsafe setsockopt(socket, SOL_SOCKET, option, &limit, size)
+            if result != 0 { throw SystemError(errno: errno, call: "setsockopt") }
+        }
+    }
+
+    private static func make(_ family: SocketAddress.Family) throws(SystemError) -> FileDescriptor {
+        let domain = family == .ipv4 ? AF_INET : AF_INET6
+        #if canImport(Darwin)
+        let number = try checked("socket") { socket(domain, streamType, 0) }
+        prepare(number)
+        #else
+        let number = try checked("socket") { socket(domain, streamType | DAVIT_SOCK_FLAGS, 0) }
+        #endif
+        return FileDescriptor(owning: number)
+    }
+
+    #if canImport(Darwin)
+    static func prepare(_ number: Int32) {
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        // There is no MSG_NOSIGNAL here.
+        try? set(number, SOL_SOCKET, SO_NOSIGPIPE, 1)
+    }
+    #endif
+
+    private static func set(
+        _ socket: Int32, _ level: Int32, _ option: Int32, _ value: Int32
+    ) throws(SystemError) {
+        var value = value
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        let result = unsafe setsockopt(socket, level, option, &value, size)
+        if result != 0 { throw SystemError(errno: errno, call: "setsockopt") }
+    }
+
+    private static func withGenericPointer<R>(
+        to storage: inout sockaddr_storage,
+        _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> R
+    ) -> R {
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe body(generic, &length)
+            }
+        }
+    }
+}
+
+extension SystemError {
+    /// Why an address could not be bound.
+    package enum BindingKind { case addressInUse, notPermitted, addressNotAvailable, other }
+
+    package var bindingKind: BindingKind {
+        switch errno {
+        case EADDRINUSE: .addressInUse
+        case EACCES, EPERM: .notPermitted
+        case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable
+        default: .other
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import DavitSystem
+import DavitTesting
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+struct LocalSocketTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func connect(to path: String) throws -> LocalConnection {
+        try LocalConnection(folder: path, name: "s", patienceSeconds: 60)
+    }
+
+    /// Connects, and sends something there and back.
+    private func exchange(through listener: borrowing LocalListener, in path: String) throws {
+        let client = try connect(to: path)
+        let accepted = try listener.accept()
+        guard let server = accepted else {
+            Issue.record("nobody there")
+            return
+        }
+        #expect(server.peerUser == LocalConnection.ownUser)
+        #expect(client.peerUser == LocalConnection.ownUser)
+        try client.send([1, 2, 3])
+        #expect(try server.receive() == [1, 2, 3])
+        try server.send([4])
+        #expect(try client.receive() == [4])
+    }
+
+    @Test func connectsWithinTheMachine() throws {
+        let listener = try LocalListener(folder: folder.path, name: "s")
+        #expect(try listener.accept() == nil)
+        try exchange(through: listener, in: folder.path)
+        try exchange(through: listener, in: folder.path)
+    }
+
+    @Test func nobodyElseCanConnect() throws {
+        let listener = try LocalListener(folder: folder.path, name: "s")
+        var status = stat()
+        #expect(unsafe lstat(folder.path + "/s", &status) == 0)
+        #expect(status.st_mode == S_IFSOCK | 0o600)
+        #expect(listener.number >= 0)
+    }
+
+    #if os(Linux)
+    /// 107 bytes fit; a name of 255 bytes is the longest there is.
+    @Test(arguments: 90...112) func pathsMayHaveAnyLength(count: Int) throws {
+        for length in [count, 255] {
+            let name = String(repeating: "x", count: length - folder.path.utf8.count % 20)
+            let deep = folder.path + "/" + name
+            try #require(unsafe mkdir(deep, 0o700) == 0)
+            let listener = try LocalListener(folder: deep, name: "s")
+            try exchange(through: listener, in: deep)
+            listener.removeName()
+            #expect(throws: SystemError.self) { try OwnedFolder.canonical(deep + "/s") }
+        }
+    }
+    #endif
+
+    @Test func aListenerThatEndedLeavesItsNameToTheNext() throws {
+        do { _ = try LocalListener(folder: folder.path, name: "s") }
+        let error = #expect(throws: SystemError.self) { _ = try connect(to: folder.path) }
+        #expect(error?.meansNobodyListens == true)
+        let listener = try LocalListener(folder: folder.path, name: "s")
+        try exchange(through: listener, in: folder.path)
+        listener.removeName()
+        let missing = #expect(throws: SystemError.self) { _ = try connect(to: folder.path) }
+        #expect(missing?.meansNobodyListens == true)
+        #expect(missing?.code == .noEntry)
+    }
+
+    @Test func theEndOfAPeerIsNoError() throws {
+        let listener = try LocalListener(folder: folder.path, name: "s")
+        let client = try connect(to: folder.path)
+        do { _ = try listener.accept() }
+        #expect(try client.receive() == [])
+        #expect(throws: SystemError.self) { try client.send([1]) }
+    }
+
+    @Test func waitsNoLongerThanItsPatience() throws {
+        let listener = try LocalListener(folder: folder.path, name: "s")
+        let client = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 1)
+        let error = #expect(throws: SystemError.self) { _ = try client.receive() }
+        #expect(error?.code == .again)
+        #expect(listener.number >= 0)
+    }
+}

@@ -1,0 +1,43 @@
+import DavitSystem
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+struct OwnedFolderTests {
+    @Test func makesWhatIsMissingForItsOwnerOnly() throws {
+        let folder = try Folder()
+        let owned = try OwnedFolder(path: folder.path + "/a/b")
+        #expect(owned.path == (try OwnedFolder.canonical(folder.path)) + "/a/b")
+        #expect(mode(of: folder.path + "/a") == 0o700)
+        #expect(mode(of: folder.path + "/a/b") == 0o700)
+        #expect(mode(of: folder.path + "/a/b/lock") == 0o600)
+    }
+
+    @Test func hasOneOwnerAtATimeAndSaysWho() throws {
+        let folder = try Folder()
+        var owner: OwnedFolder? = try OwnedFolder(path: folder.path)
+        #expect(throws: OwnedFolder.Failure.held(byProcess: getpid())) {
+            try OwnedFolder(path: folder.path + "/.")
+        }
+        #expect(owner != nil)
+        owner = nil
+        owner = try OwnedFolder(path: folder.path)
+    }
+
+    @Test func saysWhyItCannotBeUsed() throws {
+        let folder = try Folder()
+        close(unsafe open(folder.path + "/file", O_WRONLY | O_CREAT, 0o600))
+        #expect(throws: OwnedFolder.Failure.notUsable(SystemError(errno: ENOTDIR, call: "mkdir"))) {
+            try OwnedFolder(path: folder.path + "/file/below")
+        }
+    }
+
+    private func mode(of path: String) -> mode_t? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+}
