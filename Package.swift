@@ -38,6 +38,8 @@ let package = Package(
 
         // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
         library("DavitSystem", [linux]),
+        library("DavitHTTP"),
+        tests(of: "DavitHTTP", []),
     ],
     swiftLanguageModes: [.v6]
 )

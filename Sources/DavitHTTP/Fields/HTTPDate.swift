@@ -1,0 +1,165 @@
+/// Dates as HTTP and WebDAV write them (RFC 9110 §5.6.7, RFC 4918 §15.1). Whole seconds, no locale.
+public enum HTTPDate {
+    private static let weekdays: StaticString = "SunMonTueWedThuFriSat"
+    private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    public static func imf(_ timestamp: Timestamp) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(29)
+        appendIMF(timestamp, to: &text)
+        return text
+    }
+
+    /// Appends the 29 bytes of ``imf(_:)``.
+    public static func appendIMF(_ timestamp: Timestamp, to buffer: inout [UInt8]) {
+        let time = CivilTime(timestamp)
+        appendName(time.weekday, of: weekdays, to: &buffer)
+        buffer.append(", ")
+        appendTwoDigits(time.day, to: &buffer)
+        buffer.append(UInt8(ascii: " "))
+        appendName(Int(time.month) - 1, of: months, to: &buffer)
+        buffer.append(UInt8(ascii: " "))
+        appendTwoDigits(time.year / 100, to: &buffer)
+        appendTwoDigits(time.year % 100, to: &buffer)
+        buffer.append(UInt8(ascii: " "))
+        appendTime(time, to: &buffer)
+        buffer.append(" GMT")
+    }
+
+    /// `1994-11-06T08:49:37Z` (RFC 3339), for `creationdate`.
+    public static func iso8601(_ timestamp: Timestamp) -> [UInt8] {
+        let time = CivilTime(timestamp)
+        var text: [UInt8] = []
+        text.reserveCapacity(20)
+        appendTwoDigits(time.year / 100, to: &text)
+        appendTwoDigits(time.year % 100, to: &text)
+        text.append(UInt8(ascii: "-"))
+        appendTwoDigits(time.month, to: &text)
+        text.append(UInt8(ascii: "-"))
+        appendTwoDigits(time.day, to: &text)
+        text.append(UInt8(ascii: "T"))
+        appendTime(time, to: &text)
+        text.append(UInt8(ascii: "Z"))
+        return text
+    }
+
+    /// Parses any of the three formats; nil if it is none of them or no date of the calendar. The name of
+    /// the weekday must be one, but need not fit the date.
+    ///
+    /// - Parameter now: decides the century of an RFC 850 date: the latest year that is not more than 50
+    ///   years in the future.
+    public static func parse(_ bytes: borrowing Span<UInt8>, now: Timestamp) -> Timestamp? {
+        guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return parseAsctime(bytes) }
+        if comma == 3 { return parseIMF(bytes) }
+        return parseRFC850(bytes, comma: comma, now: now)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    private static func parseIMF(_ text: borrowing Span<UInt8>) -> Timestamp? {
+        guard text.count == 29, name(at: 0, of: text, in: weekdays) != nil,
+            matches(text, at: 3, ", "), text[7] == 32, text[11] == 32, text[16] == 32,
+            matches(text, at: 25, " GMT"),
+            let day = number(text, 5, 2), let month = name(at: 8, of: text, in: months),
+            let year = number(text, 12, 4)
+        else { return nil }
+        return civil(year: year, month: month, day: day, text, timeAt: 17)?.timestamp
+    }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    private static func parseRFC850(
+        _ text: borrowing Span<UInt8>, comma: Int, now: Timestamp
+    ) -> Timestamp? {
+        guard text.count == comma + 24, isLongWeekday(text, length: comma),
+            matches(text, at: comma, ", "), text[comma + 4] == 45, text[comma + 8] == 45,
+            text[comma + 11] == 32, matches(text, at: comma + 20, " GMT"),
+            let day = number(text, comma + 2, 2), let month = name(at: comma + 5, of: text, in: months),
+            let shortYear = number(text, comma + 9, 2)
+        else { return nil }
+        let current = CivilTime(now)
+        var limit = current
+        limit.year += 50
+        // From next century's year downwards: the first that is not too far in the future.
+        for century in [1, 0, -1] as [Int64] {
+            let year = (current.year / 100 + century) * 100 + shortYear
+            guard let time = civil(year: year, month: month, day: day, text, timeAt: comma + 12) else {
+                continue
+            }
+            if time.seconds <= limit.seconds { return time.timestamp }
+        }
+        return nil
+    }
+
+    /// `Sun Nov  6 08:49:37 1994`
+    private static func parseAsctime(_ text: borrowing Span<UInt8>) -> Timestamp? {
+        guard text.count == 24, name(at: 0, of: text, in: weekdays) != nil, text[3] == 32,
+            let month = name(at: 4, of: text, in: months), text[7] == 32, text[10] == 32, text[19] == 32,
+            let day = text[8] == 32 ? number(text, 9, 1) : number(text, 8, 2),
+            let year = number(text, 20, 4)
+        else { return nil }
+        return civil(year: year, month: month, day: day, text, timeAt: 11)?.timestamp
+    }
+
+    /// `hour ":" minute ":" second` at `start`, with a date that was read before.
+    private static func civil(
+        year: Int64, month: Int, day: Int64, _ text: borrowing Span<UInt8>, timeAt start: Int
+    ) -> CivilTime? {
+        guard text[start + 2] == 58, text[start + 5] == 58, let hour = number(text, start, 2),
+            let minute = number(text, start + 3, 2), let second = number(text, start + 6, 2)
+        else { return nil }
+        return CivilTime(
+            year: year, month: Int64(month + 1), day: day, hour: hour, minute: minute, second: second)
+    }
+
+    /// Exactly `count` digits.
+    private static func number(_ text: borrowing Span<UInt8>, _ start: Int, _ count: Int) -> Int64? {
+        text.extracting(start..<start + count).decimalValue
+    }
+
+    private static func matches(
+        _ text: borrowing Span<UInt8>, at start: Int, _ literal: StaticString
+    ) -> Bool {
+        for index in 0..<literal.utf8CodeUnitCount {
+            if unsafe text[start + index] != literal.utf8Start[index] { return false }
+        }
+        return true
+    }
+
+    /// The index of the three-letter name at `start`. Names are case-sensitive (§5.6.7).
+    private static func name(
+        at start: Int, of text: borrowing Span<UInt8>, in names: StaticString
+    ) -> Int? {
+        for index in 0..<names.utf8CodeUnitCount / 3 {
+            let name = unsafe names.utf8Start + index * 3
+            if unsafe text[start] == name[0] && text[start + 1] == name[1] && text[start + 2] == name[2] {
+                return index
+            }
+        }
+        return nil
+    }
+
+    private static func isLongWeekday(_ text: borrowing Span<UInt8>, length: Int) -> Bool {
+        let names: [StaticString] = [
+            "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+        ]
+        for name in names where name.utf8CodeUnitCount == length && matches(text, at: 0, name) { return true }
+        return false
+    }
+
+    private static func appendTime(_ time: CivilTime, to buffer: inout [UInt8]) {
+        appendTwoDigits(time.hour, to: &buffer)
+        buffer.append(UInt8(ascii: ":"))
+        appendTwoDigits(time.minute, to: &buffer)
+        buffer.append(UInt8(ascii: ":"))
+        appendTwoDigits(time.second, to: &buffer)
+    }
+
+    private static func appendName(_ index: Int, of names: StaticString, to buffer: inout [UInt8]) {
+        for offset in 0..<3 { unsafe buffer.append(names.utf8Start[index * 3 + offset]) }
+    }
+
+    private static func appendTwoDigits(_ number: Int64, to buffer: inout [UInt8]) {
+        buffer.append(UInt8(truncatingIfNeeded: 48 + number / 10 % 10))
+        buffer.append(UInt8(truncatingIfNeeded: 48 + number % 10))
+    }
+}

@@ -1,0 +1,77 @@
+/// The field names that mean something to this server. A name gets its case once, when a head is parsed,
+/// so that later look-ups compare one byte.
+public enum FieldName: UInt8, CaseIterable, Sendable {
+    /// A name without a case here; compare its bytes.
+    case other
+    case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization
+    case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
+    case contentLocation, contentRange, contentSecurityPolicy, contentType
+    case date, dav, depth, destination, etag, expect, forwarded, host
+    case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
+    case keepAlive, lastModified, location, lockToken, msAuthorVia, origin, overwrite, prefer, range, referer
+    case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
+    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedProto
+
+    /// The name as davit writes it.
+    public var text: StaticString {
+        switch self {
+        case .other: ""
+        case .accept: "Accept"
+        case .acceptEncoding: "Accept-Encoding"
+        case .acceptLanguage: "Accept-Language"
+        case .acceptRanges: "Accept-Ranges"
+        case .age: "Age"
+        case .allow: "Allow"
+        case .authorization: "Authorization"
+        case .cacheControl: "Cache-Control"
+        case .connection: "Connection"
+        case .contentDisposition: "Content-Disposition"
+        case .contentEncoding: "Content-Encoding"
+        case .contentLanguage: "Content-Language"
+        case .contentLength: "Content-Length"
+        case .contentLocation: "Content-Location"
+        case .contentRange: "Content-Range"
+        case .contentSecurityPolicy: "Content-Security-Policy"
+        case .contentType: "Content-Type"
+        case .date: "Date"
+        case .dav: "DAV"
+        case .depth: "Depth"
+        case .destination: "Destination"
+        case .etag: "ETag"
+        case .expect: "Expect"
+        case .forwarded: "Forwarded"
+        case .host: "Host"
+        case .if: "If"
+        case .ifMatch: "If-Match"
+        case .ifModifiedSince: "If-Modified-Since"
+        case .ifNoneMatch: "If-None-Match"
+        case .ifRange: "If-Range"
+        case .ifUnmodifiedSince: "If-Unmodified-Since"
+        case .keepAlive: "Keep-Alive"
+        case .lastModified: "Last-Modified"
+        case .location: "Location"
+        case .lockToken: "Lock-Token"
+        case .msAuthorVia: "MS-Author-Via"
+        case .origin: "Origin"
+        case .overwrite: "Overwrite"
+        case .prefer: "Prefer"
+        case .range: "Range"
+        case .referer: "Referer"
+        case .referrerPolicy: "Referrer-Policy"
+        case .retryAfter: "Retry-After"
+        case .server: "Server"
+        case .te: "TE"
+        case .timeout: "Timeout"
+        case .trailer: "Trailer"
+        case .transferEncoding: "Transfer-Encoding"
+        case .upgrade: "Upgrade"
+        case .userAgent: "User-Agent"
+        case .vary: "Vary"
+        case .wwwAuthenticate: "WWW-Authenticate"
+        case .xContentTypeOptions: "X-Content-Type-Options"
+        case .xForwardedFor: "X-Forwarded-For"
+        case .xForwardedHost: "X-Forwarded-Host"
+        case .xForwardedProto: "X-Forwarded-Proto"
+        }
+    }
+}

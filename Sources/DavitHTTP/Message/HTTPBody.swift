@@ -1,0 +1,80 @@
+/// Stored content that can be sent without copying it through this process.
+public protocol FileContent: AnyObject, Sendable {
+    /// An open, readable descriptor; valid as long as the object lives.
+    var descriptor: Int32 { get }
+    /// Bytes in the content when it was opened; does not change afterwards.
+    var length: Int64 { get }
+    /// Names the volume, so that what it cannot do is found out once; 0 if it has no name.
+    var volume: UInt64 { get }
+}
+
+extension FileContent {
+    public var volume: UInt64 { 0 }
+}
+
+/// Content that is made while it is sent. Used by one task at a time.
+public protocol BodyStream: AnyObject {
+    /// Appends at least one byte to `buffer`, or nothing at the end of the content.
+    ///
+    /// The next call comes when the bytes are on their way: the socket is the queue.
+    /// - Throws: when the content cannot be finished; the connection is then cut, so that the peer sees it.
+    func next(into buffer: IOBuffer) async throws(HTTPError)
+}
+
+/// The content of a response.
+public enum HTTPBody {
+    case empty
+    case bytes([UInt8])
+    /// `length` bytes of stored content from `offset` on.
+    case file(any FileContent, offset: Int64, length: Int64)
+    /// Several pieces, in order: the parts of `multipart/byteranges`.
+    case segments(any FileContent, [Segment])
+    /// Content of unknown length.
+    case stream(any BodyStream)
+
+    public enum Segment: Sendable {
+        case bytes([UInt8])
+        case file(offset: Int64, length: Int64)
+    }
+
+    /// Bytes of content, or nil where it is not known before the end.
+    public var length: Int64? {
+        switch self {
+        case .empty: return 0
+        case .bytes(let bytes): return Int64(bytes.count)
+        case .file(_, _, let length): return length
+        case .segments(_, let segments):
+            return segments.reduce(0) { sum, segment in
+                switch segment {
+                case .bytes(let bytes): sum + Int64(bytes.count)
+                case .file(_, let length): sum + length
+                }
+            }
+        case .stream: return nil
+        }
+    }
+}
+
+/// The content of a request, read once, from its connection. Nothing is read ahead of the handler.
+public protocol RequestBody: AnyObject {
+    /// False when the head announced no content: neither Transfer-Encoding nor a Content-Length over 0.
+    var isPresent: Bool { get }
+    /// Content-Length, or nil for chunked content.
+    var declaredLength: Int64? { get }
+    /// Reads more content behind what `buffer` holds; at least one byte unless the content ended.
+    ///
+    /// The first call answers `Expect: 100-continue`.
+    /// - Returns: how many bytes were read; 0 at the end of the content.
+    /// - Throws: 400 for broken chunks, 408 for a body that comes too slowly, ``HTTPError/disconnected``.
+    func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
+}
+
+/// The content of a request that has none.
+public final class EmptyRequestBody: RequestBody, Sendable {
+    package static let shared = EmptyRequestBody()
+
+    public init() {}
+    public var isPresent: Bool { false }
+    public var declaredLength: Int64? { 0 }
+    public func read(into buffer: IOBuffer) async throws(HTTPError) -> Int { 0 }
+}

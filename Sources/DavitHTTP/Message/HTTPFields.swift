@@ -1,0 +1,121 @@
+/// The fields of a response, kept as the bytes that go out: `Name: value CRLF`, one line after another.
+///
+/// Appending copies into one buffer and makes no String per field.
+public struct HTTPFields: Sendable {
+    /// Complete field lines, each with its CRLF.
+    public private(set) var encoded: [UInt8] = []
+    /// One bit per ``FieldName`` that was appended.
+    private var present: UInt64 = 0
+
+    public init() {}
+
+    public func contains(_ name: FieldName) -> Bool { present & (1 << UInt64(name.rawValue)) != 0 }
+
+    /// Appends a field. CR, LF and NUL in the value become spaces, so that a value can never end its line.
+    public mutating func append(_ name: FieldName, _ value: StaticString) {
+        begin(name)
+        appendText(value)
+        end()
+    }
+
+    public mutating func append(_ name: FieldName, _ value: String) {
+        begin(name)
+        appendSafely(value.utf8)
+        end()
+    }
+
+    public mutating func append(_ name: FieldName, _ value: some Sequence<UInt8>) {
+        begin(name)
+        appendSafely(value)
+        end()
+    }
+
+    public mutating func append(_ name: FieldName, _ value: Int64) {
+        begin(name)
+        encoded.appendDecimal(value)
+        end()
+    }
+
+    /// Appends a field whose name has no case in ``FieldName``.
+    ///
+    /// If it has one after all, it is known by it from now on.
+    public mutating func append(named name: String, _ value: String) {
+        let known = FieldName(parsing: Array(name.utf8).span)
+        if known != .other { present |= 1 << UInt64(known.rawValue) }
+        appendSafely(name.utf8)
+        encoded.append(UInt8(ascii: ":"))
+        encoded.append(UInt8(ascii: " "))
+        appendSafely(value.utf8)
+        end()
+    }
+
+    /// The value of the first field with this name, or nil. O(size of the fields): for tests and rare paths.
+    public func first(_ name: FieldName) -> String? {
+        guard contains(name) else { return nil }
+        return first(named: name.text.description)
+    }
+
+    /// As ``first(_:)``, for any name; names compare without case.
+    public func first(named name: String) -> String? {
+        let wanted = Array(name.lowercased().utf8) + [UInt8(ascii: ":")]
+        for line in encoded.split(separator: UInt8(ascii: "\n")) {
+            guard line.count > wanted.count else { continue }
+            guard zip(line, wanted).allSatisfy({ $0.lowercasedASCII == $1 }) else { continue }
+            var value = line.dropFirst(wanted.count)
+            if value.last == UInt8(ascii: "\r") { value.removeLast() }
+            while value.first == UInt8(ascii: " ") { value.removeFirst() }
+            return String(decoding: value, as: UTF8.self)
+        }
+        return nil
+    }
+
+    private mutating func begin(_ name: FieldName) {
+        present |= 1 << UInt64(name.rawValue)
+        if encoded.isEmpty { encoded.reserveCapacity(384) }
+        appendText(name.text)
+        encoded.append(UInt8(ascii: ":"))
+        encoded.append(UInt8(ascii: " "))
+    }
+
+    private mutating func appendText(_ text: StaticString) {
+        unsafe encoded.append(
+            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func end() {
+        encoded.append(UInt8(ascii: "\r"))
+        encoded.append(UInt8(ascii: "\n"))
+    }
+
+    private mutating func appendSafely(_ value: some Sequence<UInt8>) {
+        let start = encoded.count
+        // One call for the whole value: byte by byte, a sequence of another module costs a call for each.
+        let isCopied: Void? = value.withContiguousStorageIfAvailable { bytes in
+            unsafe encoded.append(contentsOf: bytes)
+        }
+        if isCopied == nil { encoded.append(contentsOf: value) }
+        for index in start..<encoded.count where encoded[index] <= 13 {
+            let byte = encoded[index]
+            if byte == 13 || byte == 10 || byte == 0 { encoded[index] = UInt8(ascii: " ") }
+        }
+    }
+}
+
+extension UInt8 {
+    /// ASCII letters in lower case, every other byte as it is.
+    package var lowercasedASCII: UInt8 { self >= 65 && self <= 90 ? self + 32 : self }
+}
+
+extension [UInt8] {
+    /// Appends the decimal digits of `value`.
+    package mutating func appendDecimal(_ value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = count
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+}

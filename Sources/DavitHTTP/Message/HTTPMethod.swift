@@ -1,0 +1,24 @@
+/// A request method (RFC 9110 §9, RFC 4918 §9). Methods are case-sensitive.
+public enum HTTPMethod: Hashable, Sendable {
+    case get, head, options, put, post, delete, patch, trace, connect
+    case mkcol, copy, move, propfind, proppatch, lock, unlock
+    /// A method this server has no name for; the token as sent.
+    case other(String)
+}
+
+extension HTTPMethod {
+    /// The methods with a case of their own, by name.
+    package static let named: [(name: StaticString, method: HTTPMethod)] = [
+        ("GET", .get), ("HEAD", .head), ("OPTIONS", .options), ("PUT", .put), ("POST", .post),
+        ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
+        ("MKCOL", .mkcol), ("COPY", .copy), ("MOVE", .move), ("PROPFIND", .propfind),
+        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock),
+    ]
+
+    /// The method token, as it stands in a request line.
+    public var rawValue: String {
+        if case .other(let token) = self { return token }
+        for (name, method) in Self.named where method == self { return name.description }
+        return ""
+    }
+}

@@ -1,0 +1,148 @@
+/// A request: its head as bytes with offsets into them, and its content as something to read.
+///
+/// Belongs to one connection at a time and is reused for the next request, unless somebody still holds it.
+///
+/// The task of its connection owns it, and nobody else writes to it: a job that is handed the request reads it
+/// while that task waits. That is what makes the unchecked conformance true.
+///
+/// What the parser writes is not checked for overlapping access at run time either: the checks were a third
+/// of the cost of a head.
+public final class HTTPRequest: @unchecked Sendable {
+    @safe @exclusivity(unchecked) public package(set) var method: HTTPMethod = .get
+    /// HTTP/1.x: the x. Other majors never get here.
+    @safe @exclusivity(unchecked) public package(set) var minorVersion: UInt8 = 1
+    @safe @exclusivity(unchecked) public package(set) var target = RequestTarget()
+    @safe @exclusivity(unchecked) public var body: any RequestBody = EmptyRequestBody.shared
+    /// Who is asking, once authentication has found out.
+    @safe @exclusivity(unchecked) public var principal: String?
+    /// The connection came in over TLS.
+    public package(set) var isSecure = false
+    /// Numeric address of the peer, without port; "" in tests without a socket.
+    public package(set) var peerAddress = ""
+
+    /// How the end of the content is found.
+    @safe @exclusivity(unchecked) package var framing = BodyFraming.none
+    /// The client waits for a 100 before it sends the content (RFC 9110 §10.1.1).
+    @safe @exclusivity(unchecked) package var expectsContinue = false
+    /// The client lets the connection live after the response (RFC 9112 §9.3).
+    @safe @exclusivity(unchecked) package var keepsAlive = false
+
+    /// The head from the request line to the empty line.
+    @safe @exclusivity(unchecked) package private(set) var head: [UInt8] = []
+    @safe @exclusivity(unchecked) package private(set) var lines: [FieldLine] = []
+    /// One bit per ``FieldName`` that stands in `lines`, so that asking for an absent field costs nothing.
+    @safe @exclusivity(unchecked) private var present: UInt64 = 0
+
+    public init() {}
+
+    /// One field: where its name and its trimmed value stand in `head`.
+    package struct FieldLine {
+        package var name: FieldName
+        package var nameStart: UInt16, nameLength: UInt16
+        package var valueStart: UInt16, valueLength: UInt16
+
+        package init(
+            name: FieldName, nameStart: UInt16, nameLength: UInt16, valueStart: UInt16, valueLength: UInt16
+        ) {
+            self.name = name
+            self.nameStart = nameStart
+            self.nameLength = nameLength
+            self.valueStart = valueStart
+            self.valueLength = valueLength
+        }
+    }
+}
+
+extension HTTPRequest {
+    package func append(_ line: FieldLine) {
+        present |= 1 << UInt64(line.name.rawValue)
+        lines.append(line)
+    }
+
+    package func keepHead(_ bytes: UnsafeRawBufferPointer) { unsafe head.append(contentsOf: bytes) }
+
+    /// Makes a used request a new one; keeps its memory and what belongs to the connection.
+    package func removeAll() {
+        method = .get
+        minorVersion = 1
+        target.removeAll()
+        head.removeAll(keepingCapacity: true)
+        lines.removeAll(keepingCapacity: true)
+        present = 0
+        body = EmptyRequestBody.shared
+        principal = nil
+        framing = .none
+        expectsContinue = false
+        keepsAlive = false
+    }
+
+    /// How many field lines have this name.
+    public func count(of name: FieldName) -> Int {
+        guard contains(name) else { return 0 }
+        var count = 0
+        for line in lines where line.name == name { count += 1 }
+        return count
+    }
+
+    public func contains(_ name: FieldName) -> Bool { present & (1 << UInt64(name.rawValue)) != 0 }
+
+    /// Hands the bytes of the first field with this name to `body`; nil if there is none. No copy is made.
+    public func withValue<R, E: Error>(
+        of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R? {
+        guard contains(name) else { return nil }
+        for line in lines where line.name == name {
+            let start = Int(line.valueStart)
+            let head = head
+            return try body(head.span.extracting(start..<start + Int(line.valueLength)))
+        }
+        return nil
+    }
+
+    /// The value of the first field with this name.
+    public func bytes(of name: FieldName) -> [UInt8]? {
+        guard contains(name) else { return nil }
+        for line in lines where line.name == name { return Array(head[line.valueRange]) }
+        return nil
+    }
+
+    /// All values of this name as one list, joined by ", " (RFC 9110 §5.3); nil if there is none.
+    public func combinedBytes(of name: FieldName) -> [UInt8]? {
+        guard contains(name) else { return nil }
+        var combined: [UInt8]?
+        for line in lines where line.name == name {
+            if combined == nil {
+                combined = Array(head[line.valueRange])
+            } else {
+                combined?.append(contentsOf: [UInt8(ascii: ","), UInt8(ascii: " ")])
+                combined?.append(contentsOf: head[line.valueRange])
+            }
+        }
+        return combined
+    }
+
+    /// The value of the first field with this name as text; bytes that are not UTF-8 are replaced.
+    public func string(of name: FieldName) -> String? {
+        guard contains(name) else { return nil }
+        for line in lines where line.name == name {
+            return String(decoding: head[line.valueRange], as: UTF8.self)
+        }
+        return nil
+    }
+
+    /// The value of the first field with a name that has no case in ``FieldName``; names compare without case.
+    public func string(named name: String) -> String? {
+        for line in lines where line.name == .other {
+            let range = Int(line.nameStart)..<Int(line.nameStart) + Int(line.nameLength)
+            guard head[range].count == name.utf8.count else { continue }
+            if zip(head[range], name.utf8).allSatisfy({ $0.lowercasedASCII == $1.lowercasedASCII }) {
+                return String(decoding: head[line.valueRange], as: UTF8.self)
+            }
+        }
+        return nil
+    }
+}
+
+extension HTTPRequest.FieldLine {
+    package var valueRange: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueLength) }
+}

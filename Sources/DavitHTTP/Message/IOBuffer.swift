@@ -1,0 +1,46 @@
+/// Memory of fixed size that bytes are read into and written from.
+///
+/// One owner at a time: it may be handed to another thread, which then is the owner until it gives it back.
+/// That hand-over is what makes the unchecked conformance true.
+@safe public final class IOBuffer: @unchecked Sendable {
+    public let capacity: Int
+    /// Bytes `0..<count` are valid.
+    @safe @exclusivity(unchecked) public var count = 0
+    private let storage: UnsafeMutableRawPointer
+
+    public init(capacity: Int) {
+        self.capacity = capacity
+        unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
+    }
+
+    deinit { unsafe storage.deallocate() }
+
+    public var freeCount: Int { capacity - count }
+
+    /// The valid bytes.
+    public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
+    }
+
+    /// The free part behind the valid bytes; `body` returns how many bytes it filled.
+    public func fill<E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int) throws(E) -> Int {
+        let free = unsafe UnsafeMutableRawBufferPointer(start: storage + count, count: capacity - count)
+        let filled = try unsafe body(free)
+        count += min(max(filled, 0), capacity - count)
+        return filled
+    }
+
+    /// Appends as much of `bytes` as fits, and returns how much that was.
+    public func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let taken = min(bytes.count, capacity - count)
+        if taken > 0, let source = bytes.baseAddress {
+            unsafe (storage + count).copyMemory(from: source, byteCount: taken)
+            count += taken
+        }
+        return taken
+    }
+
+    public func append(_ bytes: [UInt8]) -> Int { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
+
+    public func removeAll() { count = 0 }
+}

@@ -1,0 +1,15 @@
+/// The request target (RFC 9112 §3.2), split but not decoded.
+public struct RequestTarget: Sendable {
+    public enum Form: Sendable { case origin, absolute, authority, asterisk }
+
+    public package(set) var form = Form.origin
+    /// The path as sent, percent-encoded, with its leading slash; empty for `*`.
+    public package(set) var rawPath: [UInt8] = []
+    /// What follows `?`, without it, as sent; nil without a `?`.
+    public package(set) var rawQuery: [UInt8]?
+    /// `host[:port]` of the absolute form and of CONNECT, else nil. It wins over the Host field
+    /// (RFC 9112 §3.2.2).
+    public package(set) var authority: [UInt8]?
+
+    public init() {}
+}

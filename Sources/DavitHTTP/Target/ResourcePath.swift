@@ -1,0 +1,84 @@
+/// The path of a resource below the root of its share: decoded, normalised, never leaving the root.
+///
+/// Segments are bytes, because names need not be UTF-8. There is no empty segment, no `.`, no `..`,
+/// no NUL, and no slash inside a segment.
+public struct ResourcePath: Hashable, Sendable {
+    /// The segments joined by "/", with no slash at either end; empty for the root.
+    public let bytes: [UInt8]
+
+    /// - Parameter bytes: already in the form that ``bytes`` describes.
+    package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
+    public static let root = ResourcePath(unchecked: [])
+
+    /// Nil if a segment is empty, `.` or `..`, or if a byte is NUL.
+    public init?(segments: some Sequence<some Collection<UInt8>>) {
+        var path = ResourcePath.root
+        for segment in segments {
+            guard let longer = path.appending(segment) else { return nil }
+            path = longer
+        }
+        self = path
+    }
+
+    public var isRoot: Bool { bytes.isEmpty }
+
+    /// The last segment; empty for the root.
+    public var name: ArraySlice<UInt8> {
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[...] }
+        return bytes[(slash + 1)...]
+    }
+
+    /// The collection above; nil for the root.
+    public var parent: ResourcePath? {
+        if isRoot { return nil }
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return .root }
+        return ResourcePath(unchecked: Array(bytes[..<slash]))
+    }
+
+    public var segments: [ArraySlice<UInt8>] { bytes.split(separator: UInt8(ascii: "/")) }
+
+    /// The path of a member; nil if `name` cannot be a segment.
+    public func appending(_ name: some Collection<UInt8>) -> ResourcePath? {
+        name.withSpan { name in
+            guard Self.isSegment(name) else { return nil }
+            var longer: [UInt8] = []
+            longer.reserveCapacity(bytes.count + 1 + name.count)
+            longer.append(contentsOf: bytes)
+            if !isRoot { longer.append(UInt8(ascii: "/")) }
+            for index in 0..<name.count { longer.append(name[index]) }
+            return ResourcePath(unchecked: longer)
+        }
+    }
+
+    /// Not empty, no dot segment, and without NUL and slash.
+    private static func isSegment(_ name: borrowing Span<UInt8>) -> Bool {
+        if name.isEmpty { return false }
+        for index in 0..<name.count where name[index] == 0 || name[index] == UInt8(ascii: "/") {
+            return false
+        }
+        let dot = UInt8(ascii: ".")
+        return !(name.count <= 2 && name[0] == dot && name[name.count - 1] == dot)
+    }
+
+    /// True if `other` is this resource or below it.
+    public func contains(_ other: ResourcePath) -> Bool {
+        if isRoot { return true }
+        guard other.bytes.count >= bytes.count, other.bytes.starts(with: bytes) else { return false }
+        return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
+    }
+
+    /// This path with the leading `old` replaced by `new`; nil if it is not `old` or below it.
+    public func rebased(from old: ResourcePath, to new: ResourcePath) -> ResourcePath? {
+        guard old.contains(self) else { return nil }
+        if self == old { return new }
+        let rest = old.isRoot ? bytes[...] : bytes[(old.bytes.count + 1)...]
+        if new.isRoot { return ResourcePath(unchecked: Array(rest)) }
+        return ResourcePath(unchecked: new.bytes + [UInt8(ascii: "/")] + rest)
+    }
+}
+
+extension ResourcePath: CustomStringConvertible {
+    /// For logs and tests; bytes that are not UTF-8 are replaced.
+    public var description: String { "/" + String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,150 @@
+/// Finds the data in chunked content (RFC 9112 §7.1). Holds no data itself: it reads the framing between
+/// the chunks and says how much data follows, so that data can be received straight into its destination.
+///
+/// ```
+/// loop: step = decode(buffered) → drop `consumed` bytes →
+///   .data(n): take up to n bytes, from the buffer or the socket, then didTake(count)
+///   .needMore: receive more, call again with it
+///   .end: done; what is left belongs to the next request
+/// ```
+/// Strict where a peer in front could read it otherwise: lines end in CRLF, sizes are hexadecimal digits
+/// and nothing else. Extensions and trailers are checked and dropped.
+package struct ChunkedDecoder: Sendable {
+    package enum Step: Hashable, Sendable {
+        /// The next bytes are data, at most so many of them, at least 1.
+        case data(remaining: Int64)
+        /// All input is used up.
+        case needMore
+        /// The content and its trailers are complete.
+        case end
+    }
+
+    private enum Phase {
+        case size(digits: Int)
+        /// White space after the size; only `;` may follow.
+        case beforeExtension
+        case chunkExtension
+        case sizeLineFeed
+        case data
+        case dataCarriageReturn, dataLineFeed
+        case trailerStart, trailerName, trailerValue, trailerLineFeed
+        case endLineFeed
+        case end
+    }
+
+    private let limits: WireLimits
+    private var phase = Phase.size(digits: 0)
+    /// The size as far as it is read, then the data of the chunk that are still to come.
+    private var remaining: Int64 = 0
+    /// Bytes of the current size line, or of the trailer section.
+    private var lineBytes = 0
+    private var trailerCount = 0
+
+    package init(limits: WireLimits = WireLimits()) { self.limits = limits }
+
+    /// Reads framing up to the next data or the end.
+    ///
+    /// - Parameter input: what has been received and not been consumed or taken yet.
+    /// - Returns: how many bytes at its start were framing, and what comes next.
+    /// - Throws: 400 for broken framing, 431 for trailers over the limits. The connection cannot go on.
+    package mutating func decode(
+        _ input: UnsafeRawBufferPointer
+    ) throws(HTTPError) -> (consumed: Int, step: Step) {
+        let bytes = unsafe input.bindMemory(to: UInt8.self).span
+        var index = 0
+        while true {
+            if case .data = phase { return (index, .data(remaining: remaining)) }
+            if case .end = phase { return (index, .end) }
+            guard index < bytes.count else { return (index, .needMore) }
+            phase = try next(bytes[index])
+            index += 1
+        }
+    }
+
+    /// Counts data that the caller took after ``Step/data(remaining:)``; more than that is cut to it.
+    package mutating func didTake(_ count: Int) {
+        guard case .data = phase else { return }
+        remaining -= min(remaining, Int64(count))
+        if remaining == 0 { phase = .dataCarriageReturn }
+    }
+
+    private mutating func next(_ byte: UInt8) throws(HTTPError) -> Phase {
+        switch phase {
+        case .size, .beforeExtension, .chunkExtension, .sizeLineFeed:
+            return try nextOfSizeLine(byte)
+        case .trailerStart, .trailerName, .trailerValue, .trailerLineFeed, .endLineFeed:
+            return try nextOfTrailers(byte)
+        case .dataCarriageReturn where byte == 13:
+            return .dataLineFeed
+        case .dataLineFeed where byte == 10:
+            return .size(digits: 0)
+        case .dataCarriageReturn, .dataLineFeed:
+            throw HTTPError(.badRequest, "no CRLF after a chunk")
+        case .data, .end:
+            return phase
+        }
+    }
+
+    /// `chunk-size [ chunk-ext ] CRLF`
+    private mutating func nextOfSizeLine(_ byte: UInt8) throws(HTTPError) -> Phase {
+        lineBytes += 1
+        guard lineBytes <= limits.chunkLineBytes + 2 else {
+            throw HTTPError(.badRequest, "the size line of a chunk is too long")
+        }
+        switch (phase, byte) {
+        case (.size(let digits), _) where byte.hexValue != nil:
+            // 15 digits are below 2⁶⁰.
+            guard digits < 15 else { throw HTTPError(.badRequest, "a chunk size over the limit") }
+            remaining = remaining << 4 | Int64(byte.hexValue ?? 0)
+            return .size(digits: digits + 1)
+        case (.size(let digits), 13) where digits > 0, (.size(let digits), 59) where digits > 0,
+            (.size(let digits), 32) where digits > 0, (.size(let digits), 9) where digits > 0:
+            return byte == 13 ? .sizeLineFeed : byte == 59 ? .chunkExtension : .beforeExtension
+        case (.beforeExtension, 32), (.beforeExtension, 9):
+            return .beforeExtension
+        case (.beforeExtension, 59):
+            return .chunkExtension
+        case (.chunkExtension, 13):
+            return .sizeLineFeed
+        case (.chunkExtension, _) where !byte.isControl || byte == 9:
+            return .chunkExtension
+        case (.sizeLineFeed, 10):
+            lineBytes = 0
+            return remaining == 0 ? .trailerStart : .data
+        default:
+            throw HTTPError(.badRequest, "a malformed chunk size")
+        }
+    }
+
+    /// `trailer-section CRLF`
+    private mutating func nextOfTrailers(_ byte: UInt8) throws(HTTPError) -> Phase {
+        lineBytes += 1
+        guard lineBytes <= limits.trailerBytes + 2 else {
+            throw HTTPError(.fieldsTooLarge, "the trailers are too large")
+        }
+        switch (phase, byte) {
+        case (.trailerStart, 13):
+            return .endLineFeed
+        case (.endLineFeed, 10):
+            return .end
+        case (.trailerStart, _) where byte.isTokenCharacter:
+            trailerCount += 1
+            guard trailerCount <= limits.fieldCount else {
+                throw HTTPError(.fieldsTooLarge, "too many trailers")
+            }
+            return .trailerName
+        case (.trailerName, 58):
+            return .trailerValue
+        case (.trailerName, _) where byte.isTokenCharacter:
+            return .trailerName
+        case (.trailerValue, 13):
+            return .trailerLineFeed
+        case (.trailerValue, _) where !byte.isControl || byte == 9:
+            return .trailerValue
+        case (.trailerLineFeed, 10):
+            return .trailerStart
+        default:
+            throw HTTPError(.badRequest, "a malformed trailer")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import DavitHTTP
+
+/// Decodes chunked content from pieces, the way a connection does.
+struct ChunkFeed {
+    struct Outcome: Equatable {
+        var data: [UInt8] = []
+        var isEnded = false
+        /// Bytes behind the end; only what was fed so far.
+        var rest: [UInt8] = []
+        var error: HTTPError?
+    }
+
+    var limits = WireLimits()
+
+    /// - Parameter pieces: how the bytes arrive; data is taken in portions of at most `portion`.
+    func decode(_ pieces: [[UInt8]], portion: Int = .max) -> Outcome {
+        var decoder = ChunkedDecoder(limits: limits)
+        var outcome = Outcome()
+        for piece in pieces {
+            var unread = piece[...]
+            if outcome.isEnded {
+                outcome.rest += piece
+                continue
+            }
+            var needsMore = false
+            while !needsMore, !outcome.isEnded {
+                let bytes = Array(unread)
+                let result = unsafe bytes.withUnsafeBytes { input in
+                    Result { () throws(HTTPError) in try unsafe decoder.decode(input) }
+                }
+                guard case .success(let (consumed, step)) = result else {
+                    if case .failure(let error) = result { outcome.error = error }
+                    return outcome
+                }
+                unread = unread.dropFirst(consumed)
+                switch step {
+                case .needMore: needsMore = true
+                case .end:
+                    outcome.isEnded = true
+                    outcome.rest += unread
+                case .data(let remaining):
+                    let count = min(Int(clamping: remaining), unread.count, portion)
+                    outcome.data += unread.prefix(count)
+                    unread = unread.dropFirst(count)
+                    decoder.didTake(count)
+                    needsMore = count == 0
+                }
+            }
+        }
+        return outcome
+    }
+
+    func byteByByte(_ bytes: [UInt8]) -> Outcome { decode(bytes.map { [$0] }) }
+}

@@ -1,0 +1,100 @@
+import DavitHTTP
+import Testing
+
+struct HTTPFieldsTests {
+    static let encodings: [(value: String, line: String)] = [
+        ("plain", "ETag: plain\r\n"), ("", "ETag: \r\n"), ("a\tb é", "ETag: a\tb é\r\n"),
+        // RFC 9110 §5.5: what would end the line, or confuse the next reader, becomes a space.
+        ("a\r\nSet-Cookie: b", "ETag: a  Set-Cookie: b\r\n"), ("a\rb\nc\0d", "ETag: a b c d\r\n"),
+        ("\r\n\r\n<html>", "ETag:     <html>\r\n"),
+    ]
+
+    @Test(arguments: encodings)
+    func aValueNeverEndsItsLine(value: String, line: String) {
+        var fields = HTTPFields()
+        fields.append(.etag, value)
+        #expect(text(fields.encoded) == line)
+        fields = HTTPFields()
+        fields.append(.etag, Array(value.utf8))
+        #expect(text(fields.encoded) == line)
+        fields = HTTPFields()
+        fields.append(.etag, AnySequence(value.utf8))
+        #expect(text(fields.encoded) == line)
+        fields = HTTPFields()
+        fields.append(named: "ETag", value)
+        #expect(text(fields.encoded) == line)
+    }
+
+    @Test func findsFieldsByNameInAnyCase() {
+        var fields = HTTPFields()
+        fields.append(.contentLength, 5)
+        fields.append(named: "X-Own", "1")
+        fields.append(named: "last-modified", "now")
+        #expect(fields.contains(.contentLength) && fields.contains(.lastModified))
+        #expect(!fields.contains(.etag) && !fields.contains(.other))
+        #expect(fields.first(.contentLength) == "5")
+        #expect(fields.first(.lastModified) == "now")
+        #expect(fields.first(named: "x-OWN") == "1")
+        #expect(fields.first(named: "x") == nil && fields.first(.etag) == nil)
+    }
+
+    @Test(arguments: [0, 7, 10, -1, 1_234_567_890, .max, .min] as [Int64])
+    func writesNumbers(number: Int64) {
+        var bytes = Array("n=".utf8)
+        bytes.appendDecimal(number)
+        #expect(text(bytes) == "n=\(number)")
+    }
+}
+
+struct HTTPRequestFieldTests {
+    @Test func findsFieldsOfARequest() throws {
+        let request = try request(fields: ["Accept: a", "X-Own: 1", "ACCEPT: b", "x-own: 2", "Empty:"])
+        #expect(request.count(of: .accept) == 2 && request.contains(.host) && !request.contains(.range))
+        #expect(request.string(of: .accept) == "a" && request.string(of: .range) == nil)
+        #expect(request.bytes(of: .accept) == Array("a".utf8) && request.bytes(of: .range) == nil)
+        #expect(request.combinedBytes(of: .accept) == Array("a, b".utf8))
+        #expect(request.combinedBytes(of: .range) == nil)
+        #expect(request.string(named: "x-OWN") == "1" && request.string(named: "x-ow") == nil)
+        #expect(request.string(named: "empty") == "")
+        #expect(request.withValue(of: .accept) { $0.count } == 1)
+        #expect(request.withValue(of: .range) { $0.count } == nil)
+    }
+
+    @Test func visitsElementsOverAllLines() throws {
+        let request = try request(fields: ["Accept: a ,,\tb", "Accept:", "Accept: c"])
+        var elements: [String] = []
+        request.forEachElement(of: .accept) { elements.append(text([UInt8](copying: $0))) }
+        #expect(elements == ["a", "", "b", "", "c"])
+    }
+
+    @Test func aHeadInMemoryMustBeOneHead() {
+        #expect(throws: HTTPError.self) { try HTTPRequest(parsing: Array("GET / HTTP/1.0\r\n".utf8)) }
+        #expect(throws: HTTPError.self) { try HTTPRequest(parsing: Array("GET / HTTP/1.0\r\n\r\nx".utf8)) }
+    }
+}
+
+struct TimestampTests {
+    @Test(
+        arguments: [(0, 0), (999_999_999, 0), (1_000_000_000, 1), (-1, -1), (-1_000_000_000, -1)]
+            as [(Int64, Int64)])
+    func secondsRoundTowardsThePast(nanoseconds: Int64, seconds: Int64) {
+        #expect(Timestamp(nanoseconds: nanoseconds).seconds == seconds)
+    }
+}
+
+struct IOBufferTests {
+    @Test func holdsNoMoreThanItsCapacity() {
+        let buffer = IOBuffer(capacity: 4)
+        #expect(buffer.append([1, 2, 3]) == 3 && buffer.freeCount == 1)
+        #expect(buffer.append([4, 5, 6]) == 1 && buffer.freeCount == 0)
+        #expect(buffer.append([7]) == 0)
+        #expect(unsafe buffer.withBytes { unsafe Array($0) } == [1, 2, 3, 4])
+        buffer.removeAll()
+        let filled = unsafe buffer.fill { free in
+            unsafe free[0] = 9
+            return free.count
+        }
+        #expect(filled == 4 && buffer.count == 4)
+        #expect(unsafe buffer.withBytes { unsafe $0[0] } == 9)
+    }
+}
