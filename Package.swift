@@ -39,7 +39,9 @@ let package = Package(
         // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
+        library("DavitServer", ["DavitHTTP"]),
         tests(of: "DavitHTTP", []),
+        tests(of: "DavitServer", ["DavitHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

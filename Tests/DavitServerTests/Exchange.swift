@@ -1,0 +1,24 @@
+import DavitHTTP
+import DavitServer
+import Testing
+
+/// Parses a request from its lines, as it comes from a connection.
+func makeRequest(_ lines: String...) throws -> HTTPRequest {
+    let request = HTTPRequest()
+    var parser = HeadParser()
+    let head = Array((lines + ["", ""]).joined(separator: "\r\n").utf8)
+    let parsed = try unsafe head.withUnsafeBytes { bytes in
+        try unsafe parser.parse(bytes, into: request)
+    }
+    try #require(parsed == head.count)
+    return request
+}
+
+/// Answers 204 to everything, with who is asking in `ETag`.
+struct Greeter: Handler {
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields.append(.etag, request.principal ?? "nobody")
+        return HTTPResponse(.noContent, fields: fields)
+    }
+}
