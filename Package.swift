@@ -30,7 +30,7 @@ let package = Package(
     name: "davit",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "DavitParts", targets: ["DavitSystem"])
+        .library(name: "DavitParts", targets: ["DavitTransport"])
     ],
     targets: [
         // C libraries: a module map and a shim header, nothing else.
@@ -40,8 +40,10 @@ let package = Package(
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
         library("DavitServer", ["DavitHTTP"]),
+        library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitServer", ["DavitHTTP"]),
+        tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

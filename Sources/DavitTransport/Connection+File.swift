@@ -1,0 +1,119 @@
+internal import DavitHTTP
+internal import DavitSystem
+
+/// Stored content out.
+extension Connection {
+    /// Up to this size content is read behind the head and sent with it; above it sendfile costs less.
+    static let inlineLimit: Int64 = 32 * 1024
+    private static let windowBytes: Int64 = 1024 * 1024
+
+    /// Sends a part of a file behind what is composed.
+    /// - Parameter didSend: is told of bytes when they are on their way.
+    /// - Throws: ``HTTPError/disconnected``, also where the file is shorter than it was: the response cannot
+    ///   be finished, and the peer must see that.
+    nonisolated(nonsending) func send(
+        _ content: any FileContent, offset: Int64, length: Int64, didSend: (Int64) -> Void
+    ) async throws(HTTPError) {
+        if length <= Self.inlineLimit {
+            try await compose(content, offset: offset, length: Int(length))
+            didSend(length)
+        } else {
+            try await sendWindows(content, offset: offset, end: offset + length, didSend)
+        }
+    }
+
+    /// Composes a small part of a file if there is room, and all of it is in memory or nobody can tell.
+    /// - Returns: false if nothing was composed.
+    func composeNow(_ content: any FileContent, offset: Int64, length: Int) -> Bool {
+        loop.output.claim(for: self)
+        let buffer = loop.output.buffer
+        guard buffer.freeCount >= length else { return false }
+        let start = buffer.count
+        while buffer.count - start < length {
+            let done = buffer.count - start
+            guard case .bytes(let count) = read(content, at: offset + Int64(done), count: length - done),
+                count > 0
+            else {
+                buffer.count = start
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Reads into the loop's output; hops to the pool only for what is not in memory.
+    private nonisolated(nonsending) func compose(
+        _ content: any FileContent, offset: Int64, length: Int
+    ) async throws(HTTPError) {
+        if loop.output.isOwned(by: self) && loop.output.buffer.freeCount < length { try await sendComposed() }
+        if composeNow(content, offset: offset, length: length) { return }
+        try await composeFromPool(content, offset: offset, length: length)
+    }
+
+    /// Reads behind what is composed: what is in memory, or all where nobody can tell.
+    private func read(_ content: any FileContent, at position: Int64, count: Int) -> CachedFile.Outcome {
+        var outcome = CachedFile.Outcome.unknown
+        let isProbed = loop.memory.canProbe(content.volume)
+        _ = unsafe loop.output.buffer.fill { room in
+            let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(count, room.count)])
+            if isProbed {
+                outcome = unsafe CachedFile.readCached(content.descriptor, into: target, offset: position)
+                if outcome == .unknown { loop.memory.noteUnprobed(content.volume) }
+            }
+            if outcome == .unknown {
+                outcome = unsafe CachedFile.read(content.descriptor, into: target, offset: position)
+            }
+            if case .bytes(let read) = outcome { return read }
+            return 0
+        }
+        return outcome
+    }
+
+    private nonisolated(nonsending) func composeFromPool(
+        _ content: any FileContent, offset: Int64, length: Int
+    ) async throws(HTTPError) {
+        let bytes = await server.pool.run { () -> [UInt8] in
+            unsafe [UInt8](unsafeUninitializedCapacity: length) { room, count in
+                while count < length {
+                    let target = unsafe UnsafeMutableRawBufferPointer(
+                        UnsafeMutableBufferPointer(rebasing: room[count..<length]))
+                    let position = offset + Int64(count)
+                    let outcome = unsafe CachedFile.read(content.descriptor, into: target, offset: position)
+                    guard case .bytes(let read) = outcome, read > 0 else { return }
+                    count += read
+                }
+            }
+        }
+        guard let bytes, bytes.count == length else { throw broken() }
+        try await compose(bytes)
+    }
+
+    private nonisolated(nonsending) func sendWindows(
+        _ content: any FileContent, offset: Int64, end: Int64, _ didSend: (Int64) -> Void
+    ) async throws(HTTPError) {
+        if loop.output.isOwned(by: self) { loop.output.flush(isFollowed: true) }
+        try await sendComposed()
+        var position = offset
+        while position < end {
+            let window = min(Self.windowBytes, end - position)
+            try await fetch(content, offset: position, count: Int(window))
+            let start = position
+            try await send(Int(window)) { done in
+                channel.sendFile(content.descriptor, offset: start + Int64(done), count: Int(window) - done)
+            }
+            position += window
+            didSend(window)
+            await giveTurn(after: Int(window))
+        }
+    }
+
+    /// Has the pool bring a window into memory if it is not there, so that sendfile does not wait for a disk.
+    private nonisolated(nonsending) func fetch(
+        _ content: any FileContent, offset: Int64, count: Int
+    ) async throws(HTTPError) {
+        if CachedFile.isCached(content.descriptor, offset: offset + Int64(count) - 1) { return }
+        // A pool that has too much to do only means that the loop waits for this disk.
+        _ = await server.pool.run { CachedFile.fetch(content.descriptor, offset: offset, count: count) }
+        if isBroken { throw .disconnected }
+    }
+}

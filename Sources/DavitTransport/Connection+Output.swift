@@ -1,0 +1,158 @@
+internal import DavitHTTP
+internal import DavitSystem
+
+/// Bytes out. What is composed goes through the loop's output; nothing overtakes what is still unsent.
+extension Connection {
+    var hasUnsent: Bool { unsentStart < unsent.count }
+
+    /// Appends to what is composed if there is room.
+    /// - Returns: false if nothing was done.
+    func composeNow(_ bytes: [UInt8]) -> Bool {
+        loop.output.claim(for: self)
+        guard loop.output.buffer.freeCount >= bytes.count else { return false }
+        _ = loop.output.buffer.append(bytes)
+        return true
+    }
+
+    /// Appends to what is composed, and sends in between where it is much.
+    nonisolated(nonsending) func compose(_ bytes: [UInt8]) async throws(HTTPError) {
+        var start = 0
+        while start < bytes.count {
+            loop.output.claim(for: self)
+            start += unsafe bytes.withUnsafeBytes { all in
+                unsafe loop.output.buffer.append(UnsafeRawBufferPointer(rebasing: all[start...]))
+            }
+            if loop.output.buffer.freeCount == 0 { try await sendComposed() }
+        }
+    }
+
+    /// As the other `compose` for a buffer that is smaller than the loop's output.
+    nonisolated(nonsending) func compose(_ buffer: IOBuffer) async throws(HTTPError) {
+        loop.output.claim(for: self)
+        if loop.output.buffer.freeCount < buffer.count { try await sendComposed() }
+        loop.output.claim(for: self)
+        _ = unsafe buffer.withBytes { unsafe loop.output.buffer.append($0) }
+    }
+
+    /// Sends what is composed, and waits until all of it is on its way.
+    nonisolated(nonsending) func sendComposed() async throws(HTTPError) {
+        if loop.output.isOwned(by: self) { loop.output.flush() }
+        while hasUnsent {
+            sendUnsent()
+            if hasUnsent { try await waitForRoom() }
+        }
+        if isBroken { throw .disconnected }
+    }
+
+    /// Sends what is composed and `buffer` behind it, in as few calls as possible.
+    nonisolated(nonsending) func sendComposed(followedBy buffer: IOBuffer) async throws(HTTPError) {
+        var sent = 0
+        if loop.output.isOwned(by: self) && !hasUnsent {
+            let composed = loop.output.buffer
+            let outcome = unsafe composed.withBytes { first in
+                unsafe buffer.withBytes { second in unsafe channel.send(first, second) }
+            }
+            switch outcome {
+            case .bytes(let count):
+                sending.didMove(count)
+                let taken = min(count, composed.count)
+                keepUnsent(of: composed, from: taken)
+                loop.output.discard(of: self)
+                sent = count - taken
+            case .wouldBlock: break
+            case .ended, .failed: throw broken()
+            }
+        }
+        try await sendComposed()
+        try await send(buffer.count - sent) { offset in
+            unsafe buffer.withBytes { bytes in
+                unsafe channel.send(
+                    UnsafeRawBufferPointer(rebasing: bytes[(sent + offset)...]), isFollowed: false)
+            }
+        }
+    }
+
+    /// Sends a large array without copying it.
+    nonisolated(nonsending) func send(_ bytes: [UInt8]) async throws(HTTPError) {
+        if loop.output.isOwned(by: self) { loop.output.flush(isFollowed: true) }
+        try await sendComposed()
+        try await send(bytes.count) { offset in
+            unsafe bytes.withUnsafeBytes { all in
+                unsafe channel.send(UnsafeRawBufferPointer(rebasing: all[offset...]), isFollowed: false)
+            }
+        }
+    }
+
+    /// Calls `attempt` with the offset of what is not sent yet until `count` bytes are, and waits in between.
+    nonisolated(nonsending) func send(
+        _ count: Int, _ attempt: (Int) -> Socket.Outcome
+    ) async throws(HTTPError) {
+        var sent = 0
+        while sent < count {
+            switch attempt(sent) {
+            case .bytes(let moved):
+                sent += moved
+                sending.didMove(moved)
+            case .wouldBlock: try await waitForRoom()
+            case .ended, .failed: throw broken()
+            }
+        }
+    }
+
+    /// Sends what other responses left behind, as far as there is room. Never waits.
+    func sendUnsent() {
+        while hasUnsent {
+            let outcome = unsafe unsent.withUnsafeBytes { all in
+                unsafe channel.send(UnsafeRawBufferPointer(rebasing: all[unsentStart...]), isFollowed: false)
+            }
+            switch outcome {
+            case .bytes(let count):
+                unsentStart += count
+                sending.didMove(count)
+            case .wouldBlock: return
+            case .ended, .failed:
+                _ = broken()
+                break
+            }
+        }
+        unsent = []
+        unsentStart = 0
+    }
+
+    /// Sends the loop's output, which this connection composed; keeps what there is no room for.
+    /// - Parameter isFollowed: more is sent at once.
+    func send(composed: IOBuffer, isFollowed: Bool = false) {
+        var sent = 0
+        if !hasUnsent {
+            while sent < composed.count {
+                let outcome = unsafe composed.withBytes { bytes in
+                    unsafe channel.send(
+                        UnsafeRawBufferPointer(rebasing: bytes[sent...]), isFollowed: isFollowed)
+                }
+                guard case .bytes(let count) = outcome else {
+                    if outcome != .wouldBlock {
+                        _ = broken()
+                        return
+                    }
+                    break
+                }
+                sent += count
+                sending.didMove(count)
+            }
+        }
+        keepUnsent(of: composed, from: sent)
+    }
+
+    private func keepUnsent(of composed: IOBuffer, from start: Int) {
+        guard start < composed.count else { return }
+        unsafe composed.withBytes { unsafe unsent.append(contentsOf: $0[start...]) }
+    }
+
+    /// Notes that nothing can be sent any longer.
+    func broken() -> HTTPError {
+        markBroken()
+        unsent = []
+        unsentStart = 0
+        return .disconnected
+    }
+}

@@ -1,0 +1,226 @@
+internal import DavitHTTP
+internal import DavitSystem
+
+/// One connection of a peer.
+///
+/// While something happens on it, a task runs ``serve()``; between requests, after a while, it is only this
+/// object, and the next event starts a task again. All state belongs to the thread of the loop; that makes
+/// the unchecked conformance true. What each request touches is not checked for overlapping access at run
+/// time: no access lasts longer than one call of the system or of a value.
+@safe final class Connection: LoopMember, @unchecked Sendable {
+    /// Why a wait ended.
+    enum Wake { case ready, timeout, park, closing }
+
+    /// What is waited for.
+    enum Waiting { case nothing, request, head, content, room, end }
+
+    let loop: EventLoop
+    let server: ServerContext
+    /// Numeric address without port.
+    let peer: String
+    private let address: SocketAddress
+    @safe @exclusivity(unchecked) private(set) var channel: Channel
+    @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
+
+    @safe @exclusivity(unchecked) private var waiting = Waiting.nothing
+    private var continuation: UnsafeContinuation<Wake, Never>?
+    /// When the connection without a request is closed.
+    private var idleEnd: Int64 = 0
+
+    /// What the last event said and no call has disproved since.
+    @safe @exclusivity(unchecked) var isReadable = false
+    /// The peer sends no more: read until the end whatever a short read may suggest.
+    @safe @exclusivity(unchecked) private(set) var hasEnded = false
+    /// Nothing can be sent any longer.
+    @safe @exclusivity(unchecked) private(set) var isBroken = false
+    private(set) var isClosed = false
+
+    /// What the socket had no room for, from `unsentStart` on.
+    @safe @exclusivity(unchecked) var unsent: [UInt8] = []
+    @safe @exclusivity(unchecked) var unsentStart = 0
+    @safe @exclusivity(unchecked) var sending: ProgressGuard
+    /// Bytes moved since others had a turn.
+    private var bytesInTurn = 0
+    /// Bytes the peer had not acknowledged when the wait for room began.
+    private var outstanding = 0
+
+    init(
+        _ socket: consuming FileDescriptor, from address: SocketAddress, loop: EventLoop,
+        server: ServerContext
+    ) {
+        self.loop = loop
+        self.server = server
+        self.address = address
+        peer = address.text
+        channel = Channel(socket)
+        sending = server.deadlines.progressGuard
+        super.init()
+    }
+
+    // MARK: Life
+
+    /// Hands the connection to its loop; called once, on any thread.
+    func start() {
+        if loop.isCurrentThread { return begin() }
+        Task(executorPreference: loop) { self.begin() }
+    }
+
+    /// A new connection is like a parked one: its first bytes start a task.
+    private func begin() {
+        loop.add(self)
+        do {
+            try loop.queue.watch(channel.descriptor, token: token)
+        } catch {
+            server.log.warning("a connection could not be watched", ["error": "\(error)"])
+            return close()
+        }
+        if loop.isDraining { return close() }
+        loop.schedule(self, after: server.deadlines.keepAlive)
+    }
+
+    private func startTask() {
+        task = Task(executorPreference: loop) { await self.serve() }
+    }
+
+    private nonisolated(nonsending) func serve() async {
+        switch await Exchange(on: self).run() {
+        case .park: park()
+        case .close: close()
+        case .linger:
+            await linger()
+            close()
+        }
+        task = nil
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        loop.output.discard(of: self)
+        isBroken = true
+        channel = .closed()
+        loop.remove(self)
+        server.connectionClosed(from: address, on: loop)
+    }
+
+    func markBroken() { isBroken = true }
+
+    // MARK: Events
+
+    override func eventArrived(_ event: Event) {
+        if event.isReadable || event.hasEnded { isReadable = true }
+        if event.hasEnded { hasEnded = true }
+        if event.isBroken {
+            isBroken = true
+            task?.cancel()
+        }
+        if event.isWritable && hasUnsent && waiting != .room { sendUnsent() }
+        switch waiting {
+        case .request, .head, .content, .end:
+            if isReadable { resume(.ready) }
+        case .room:
+            if event.isWritable || isBroken { resume(.ready) }
+        case .nothing:
+            guard task == nil, !isClosed else { return }
+            if isBroken { close() } else if isReadable { startTask() }
+        }
+    }
+
+    override func deadlinePassed() {
+        switch waiting {
+        case .nothing:
+            if task == nil { close() }
+        case .request:
+            resume(.park)
+        case .room:
+            extendOrGiveUp()
+        case .head, .content, .end:
+            resume(.timeout)
+        }
+    }
+
+    override func drain() {
+        if task == nil { return close() }
+        if waiting == .request { resume(.closing) }
+    }
+
+    override func abort() {
+        task?.cancel()
+        isBroken = true
+        isReadable = true
+        channel.shutDown()
+        if waiting != .nothing { resume(.closing) }
+    }
+
+    // MARK: Waiting
+
+    /// So many bytes without a wait, and other connections get a turn: a fast peer must not keep the loop.
+    private static let bytesPerTurn = 1024 * 1024
+
+    nonisolated(nonsending) func giveTurn(after count: Int) async {
+        bytesInTurn += count
+        guard bytesInTurn >= Self.bytesPerTurn else { return }
+        bytesInTurn = 0
+        await loop.turn()
+    }
+
+    /// Waits until there is something to read.
+    /// - Parameter deadline: nanoseconds on the clock of the loop.
+    nonisolated(nonsending) func waitForInput(_ what: Waiting, until deadline: Int64) async -> Wake {
+        if isReadable { return .ready }
+        return await wait(what, until: deadline)
+    }
+
+    /// Waits for a request that may never come.
+    nonisolated(nonsending) func waitForRequest() async -> Wake {
+        if isReadable { return .ready }
+        if loop.isDraining { return .closing }
+        idleEnd = loop.now + server.deadlines.keepAlive
+        let wake = await wait(.request, until: loop.now + server.deadlines.parking)
+        // Between the deadline and this moment something may have come.
+        return wake == .park && isReadable ? .ready : wake
+    }
+
+    /// From now on only this object is left, until an event or the end of the time for idle connections.
+    private func park() {
+        guard !isClosed else { return }
+        loop.schedule(self, at: max(idleEnd, loop.now + 1))
+        server.observe(.parked)
+    }
+
+    /// Waits until the socket has room again.
+    nonisolated(nonsending) func waitForRoom() async throws(HTTPError) {
+        guard !isBroken else { throw .disconnected }
+        outstanding = channel.outstandingBytes
+        let wake = await wait(.room, until: sending.beginWait(now: loop.now))
+        sending.endWait(now: loop.now)
+        guard wake == .ready, !isBroken else { throw .disconnected }
+    }
+
+    private nonisolated(nonsending) func wait(_ what: Waiting, until deadline: Int64) async -> Wake {
+        // Two tasks of a handler cannot wait for one connection.
+        guard waiting == .nothing, loop.isCurrentThread else { return .closing }
+        waiting = what
+        loop.schedule(self, at: deadline)
+        return await unsafe withUnsafeContinuation { unsafe continuation = $0 }
+    }
+
+    private func resume(_ wake: Wake) {
+        guard let resumed = unsafe continuation else { return }
+        unsafe continuation = nil
+        waiting = .nothing
+        loop.schedule(self, at: .max)
+        unsafe resumed.resume(returning: wake)
+    }
+
+    /// The socket reports room only when much of its memory is free, which takes a slow peer longer than the
+    /// deadline; what it has acknowledged meanwhile counts.
+    private func extendOrGiveUp() {
+        let left = channel.outstandingBytes
+        sending.endWait(now: loop.now)
+        sending.didMove(max(0, outstanding - left))
+        outstanding = left
+        let deadline = sending.beginWait(now: loop.now)
+        if deadline > loop.now { loop.schedule(self, at: deadline) } else { resume(.timeout) }
+    }
+}

@@ -1,0 +1,192 @@
+internal import DavitHTTP
+
+/// Responses out.
+extension Exchange {
+    /// What follows a response.
+    struct Plan {
+        /// The response lets the connection live.
+        var isPersistent: Bool
+        /// What to do with content the handler has not read.
+        var unread: UnreadContent
+    }
+
+    /// Writes a response. Small ones are only composed: they go out with the next call of
+    /// `connection.sendComposed()`, or at the end of the job.
+    nonisolated(nonsending) func write(_ response: HTTPResponse) async throws(HTTPError) -> Plan {
+        if connection.hasUnsent { try await connection.sendComposed() }
+        if case .stream(let stream) = response.body, request.method != .head, !response.status.forbidsContent
+        {
+            return try await write(response, stream: stream)
+        }
+        let (framing, plan) = encodeHead(response, length: response.body.length)
+        if !connection.composeNow(loop.head) { try await connection.compose(loop.head) }
+        if framing != .none, !writeContentNow(response.body) { try await writeContent(response.body) }
+        return plan
+    }
+
+    nonisolated(nonsending) func writeRefusal(_ response: HTTPResponse) async throws(HTTPError) {
+        let exchange = HeadEncoder.Exchange(isHead: false, minorVersion: 1, keepsAlive: false)
+        _ = encodeHead(response, length: response.body.length, for: exchange)
+        try await connection.compose(loop.head)
+        try await writeContent(response.body)
+    }
+
+    /// Leaves the head in the memory of the loop, which is good until the next suspension.
+    private func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
+        var exchange = HeadEncoder.Exchange(request)
+        if loop.isDraining || response.closesConnection { exchange.keepsAlive = false }
+        let unread = content?.plan(keepsAlive: exchange.keepsAlive) ?? .none
+        if unread == .close { exchange.keepsAlive = false }
+        let framing = encodeHead(response, length: length, for: exchange)
+        let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
+        return (framing, Plan(isPersistent: isPersistent, unread: unread))
+    }
+
+    private func encodeHead(
+        _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Exchange
+    ) -> ResponseFraming {
+        loop.head.removeAll(keepingCapacity: true)
+        progress.status = response.status
+        return HeadEncoder.encode(
+            response, length: length, for: exchange, date: loop.dateText, server: server.name,
+            into: &loop.head)
+    }
+
+    /// Composes small content without a suspension. Most responses go this way, and each suspension that
+    /// could be, but is not, costs as much as a small copy.
+    /// - Returns: false, and nothing was done, if that is not possible.
+    private func writeContentNow(_ body: HTTPBody) -> Bool {
+        switch body {
+        case .empty: return true
+        case .bytes(let bytes):
+            guard bytes.count <= Connection.inlineLimit, connection.composeNow(bytes) else { return false }
+            progress.contentBytes += Int64(bytes.count)
+            return true
+        case .file(let content, let offset, let length):
+            guard length <= Connection.inlineLimit,
+                connection.composeNow(content, offset: offset, length: Int(length))
+            else { return false }
+            progress.contentBytes += length
+            return true
+        case .segments, .stream: return false
+        }
+    }
+
+    private nonisolated(nonsending) func writeContent(_ body: HTTPBody) async throws(HTTPError) {
+        switch body {
+        case .empty, .stream:
+            break
+        case .bytes(let bytes):
+            try await writeBytes(bytes)
+        case .file(let content, let offset, let length):
+            try await connection.send(content, offset: offset, length: length) { progress.contentBytes += $0 }
+        case .segments(let content, let segments):
+            for segment in segments {
+                switch segment {
+                case .bytes(let bytes):
+                    try await writeBytes(bytes)
+                case .file(let offset, let length):
+                    try await connection.send(content, offset: offset, length: length) {
+                        progress.contentBytes += $0
+                    }
+                }
+            }
+        }
+    }
+
+    private nonisolated(nonsending) func writeBytes(_ bytes: [UInt8]) async throws(HTTPError) {
+        if bytes.count <= Connection.inlineLimit {
+            try await connection.compose(bytes)
+        } else {
+            try await connection.send(bytes)
+        }
+        progress.contentBytes += Int64(bytes.count)
+    }
+}
+
+/// Content whose length is not known when it begins.
+extension Exchange {
+    /// While so much of the buffer is free, more is collected in the hope of the end.
+    private static let collectFreeBytes = 16 * 1024
+
+    private nonisolated(nonsending) func write(
+        _ response: HTTPResponse, stream: any BodyStream
+    ) async throws(HTTPError) -> Plan {
+        let buffer = loop.memory.takeOutput()
+        defer { loop.memory.give(buffer) }
+        let isWhole = try await collect(stream, into: buffer)
+        let (framing, plan) = encodeHead(response, length: isWhole ? Int64(buffer.count) : nil)
+        try await connection.compose(loop.head)
+        switch framing {
+        case .none: break
+        case .length: try await writeWhole(buffer)
+        case .chunked: try await writeChunks(of: stream, buffer)
+        case .untilClose: try await writeUntilClose(stream, buffer)
+        }
+        return plan
+    }
+
+    /// - Returns: true if the content ended.
+    private nonisolated(nonsending) func collect(
+        _ stream: any BodyStream, into buffer: IOBuffer
+    ) async throws(HTTPError) -> Bool {
+        while buffer.freeCount >= Self.collectFreeBytes {
+            let before = buffer.count
+            try await stream.next(into: buffer)
+            if buffer.count == before { return true }
+        }
+        return false
+    }
+
+    private nonisolated(nonsending) func writeWhole(_ buffer: IOBuffer) async throws(HTTPError) {
+        if buffer.count <= Connection.inlineLimit {
+            try await connection.compose(buffer)
+        } else {
+            try await connection.sendComposed(followedBy: buffer)
+        }
+        progress.contentBytes += Int64(buffer.count)
+    }
+
+    /// RFC 9112 §7.1; each chunk begins with the line end of the one before it.
+    private nonisolated(nonsending) func writeChunks(
+        of stream: any BodyStream, _ buffer: IOBuffer
+    ) async throws(HTTPError) {
+        var isFirst = true
+        while buffer.count > 0 {
+            try await connection.compose(Self.chunkHead(size: buffer.count, isFirst: isFirst))
+            isFirst = false
+            try await connection.sendComposed(followedBy: buffer)
+            progress.contentBytes += Int64(buffer.count)
+            await connection.giveTurn(after: buffer.count)
+            buffer.removeAll()
+            try await stream.next(into: buffer)
+        }
+        try await connection.compose(Array("\r\n0\r\n\r\n".utf8))
+    }
+
+    private nonisolated(nonsending) func writeUntilClose(
+        _ stream: any BodyStream, _ buffer: IOBuffer
+    ) async throws(HTTPError) {
+        while buffer.count > 0 {
+            try await connection.sendComposed(followedBy: buffer)
+            progress.contentBytes += Int64(buffer.count)
+            await connection.giveTurn(after: buffer.count)
+            buffer.removeAll()
+            try await stream.next(into: buffer)
+        }
+    }
+
+    private static func chunkHead(size: Int, isFirst: Bool) -> [UInt8] {
+        Array("\(isFirst ? "" : "\r\n")\(String(size, radix: 16))\r\n".utf8)
+    }
+}
+
+extension HTTPResponse {
+    /// A short answer that says what is wrong.
+    init(explaining error: HTTPError) {
+        var fields = HTTPFields()
+        fields.append(.contentType, "text/plain; charset=utf-8")
+        if error.status == .serviceUnavailable { fields.append(.retryAfter, 1) }
+        self.init(error.status, fields: fields, body: .bytes(Array("\(error.reason)\n".utf8)))
+    }
+}

@@ -1,0 +1,207 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitSystem
+
+/// HTTP on one connection, from its first byte or its awakening until it is parked or ends.
+///
+/// Belongs to the task of the connection. What each request touches is not checked for overlapping access at
+/// run time: no access lasts longer than a call of a value.
+final class Exchange {
+    /// How the connection goes on.
+    enum Outcome {
+        case park
+        case close
+        /// The peer may still be sending.
+        case linger
+    }
+
+    /// So many requests in a row before other connections get a turn.
+    private static let requestsPerTurn = 32
+
+    let connection: Connection
+    let loop: EventLoop
+    let server: ServerContext
+    @safe @exclusivity(unchecked) private(set) var request = HTTPRequest()
+    @safe @exclusivity(unchecked) private var parser: HeadParser
+    @safe @exclusivity(unchecked) private var input: InputBuffer?
+    /// The content of the present request; nil if it has none.
+    @safe @exclusivity(unchecked) private(set) var content: ContentReader?
+    /// The present response.
+    @safe @exclusivity(unchecked) var progress = ResponseProgress()
+
+    init(on connection: Connection) {
+        self.connection = connection
+        loop = connection.loop
+        server = connection.server
+        parser = HeadParser(limits: server.limits)
+    }
+
+    /// Reads requests, has them answered and sends the responses, until there is nothing to do.
+    nonisolated(nonsending) func run() async -> Outcome {
+        let outcome = await serveRequests()
+        giveInput()
+        return outcome
+    }
+
+    private nonisolated(nonsending) func serveRequests() async -> Outcome {
+        var servedInRow = 0
+        while true {
+            do throws(HTTPError) {
+                switch try await readHead() {
+                case .complete: break
+                case .park: return .park
+                case .ended: return .close
+                }
+            } catch {
+                return await refuse(error)
+            }
+            switch await answer() {
+            case .next: break
+            case .close: return .close
+            case .linger: return .linger
+            }
+            servedInRow += 1
+            if servedInRow % Self.requestsPerTurn == 0 { await loop.turn() }
+        }
+    }
+
+    // MARK: Input
+
+    /// What was received and not used; taken from the loop when it is needed.
+    var unread: InputBuffer {
+        if let input { return input }
+        let taken = loop.memory.takeInput()
+        input = taken
+        return taken
+    }
+
+    var hasUnread: Bool { input.map { !$0.isEmpty } ?? false }
+
+    private func giveInput() {
+        guard let given = input else { return }
+        input = nil
+        given.removeAll()
+        loop.memory.give(given)
+    }
+
+    private enum Head { case complete, park, ended }
+
+    /// - Throws: what ``HeadParser`` throws, 408, and ``HTTPError/disconnected``.
+    private nonisolated(nonsending) func readHead() async throws(HTTPError) -> Head {
+        var deadline = Int64.max
+        while true {
+            if hasUnread {
+                if try parseHead() { return .complete }
+                if deadline == .max { deadline = loop.now + server.deadlines.head }
+            }
+            if !connection.isReadable {
+                try await connection.sendComposed()
+                switch await waitForHead(until: deadline) {
+                case .ready: break
+                case .park: return .park
+                case .closing: return .ended
+                case .timeout: throw HTTPError(.requestTimeout, "the head came too slowly")
+                }
+            }
+            if !connection.receive(into: unread) {
+                try await connection.sendComposed()
+                return .ended
+            }
+        }
+    }
+
+    private func parseHead() throws(HTTPError) -> Bool {
+        let buffer = unread
+        let count = try unsafe buffer.withUnread { bytes throws(HTTPError) in
+            try unsafe parser.parse(bytes, into: request)
+        }
+        guard let count else { return false }
+        buffer.consume(count)
+        return true
+    }
+
+    private nonisolated(nonsending) func waitForHead(until deadline: Int64) async -> Connection.Wake {
+        if deadline != .max { return await connection.waitForInput(.head, until: deadline) }
+        giveInput()
+        return await connection.waitForRequest()
+    }
+
+    // MARK: Answers
+
+    private enum Next { case next, close, linger }
+
+    private nonisolated(nonsending) func answer() async -> Next {
+        request.peerAddress = connection.peer
+        content = request.framing == .none ? nil : ContentReader(of: request, in: self)
+        if let content { request.body = content }
+        progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+        let next = await respond()
+        content?.detach()
+        content = nil
+        if next == .next { renewRequest() }
+        return next
+    }
+
+    private nonisolated(nonsending) func respond() async -> Next {
+        do throws(HTTPError) {
+            return try await send(try await server.handler.respond(to: request))
+        } catch {
+            guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
+            do throws(HTTPError) {
+                return try await send(HTTPResponse(explaining: error))
+            } catch {
+                return ended(isComplete: false)
+            }
+        }
+    }
+
+    private nonisolated(nonsending) func send(_ response: HTTPResponse) async throws(HTTPError) -> Next {
+        let plan = try await write(response)
+        _ = ended(isComplete: true)
+        if plan.isPersistent && plan.unread == .none {
+            if loop.output.isFull { try await connection.sendComposed() }
+            return .next
+        }
+        try await connection.sendComposed()
+        switch plan.unread {
+        case .none: return .close
+        case .close: return .linger
+        case .discard: return await content?.discard() == true ? .next : .linger
+        }
+    }
+
+    /// Tells the access log; the connection can only be closed if the response is not complete.
+    private func ended(isComplete: Bool) -> Next {
+        if let log = server.accessLog {
+            log(
+                progress.record(
+                    of: request, status: progress.status, peer: connection.peer, isComplete: isComplete))
+        }
+        return .close
+    }
+
+    /// Answers a request whose head is broken or late.
+    private nonisolated(nonsending) func refuse(_ error: HTTPError) async -> Outcome {
+        guard !error.isDisconnected else { return .close }
+        progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+        do throws(HTTPError) {
+            try await writeRefusal(HTTPResponse(explaining: error))
+            try await connection.sendComposed()
+        } catch {
+            return .close
+        }
+        if let log = server.accessLog {
+            log(progress.record(of: nil, status: error.status, peer: connection.peer, isComplete: true))
+        }
+        return .linger
+    }
+
+    /// Leaves a request to a handler that kept it, else makes it ready for its next use.
+    private func renewRequest() {
+        if isKnownUniquelyReferenced(&request) {
+            request.body = EmptyRequestBody.shared
+        } else {
+            request = HTTPRequest()
+        }
+    }
+}

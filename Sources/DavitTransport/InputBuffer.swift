@@ -1,0 +1,57 @@
+/// Bytes that were received and not yet used.
+@safe final class InputBuffer {
+    static let usualCapacity = 16 * 1024
+
+    private(set) var capacity: Int
+    private var storage: UnsafeMutableRawPointer
+    private var start = 0
+    private var end = 0
+
+    init() {
+        capacity = Self.usualCapacity
+        unsafe storage = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit { unsafe storage.deallocate() }
+
+    var count: Int { end - start }
+    var isEmpty: Bool { start == end }
+
+    /// The bytes; valid until the buffer changes.
+    func withUnread<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try unsafe body(UnsafeRawBufferPointer(start: storage + start, count: end - start))
+    }
+
+    func consume(_ count: Int) {
+        start += min(max(0, count), end - start)
+        if start == end { removeAll() }
+    }
+
+    func removeAll() {
+        start = 0
+        end = 0
+    }
+
+    /// Lets `body` write behind the bytes; it returns how many it wrote. There is always room for some.
+    func fill(_ body: (UnsafeMutableRawBufferPointer) -> Int) {
+        if end == capacity { makeRoom() }
+        let room = unsafe UnsafeMutableRawBufferPointer(start: storage + end, count: capacity - end)
+        end += min(max(0, unsafe body(room)), capacity - end)
+    }
+
+    /// Moves the bytes to the start, or doubles the memory if they fill it. Their number is limited by those
+    /// who read: a head has a limit, and content is not read ahead.
+    private func makeRoom() {
+        if start > 0 {
+            unsafe storage.copyMemory(from: storage + start, byteCount: end - start)
+        } else {
+            let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity * 2, alignment: 16)
+            unsafe larger.copyMemory(from: storage, byteCount: end)
+            unsafe storage.deallocate()
+            unsafe storage = larger
+            capacity *= 2
+        }
+        end -= start
+        start = 0
+    }
+}

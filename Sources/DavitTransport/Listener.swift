@@ -1,0 +1,116 @@
+internal import DavitSystem
+internal import Synchronization
+
+/// Accepts connections and deals them to the loops. Belongs to the thread of its loop.
+final class Listener: LoopMember, @unchecked Sendable {
+    typealias Accept = @Sendable (Int32) -> Socket.AcceptOutcome
+
+    /// So many connections in a row before others get a turn.
+    private static let acceptsPerTurn = 64
+    /// How long nothing is accepted after the last descriptor was used up.
+    private static let pauseNanoseconds: Int64 = 100_000_000
+
+    private let loop: EventLoop
+    private let loops: [EventLoop]
+    private let server: ServerContext
+    private let accept: Accept
+    private var socket: FileDescriptor?
+    /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
+    private var spare = FileDescriptor.spare()
+    private var isWatched = false
+
+    /// - Parameter loops: the first one is the listener's own.
+    init(
+        _ socket: consuming FileDescriptor, loops: [EventLoop], server: ServerContext,
+        accept: @escaping Accept
+    ) {
+        self.socket = consume socket
+        self.loops = loops
+        self.server = server
+        self.accept = accept
+        loop = loops[0]
+        super.init()
+    }
+
+    func start() {
+        loop.add(self)
+        watch()
+    }
+
+    override func eventArrived(_ event: Event) {
+        for _ in 0..<Self.acceptsPerTurn {
+            guard isWatched, let number = socket?.rawValue, hasRoom() else { return }
+            switch accept(number) {
+            case .accepted(let connection, let address): take(connection, from: address)
+            case .passed: continue
+            case .wouldBlock: return
+            case .exhausted: return relieve(number)
+            }
+        }
+    }
+
+    override func deadlinePassed() { watch() }
+
+    override func drain() {
+        unwatch()
+        loop.remove(self)
+        socket = nil
+    }
+
+    private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
+        guard server.census.enter(address) else {
+            server.log.debug("too many connections of one peer", ["peer": address.text])
+            return
+        }
+        var chosen = loop
+        var least = Int.max
+        for candidate in loops {
+            let load = candidate.load.load(ordering: .relaxed)
+            if load < least {
+                least = load
+                chosen = candidate
+            }
+        }
+        chosen.load.add(1, ordering: .relaxed)
+        Connection(connection, from: address, loop: chosen, server: server).start()
+    }
+
+    private func hasRoom() -> Bool {
+        let hasRoom = server.census.hasRoom { [loop] in
+            Task(executorPreference: loop) { self.watch() }
+        }
+        if !hasRoom {
+            unwatch()
+            server.observe(.acceptPaused)
+        }
+        return hasRoom
+    }
+
+    /// Without this the connection would wait, and be reported, for ever.
+    private func relieve(_ number: Int32) {
+        server.log.warning("no descriptor left for a connection")
+        spare = nil
+        if case .accepted(let connection, _) = accept(number) { _ = consume connection }
+        spare = FileDescriptor.spare()
+        unwatch()
+        loop.schedule(self, after: Self.pauseNanoseconds)
+        server.observe(.acceptExhausted)
+    }
+
+    private func watch() {
+        guard let number = socket?.rawValue, !isWatched else { return }
+        do {
+            try loop.queue.watchAccepting(number, token: token)
+            isWatched = true
+        } catch {
+            server.log.error("a listening socket could not be watched", ["error": "\(error)"])
+            loop.schedule(self, after: Self.pauseNanoseconds)
+        }
+    }
+
+    private func unwatch() {
+        guard let number = socket?.rawValue, isWatched else { return }
+        loop.queue.unwatch(number)
+        isWatched = false
+    }
+}

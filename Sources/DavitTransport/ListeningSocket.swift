@@ -1,0 +1,115 @@
+internal import DavitSystem
+
+/// A socket that listens, and where.
+final class ListeningSocket {
+    let boundAddress: BoundAddress
+    private var socket: FileDescriptor?
+
+    private init(_ socket: consuming FileDescriptor, at address: SocketAddress) {
+        self.socket = consume socket
+        boundAddress = BoundAddress(host: address.text, port: address.port)
+    }
+
+    /// Gives the socket away; nil the second time.
+    func take() -> FileDescriptor? { socket.take() }
+}
+
+extension ListeningSocket {
+    /// How often another port is tried where one is free for some of the addresses only.
+    private static let attempts = 16
+    private static let backlog: Int32 = 4096
+
+    /// Binds all endpoints. Those with port 0 get the same port, which the system chooses.
+    static func bind(
+        _ endpoints: [TransportConfiguration.Endpoint]
+    ) throws(TransportError) -> [ListeningSocket] {
+        guard !endpoints.isEmpty else { throw TransportError(.noEndpoint) }
+        var candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])] = []
+        for endpoint in endpoints { candidates.append((endpoint, try addresses(of: endpoint))) }
+
+        var lastError = TransportError(.noEndpoint)
+        for _ in 0..<attempts {
+            do throws(TransportError) {
+                return try bindOnce(candidates)
+            } catch {
+                lastError = error
+                // Only a port that the system chose can be exchanged for another.
+                guard error.reason == .inUse, error.port == 0 else { throw error }
+            }
+        }
+        throw lastError
+    }
+
+    private static func bindOnce(
+        _ candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])]
+    ) throws(TransportError) -> [ListeningSocket] {
+        var sockets: [ListeningSocket] = []
+        var bound: Set<SocketAddress> = []
+        var chosenPort: UInt16 = 0
+        for (endpoint, addresses) in candidates {
+            var failure: TransportError?
+            var count = 0
+            for var address in addresses {
+                if address.port == 0 { address.port = chosenPort }
+                if bound.contains(address) {
+                    count += 1
+                    continue
+                }
+                do throws(SystemError) {
+                    let socket = try bind(address)
+                    if endpoint.port == 0 { chosenPort = socket.boundAddress.port }
+                    address.port = socket.boundAddress.port
+                    bound.insert(address)
+                    sockets.append(socket)
+                    count += 1
+                } catch {
+                    let refusal = TransportError(.init(error), host: endpoint.host, port: endpoint.port)
+                    // A name may have an address of a family that this machine does not have.
+                    guard refusal.reason == .notAvailable, addresses.count > 1 else { throw refusal }
+                    failure = refusal
+                }
+            }
+            if count == 0, let failure { throw failure }
+        }
+        return sockets
+    }
+
+    private static func bind(_ address: SocketAddress) throws(SystemError) -> ListeningSocket {
+        let socket = try Socket.listen(on: address, backlog: backlog)
+        let actual = try Socket.localAddress(of: socket.rawValue)
+        return ListeningSocket(socket, at: actual)
+    }
+
+    private static func addresses(
+        of endpoint: TransportConfiguration.Endpoint
+    ) throws(TransportError) -> [SocketAddress] {
+        let port = endpoint.port
+        switch endpoint.host {
+        // Not asked for: a resolver may know only one of them.
+        case "localhost": return [.ipv4Loopback(port: port), .ipv6Loopback(port: port)]
+        case "*", "": return [.ipv4Any(port: port), .ipv6Any(port: port)]
+        default:
+            do throws(SocketAddress.LookUpError) {
+                return try SocketAddress.lookUp(host: endpoint.host, port: port)
+            } catch {
+                let reason: TransportError.Reason =
+                    switch error {
+                    case .unknown: .unknownHost
+                    case .failed: .lookUpFailed
+                    }
+                throw TransportError(reason, host: endpoint.host, port: port)
+            }
+        }
+    }
+}
+
+extension TransportError.Reason {
+    init(_ error: SystemError) {
+        switch error.bindingKind {
+        case .addressInUse: self = .inUse
+        case .notPermitted: self = .notPermitted
+        case .addressNotAvailable: self = .notAvailable
+        case .other: self = .system(error)
+        }
+    }
+}

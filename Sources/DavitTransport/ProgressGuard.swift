@@ -1,0 +1,34 @@
+/// Says until when a transfer may wait: in each window of waiting, so many bytes must have moved.
+///
+/// Only the time in which bytes were waited for counts, so that a slow handler or disk is not held against
+/// the peer.
+package struct ProgressGuard: Sendable {
+    private let window: Int64
+    private let bytesPerWindow: Int
+    private var waited: Int64 = 0
+    private var moved = 0
+    private var waitStart: Int64 = 0
+
+    /// - Parameter window: nanoseconds.
+    package init(window: Int64, bytesPerSecond: Int) {
+        self.window = window
+        bytesPerWindow = Int(clamping: window / 1_000_000 * Int64(bytesPerSecond) / 1000)
+    }
+
+    package mutating func didMove(_ count: Int) { moved += count }
+
+    /// A wait begins.
+    /// - Returns: when it has lasted too long, unless something moves.
+    package mutating func beginWait(now: Int64) -> Int64 {
+        if moved >= bytesPerWindow { reset() }
+        waitStart = now
+        return now + window - waited
+    }
+
+    package mutating func endWait(now: Int64) { waited += max(0, now - waitStart) }
+
+    private mutating func reset() {
+        moved = 0
+        waited = 0
+    }
+}

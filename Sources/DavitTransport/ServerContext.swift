@@ -1,0 +1,66 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitSystem
+internal import Synchronization
+
+/// What all connections of a server share.
+final class ServerContext: Sendable {
+    let handler: any Handler
+    let log: Log
+    let pool: BlockingPool
+    let limits: WireLimits
+    let deadlines: DeadlineNanoseconds
+    /// The value of `Server`.
+    let name: [UInt8]?
+    let accessLog: (@Sendable (AccessRecord) -> Void)?
+    let census: ConnectionCensus
+    private let observer: (@Sendable (TransportEvent) -> Void)?
+
+    init(_ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log) {
+        self.handler = handler
+        self.log = log
+        self.pool = pool
+        limits = configuration.limits
+        deadlines = DeadlineNanoseconds(configuration.deadlines)
+        name = configuration.serverName.map { Array($0.utf8) }
+        accessLog = configuration.accessLog
+        observer = configuration.observer
+        census = ConnectionCensus(
+            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+    }
+
+    func observe(_ event: TransportEvent) { observer?(event) }
+
+    func connectionClosed(from address: SocketAddress, on loop: EventLoop) {
+        loop.load.subtract(1, ordering: .releasing)
+        census.leave(address)
+        observe(.connectionClosed)
+    }
+}
+
+/// ``TransportConfiguration/Deadlines`` in the unit of the loops.
+struct DeadlineNanoseconds: Sendable {
+    let head: Int64
+    let keepAlive: Int64
+    let linger: Int64
+    let parking: Int64
+    let progressGuard: ProgressGuard
+
+    init(_ deadlines: TransportConfiguration.Deadlines) {
+        head = deadlines.head.nanoseconds
+        keepAlive = deadlines.keepAlive.nanoseconds
+        linger = deadlines.linger.nanoseconds
+        parking = min(deadlines.parking, deadlines.keepAlive).nanoseconds
+        progressGuard = ProgressGuard(
+            window: deadlines.window.nanoseconds, bytesPerSecond: deadlines.bytesPerSecond)
+    }
+}
+
+extension Duration {
+    /// At most about 146 years, so that sums do not overflow.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let limit = Int64.max / 2_000_000_000
+        return max(-limit, min(limit, seconds)) * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

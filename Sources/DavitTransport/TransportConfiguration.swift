@@ -1,0 +1,72 @@
+public import DavitHTTP
+public import DavitServer
+package import DavitSystem
+
+/// Where a server listens, and how much of everything it grants its peers.
+public struct TransportConfiguration: Sendable {
+    /// A host and a port to listen on.
+    public struct Endpoint: Hashable, Sendable {
+        /// A name or a numeric address. `localhost` is both loopback addresses; `*` is all addresses.
+        public var host: String
+        /// 0 lets the system choose; all endpoints with 0 get the same port.
+        public var port: UInt16
+
+        public init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// How long the server waits for a peer.
+    public struct Deadlines: Sendable {
+        /// For a head, from its first byte; then 408.
+        public var head: Duration = .seconds(10)
+        /// For the next request on a connection without one; then the connection is closed.
+        public var keepAlive: Duration = .seconds(75)
+        /// Content and responses: in each such time of waiting, `bytesPerSecond` must have moved on average.
+        public var window: Duration = .seconds(30)
+        public var bytesPerSecond = 1024
+        /// For the end of a peer that was told to close.
+        public var linger: Duration = .seconds(2)
+        /// After so long without a request a connection gives up all memory it can do without.
+        public var parking: Duration = .seconds(2)
+
+        public init() {}
+    }
+
+    public var endpoints: [Endpoint]
+    /// Event loops, each a thread; 0 stands for the number of cores.
+    public var loops = 0
+    public var limits = WireLimits()
+    public var deadlines = Deadlines()
+    /// Over it no connection is accepted until one ends; the backlog of the system is the queue.
+    public var maxConnections = 8192
+    /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
+    public var maxConnectionsPerAddress = 1024
+    /// The value of `Server`; nil leaves the field out.
+    public var serverName: String? = "davit"
+    /// How long requests in flight may go on after ``HTTPServer/shutdown()``.
+    public var grace: Duration = .seconds(30)
+    /// SIGTERM and SIGINT shut the server down. They are blocked in the thread that starts the server, and
+    /// in all threads it starts later.
+    public var stopsOnSignals = false
+    /// Called on a loop when a response ended; must not block.
+    public var accessLog: (@Sendable (AccessRecord) -> Void)?
+    /// Called on a loop when something happened that no peer can see.
+    package var observer: (@Sendable (TransportEvent) -> Void)?
+    /// Takes a connection that waits; replaced where a test wants descriptors to run out.
+    package var accept: @Sendable (Int32) -> Socket.AcceptOutcome = { Socket.accept(from: $0) }
+
+    public init(endpoints: [Endpoint]) { self.endpoints = endpoints }
+}
+
+/// What happens inside the transport; for statistics and tests.
+package enum TransportEvent: Hashable, Sendable {
+    /// A connection gave up its task and its buffers.
+    case parked
+    /// No descriptor was left for a connection that waited.
+    case acceptExhausted
+    /// So many connections are open that no more are accepted.
+    case acceptPaused
+    case connectionClosed
+}

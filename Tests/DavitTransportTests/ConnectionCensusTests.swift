@@ -1,0 +1,40 @@
+import DavitSystem
+import DavitTransport
+import Synchronization
+import Testing
+
+struct ConnectionCensusTests {
+    static let first = SocketAddress.ipv4Loopback(port: 1)
+    static let second = SocketAddress.ipv6Loopback(port: 1)
+
+    @Test func thePortDoesNotMakeAnotherPeer() {
+        let census = ConnectionCensus(limit: 10, limitPerAddress: 1)
+        #expect(census.enter(.ipv4Loopback(port: 1)))
+        #expect(!census.enter(.ipv4Loopback(port: 2)))
+        #expect(census.enter(Self.second))
+        census.leave(.ipv4Loopback(port: 1))
+        #expect(census.enter(.ipv4Loopback(port: 3)))
+    }
+
+    @Test func roomIsAnnouncedOnce() {
+        let census = ConnectionCensus(limit: 1, limitPerAddress: 10)
+        let calls = Counter()
+        #expect(census.hasRoom { calls.increment() })
+        #expect(census.enter(Self.first))
+        #expect(!census.hasRoom { calls.increment() })
+        #expect(calls.count == 0)
+        census.leave(Self.first)
+        #expect(calls.count == 1)
+        #expect(census.enter(Self.first))
+        census.leave(Self.first)
+        #expect(calls.count == 1)
+    }
+
+    private final class Counter: Sendable {
+        private let value = Atomic<Int>(0)
+
+        var count: Int { value.load(ordering: .relaxed) }
+
+        func increment() { value.add(1, ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,181 @@
+import DavitHTTP
+import DavitSystem
+import DavitTransport
+import Testing
+
+/// Content of requests: RFC 9112 §6 and §7, RFC 9110 §10.1.1.
+@Suite(.timeLimit(.minutes(2)))
+struct ContentTests {
+    static let next = "GET /next HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+
+    /// Answers without looking at the content.
+    @Sendable static func refuse(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        guard request.method == .put else { return HTTPResponse(.ok) }
+        throw HTTPError(.unauthorized, "who are you")
+    }
+
+    @Test(arguments: [1, 1000, 16 * 1024, 300_000, 3_000_000])
+    func contentArrivesWhole(count: Int) throws {
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            let content = try await TestServer.read(request)
+            return HTTPResponse(.ok, body: .bytes(content))
+        }
+        let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(count)\r\n\r\n")
+        try peer.send(content)
+        #expect(try peer.response().content == content)
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let half = count / 2
+        for piece in [content[..<half], content[half...]] where !piece.isEmpty {
+            try peer.send(Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + [13, 10])
+        }
+        try peer.send("0\r\n\r\n")
+        #expect(try peer.response().content == content)
+    }
+
+    @Test func continueIsSentWhenTheHandlerReads() throws {
+        let server = try TestServer()
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        #expect(try peer.response().status == 100)
+        try peer.send("ok" + RequestTests.get)
+        #expect(try peer.response().text == "PUT /a ok")
+        #expect(try peer.response().text == "GET /a ")
+    }
+
+    @Test func continueIsNotSentWhenContentIsThereAlready() throws {
+        let server = try TestServer()
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok")
+        #expect(try peer.response().text == "PUT /a ok")
+    }
+
+    @Test func aRefusalComesInsteadOfContinueAndTheConnectionEnds() throws {
+        let server = try TestServer(handler: Self.refuse)
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        let response = try peer.response()
+        #expect(response.status == 401)
+        // Whether the content follows cannot be known, so that no further request can be found.
+        #expect(response["connection"] == "close")
+        try peer.send(Self.next)
+        #expect(try peer.rest() == [])
+    }
+
+    @Test(arguments: [
+        "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ])
+    func littleUnreadContentIsDroppedAndNotTakenForARequest(rest: String) throws {
+        let server = try TestServer(handler: Self.refuse)
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\n" + rest + Self.next)
+        let refusal = try peer.response()
+        #expect(refusal.status == 401)
+        #expect(refusal["connection"] == nil)
+        #expect(try peer.response().status == 200)
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func muchUnreadContentEndsTheConnectionButTheAnswerArrives() throws {
+        let server = try TestServer(handler: Self.refuse)
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000000\r\n\r\n")
+        try peer.send([UInt8](repeating: 0x61, count: 100_000))
+        let refusal = try peer.response()
+        #expect(refusal.status == 401)
+        #expect(refusal["connection"] == "close")
+        peer.sendUntilRefused(limit: 100_000_000)
+    }
+
+    @Test func endlessChunksAreNotReadToTheEnd() throws {
+        let server = try TestServer(handler: Self.refuse)
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n")
+        #expect(try peer.response().status == 401)
+        peer.sendUntilRefused(limit: 100_000_000)
+    }
+
+    @Test func aBodyCutShortIsADisconnection() async throws {
+        let (outcomes, continuation) = AsyncStream<HTTPError>.makeStream()
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            do throws(HTTPError) {
+                _ = try await TestServer.read(request)
+                return HTTPResponse(.ok)
+            } catch {
+                continuation.yield(error)
+                throw error
+            }
+        }
+        for framing in ["Content-Length: 9\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n9\r\nhello"] {
+            let peer = try server.connect()
+            try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\n" + framing)
+            peer.shutDownWriting()
+            #expect(try peer.rest() == [])
+            for await error in outcomes {
+                #expect(error == .disconnected)
+                break
+            }
+        }
+    }
+
+    @Test func slowContentIsATimeout() throws {
+        let server = try TestServer { $0.deadlines.window = .milliseconds(300) }
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello")
+        let response = try peer.response()
+        #expect(response.status == 408)
+        #expect(response["connection"] == "close")
+        peer.shutDownWriting()
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func aSlowHeadIsATimeout() throws {
+        let server = try TestServer { $0.deadlines.head = .milliseconds(300) }
+        let peer = try server.connect()
+        try peer.send("GET /a HTTP/1.1\r\n")
+        #expect(try peer.response().status == 408)
+        peer.shutDownWriting()
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func contentCannotBeReadAfterTheAnswer() async throws {
+        let (bodies, continuation) = AsyncStream<HTTPError>.makeStream()
+        let box = Box()
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            guard let kept = box.take() else {
+                box.put(request)
+                return HTTPResponse(.ok)
+            }
+            do throws(HTTPError) {
+                _ = try await kept.body.read(into: IOBuffer(capacity: 10))
+            } catch {
+                continuation.yield(error)
+            }
+            return HTTPResponse(.ok)
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.put + RequestTests.get)
+        _ = try peer.response()
+        _ = try peer.response()
+        for await error in bodies {
+            #expect(error.status == .internalServerError)
+            break
+        }
+    }
+
+    /// Touched by the one loop only.
+    private final class Box: @unchecked Sendable {
+        private var request: HTTPRequest?
+
+        func put(_ request: HTTPRequest) { self.request = request }
+
+        func take() -> HTTPRequest? {
+            defer { request = nil }
+            return request
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import DavitHTTP
+import DavitSystem
+import DavitTransport
+import Synchronization
+import Testing
+
+/// Connections over time: parking, limits, hang-up, shutdown.
+@Suite(.timeLimit(.minutes(2)))
+struct LifeTests {
+    @Test func aParkedConnectionWakesUp() async throws {
+        let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }
+        let peer = try server.connect()
+        for _ in 0..<3 {
+            try peer.send(RequestTests.get)
+            #expect(try peer.response().text == "GET /a ")
+            await server.wait(for: .parked)
+        }
+    }
+
+    @Test func aParkedConnectionThatThePeerEndsIsClosed() async throws {
+        let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        _ = try peer.response()
+        await server.wait(for: .parked)
+        peer.shutDownWriting()
+        #expect(try peer.rest() == [])
+        await server.wait(for: .connectionClosed)
+    }
+
+    @Test func anIdleConnectionIsClosedInTheEnd() throws {
+        let server = try TestServer { $0.deadlines.keepAlive = .milliseconds(300) }
+        let silent = try server.connect()
+        let used = try server.connect()
+        try used.send(RequestTests.get)
+        #expect(try used.response().status == 200)
+        #expect(try used.rest() == [])
+        #expect(try silent.rest() == [])
+    }
+
+    @Test func aRequestInFlightEndsAfterShutdown() async throws {
+        let hasBegun = Gate()
+        let mayEnd = Gate()
+        let server = try TestServer {
+            $0.grace = .seconds(60)
+        } handler: { request throws(HTTPError) in
+            if request.method == .get { return HTTPResponse(.ok) }
+            hasBegun.open()
+            await mayEnd.wait()
+            return HTTPResponse(.created)
+        }
+        let idle = try server.connect()
+        try idle.send(RequestTests.get)
+        _ = try idle.response()
+        let busy = try server.connect()
+        try busy.send(RequestTests.put)
+        await hasBegun.wait()
+        server.server.shutdown()
+        // The idle one is closed at once, and from then on nothing is accepted.
+        #expect(try idle.rest() == [])
+        #expect(throws: (any Error).self) { try server.connect() }
+        mayEnd.open()
+        let response = try busy.response()
+        #expect(response.status == 201)
+        #expect(response["connection"] == "close")
+        server.server.waitUntilStopped()
+    }
+
+    @Test func aRequestThatDoesNotEndIsCancelledAfterTheGrace() async throws {
+        let hasBegun = Gate()
+        let server = try TestServer {
+            $0.loops = 2
+        } handler: { _ throws(HTTPError) in
+            hasBegun.open()
+            await Self.waitForCancellation()
+            return HTTPResponse(.ok)
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        await hasBegun.wait()
+        server.server.shutdown()
+        server.server.waitUntilStopped()
+        #expect(throws: (any Error).self) { try peer.response() }
+    }
+
+    @Test func aHandlerIsCancelledWhenItsPeerIsGone() async throws {
+        let hasBegun = Gate()
+        let wasCancelled = Gate()
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            hasBegun.open()
+            await Self.waitForCancellation()
+            wasCancelled.open()
+            return HTTPResponse(.ok)
+        }
+        do {
+            let peer = try server.connect()
+            // Bytes that nobody reads turn the close into a reset.
+            try peer.send(RequestTests.get)
+            await hasBegun.wait()
+            try peer.resetOnClose()
+        }
+        await wasCancelled.wait()
+    }
+
+    @Test func connectionsOverTheLimitWaitTheirTurn() async throws {
+        let server = try TestServer { $0.maxConnections = 2 }
+        var open = try (0..<2).map { _ in try server.connect() }
+        for peer in open {
+            try peer.send(RequestTests.get)
+            _ = try peer.response()
+        }
+        let third = try server.connect()
+        try third.send(RequestTests.get)
+        await server.wait(for: .acceptPaused)
+        open.removeLast()
+        #expect(try third.response().text == "GET /a ")
+    }
+
+    @Test func connectionsOfOnePeerOverItsLimitAreClosed() throws {
+        let server = try TestServer { $0.maxConnectionsPerAddress = 1 }
+        let first = try server.connect()
+        try first.send(RequestTests.get)
+        _ = try first.response()
+        let second = try server.connect()
+        #expect(try second.rest() == [])
+        try first.send(RequestTests.get)
+        #expect(try first.response().status == 200)
+    }
+
+    @Test func aLackOfDescriptorsIsSurvived() async throws {
+        let failures = Atomic<Int>(0)
+        let server = try TestServer {
+            $0.accept = { listener in
+                // Once for the call, and not for the one that relieves the queue.
+                failures.add(1, ordering: .relaxed).newValue == 1 ? .exhausted : Socket.accept(from: listener)
+            }
+        }
+        // The first is sacrificed, so that the queue moves.
+        let first = try server.connect()
+        await server.wait(for: .acceptExhausted)
+        #expect((try? first.rest()) ?? [] == [])
+        let second = try server.connect()
+        try second.send(RequestTests.get)
+        #expect(try second.response().text == "GET /a ")
+    }
+
+    /// Suspends until the task is cancelled.
+    private static func waitForCancellation() async {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        // The stream ends with the cancellation of the task that iterates.
+        for await _ in stream {}
+        continuation.finish()
+    }
+}

@@ -1,0 +1,33 @@
+import DavitTransport
+import Testing
+
+struct ProgressGuardTests {
+    /// 10 bytes in each 10 seconds of waiting.
+    static func make() -> ProgressGuard { ProgressGuard(window: 10_000_000_000, bytesPerSecond: 1) }
+
+    static func seconds(_ count: Int64) -> Int64 { count * 1_000_000_000 }
+
+    @Test func onlyWaitingCounts() {
+        var guardian = Self.make()
+        #expect(guardian.beginWait(now: 0) == Self.seconds(10))
+        guardian.endWait(now: Self.seconds(4))
+        // A hundred seconds in which nobody waited for the peer.
+        #expect(guardian.beginWait(now: Self.seconds(104)) == Self.seconds(110))
+    }
+
+    @Test func enoughBytesBeginANewWindow() {
+        var guardian = Self.make()
+        _ = guardian.beginWait(now: 0)
+        guardian.endWait(now: Self.seconds(9))
+        guardian.didMove(10)
+        #expect(guardian.beginWait(now: Self.seconds(9)) == Self.seconds(19))
+    }
+
+    @Test func tooFewBytesDoNot() {
+        var guardian = Self.make()
+        _ = guardian.beginWait(now: 0)
+        guardian.endWait(now: Self.seconds(9))
+        guardian.didMove(9)
+        #expect(guardian.beginWait(now: Self.seconds(9)) == Self.seconds(10))
+    }
+}

@@ -1,0 +1,236 @@
+import DavitHTTP
+import DavitServer
+import DavitSystem
+import DavitTransport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ResponseTests {
+    /// Sizes around the limits at which a response takes another way.
+    static let sizes = [0, 1, 1024, 32 * 1024, 32 * 1024 + 1, 64 * 1024, 300_000, 5_000_000]
+
+    /// More than the system keeps for one connection, in both directions together.
+    static let systemLimit = 16 * 1024 * 1024
+
+    static func content(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) }
+    }
+
+    @Test(arguments: sizes)
+    func bytesArriveWhole(count: Int) throws {
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .bytes(Self.content(count)))
+        }
+        let peer = try server.connect()
+        for _ in 0..<2 {
+            try peer.send(RequestTests.get)
+            #expect(try peer.response().content == Self.content(count))
+        }
+    }
+
+    @Test(arguments: sizes)
+    func filesArriveWhole(count: Int) throws {
+        let file = try TestFile(Self.content(count))
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            guard request.contains(.range) else {
+                return HTTPResponse(.ok, body: .file(file, offset: 0, length: file.length))
+            }
+            let middle = file.length / 2
+            return HTTPResponse(
+                .partialContent,
+                body: .segments(
+                    file,
+                    [
+                        .bytes([1, 2]), .file(offset: middle, length: file.length - middle), .bytes([3]),
+                        .file(offset: 0, length: middle),
+                    ]))
+        }
+        let peer = try server.connect()
+        try peer.send(
+            RequestTests.get + "GET /a HTTP/1.1\r\nHost: h\r\nRange: bytes=0-\r\n\r\n" + RequestTests.get)
+        let content = Self.content(count)
+        #expect(try peer.response().content == content)
+        let segments = try peer.response()
+        #expect(segments.status == 206)
+        var expected: [UInt8] = [1, 2]
+        expected += content[(count / 2)...]
+        expected.append(3)
+        expected += content[..<(count / 2)]
+        #expect(segments.content == expected)
+        #expect(try peer.response().content == content)
+    }
+
+    @Test(arguments: [1000, 1_000_000])
+    func aFileThatShrankIsNotPresentedAsWhole(count: Int) throws {
+        let file = try TestFile(Self.content(count), claiming: Int64(count) + 1)
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .file(file, offset: 0, length: file.length))
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        #expect(throws: (any Error).self) { try peer.response() }
+    }
+
+    @Test(arguments: sizes)
+    func streamsArriveWhole(count: Int) throws {
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .stream(Pieces(Self.content(count), of: 9_000)))
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get + RequestTests.get)
+        for _ in 0..<2 {
+            let response = try peer.response()
+            #expect(response.content == Self.content(count))
+            // A stream that ends early has a length, and needs no chunks.
+            #expect((response["content-length"] == nil) == (count > 60_000))
+            #expect((response["transfer-encoding"] == "chunked") == (count > 60_000))
+        }
+    }
+
+    /// RFC 9112 §6.1: no chunks for HTTP/1.0; the end of the connection is the end of the content (§6.3).
+    @Test(arguments: sizes)
+    func streamsForOldClientsEndWithTheConnection(count: Int) throws {
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .stream(Pieces(Self.content(count), of: 9_000)))
+        }
+        let peer = try server.connect()
+        try peer.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+        let response = try peer.response()
+        #expect(response["transfer-encoding"] == nil)
+        #expect((response["connection"] == "close") == (count > 60_000))
+        #expect(response.content == Self.content(count))
+    }
+
+    @Test func aStreamIsNotAskedForHead() throws {
+        let stream = AskedStream()
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .stream(stream.body))
+        }
+        let peer = try server.connect()
+        try peer.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\nHEAD /b HTTP/1.1\r\nHost: h\r\n\r\n")
+        for _ in 0..<2 { #expect(try peer.response(toHead: true).status == 200) }
+        #expect(stream.count == 0)
+    }
+
+    @Test func aStreamThatFailsCutsTheConnection() throws {
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            let good = request.target.rawPath == [UInt8(ascii: "/")] ? 0 : 500_000
+            return HTTPResponse(
+                .ok,
+                body: .stream(Pieces(Self.content(good), of: 9_000, failure: HTTPError(.badGateway, "lost"))))
+        }
+        // Before the head went out there is still time to say so.
+        let early = try server.connect()
+        try early.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try early.response().status == 502)
+        let late = try server.connect()
+        try late.send("GET /late HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(throws: (any Error).self) { try late.response() }
+    }
+
+    @Test func aSlowReaderIsWhatTheStreamWaitsFor() throws {
+        let stream = AskedStream()
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .stream(stream.body))
+        }
+        let peer = try server.connect(receiveBuffer: 64 * 1024)
+        try peer.send("GET /a HTTP/1.0\r\n\r\n")
+        var taken = 0
+        for _ in 0..<40 {
+            taken += try peer.take(1_000_000).count
+            #expect(stream.count * AskedStream.pieceSize <= taken + Self.systemLimit)
+        }
+    }
+
+    @Test func answersToAPeerThatDoesNotReadWait() throws {
+        let count = Atomic<Int>(0)
+        let size = 30_000
+        let content = Self.content(size)
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            count.add(1, ordering: .relaxed)
+            return HTTPResponse(.ok, body: .bytes(content))
+        }
+        let peer = try server.connect(receiveBuffer: 64 * 1024)
+        // The requests fit the buffers of the system, their answers do not.
+        let total = 1000
+        try peer.send(String(repeating: RequestTests.get, count: total))
+        for index in 0..<total {
+            #expect(try peer.response().content.count == size)
+            #expect(count.load(ordering: .relaxed) * size <= index * size + Self.systemLimit)
+        }
+    }
+
+    @Test func aHandlerThatHopsComesBack() throws {
+        let pool = BlockingPool(threads: 2)
+        defer { pool.shutdown() }
+        let server = try TestServer {
+            $0.loops = 2
+        } handler: { request throws(HTTPError) in
+            let path = request.target.rawPath
+            let answer = await pool.run { path + path }
+            return HTTPResponse(.ok, body: .bytes(answer ?? []))
+        }
+        let peers = try (0..<8).map { _ in try server.connect() }
+        for round in 0..<50 {
+            for (index, peer) in peers.enumerated() {
+                try peer.send("GET /\(index).\(round) HTTP/1.1\r\nHost: h\r\n\r\n")
+            }
+            for (index, peer) in peers.enumerated() {
+                #expect(try peer.response().text == "/\(index).\(round)/\(index).\(round)")
+            }
+        }
+    }
+
+    @Test func theAccessLogTellsWhatWasSent() async throws {
+        let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
+        let server = try TestServer {
+            $0.accessLog = { continuation.yield($0) }
+        } handler: { request throws(HTTPError) in
+            request.principal = "ada"
+            return HTTPResponse(.created, body: .stream(Pieces(Self.content(200_000), of: 9_000)))
+        }
+        let peer = try server.connect()
+        try peer.send("PUT /a%20b?q HTTP/1.1\r\nHost: h\r\n\r\nnonsense\r\n\r\n")
+        _ = try peer.response()
+        #expect(try peer.response().status == 400)
+        var iterator = records.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        #expect(first.method == .put)
+        #expect(first.target == Array("/a%20b?q".utf8))
+        #expect(first.status == .created)
+        #expect(first.bytesSent == 200_000)
+        #expect(first.principal == "ada")
+        #expect(first.peer == "127.0.0.1")
+        #expect(first.isComplete)
+        let second = try #require(await iterator.next())
+        #expect(second.method == nil)
+        #expect(second.status == .badRequest)
+    }
+
+    @Test func aRequestThatIsCutOffHasItsLineToo() async throws {
+        let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
+        let server = try TestServer {
+            $0.accessLog = { continuation.yield($0) }
+        } handler: { request throws(HTTPError) in
+            try await TestServer.echo(request)
+        }
+        let peer = try server.connect()
+        try peer.send("PUT /cut HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nhalf")
+        peer.shutDownWriting()
+        var iterator = records.makeAsyncIterator()
+        let record = try #require(await iterator.next())
+        #expect(record.target == Array("/cut".utf8))
+        #expect(record.status == nil)
+        #expect(!record.isComplete)
+    }
+}

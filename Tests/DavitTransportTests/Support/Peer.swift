@@ -1,0 +1,149 @@
+import DavitSystem
+import DavitTransport
+
+/// A client that sends bytes as given, and reads responses. Its calls block.
+final class Peer {
+    enum Failure: Error {
+        case closed, malformed
+        case failed(SystemError)
+    }
+
+    private let socket: FileDescriptor
+    private var received: [UInt8] = []
+    /// How many of the received bytes have been taken.
+    private var used = 0
+
+    init(_ address: BoundAddress, receiveBuffer: Int32? = nil) throws {
+        let target =
+            address.host.contains(":")
+            ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
+        socket = try Socket.connect(to: target)
+        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setBufferSizes(socket.rawValue, receive: receiveBuffer, send: nil)
+    }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var start = 0
+        while start < bytes.count {
+            let outcome = unsafe bytes.withUnsafeBytes {
+                unsafe Socket.send(socket.rawValue, UnsafeRawBufferPointer(rebasing: $0[start...]))
+            }
+            guard case .bytes(let count) = outcome else { throw failure(outcome) }
+            start += count
+        }
+    }
+
+    /// Sends until the server takes no more, at most `limit` bytes.
+    func sendUntilRefused(limit: Int) {
+        let piece = [UInt8](repeating: 0x61, count: 16 * 1024)
+        var sent = 0
+        while sent < limit {
+            do { try send(piece) } catch { return }
+            sent += piece.count
+        }
+    }
+
+    /// Makes the end of this object a reset of the connection.
+    func resetOnClose() throws { try Socket.setReset(socket.rawValue) }
+
+    func shutDownWriting() { Socket.shutDownWriting(socket.rawValue) }
+
+    /// Reads one response.
+    func response(toHead isHead: Bool = false) throws -> Response {
+        var response = Response(head: try head())
+        if isHead || response.status == 204 || response.status == 304 || response.status < 200 {
+            return response
+        }
+        if response["transfer-encoding"] == "chunked" {
+            response.content = try chunks()
+        } else if let length = response["content-length"] {
+            guard let count = Int(length) else { throw Failure.malformed }
+            response.content = try take(count)
+        } else {
+            response.content = try rest()
+        }
+        return response
+    }
+
+    /// Reads everything up to the end of the connection.
+    func rest() throws -> [UInt8] {
+        while try receive() {}
+        return try take(received.count - used)
+    }
+
+    func take(_ count: Int) throws -> [UInt8] {
+        while received.count - used < count {
+            guard try receive() else { throw Failure.closed }
+        }
+        used += count
+        return Array(received[(used - count)..<used])
+    }
+
+    private func head() throws -> String {
+        var head: [UInt8] = []
+        while head.suffix(4) != [13, 10, 13, 10] { head += try take(1) }
+        return String(decoding: head, as: UTF8.self)
+    }
+
+    private func line() throws -> String {
+        var bytes: [UInt8] = []
+        while bytes.suffix(2) != [13, 10] { bytes += try take(1) }
+        return String(decoding: bytes.dropLast(2), as: UTF8.self)
+    }
+
+    private func chunks() throws -> [UInt8] {
+        var content: [UInt8] = []
+        while true {
+            guard let size = Int(try line(), radix: 16) else { throw Failure.malformed }
+            content += try take(size)
+            guard try take(2) == [13, 10] else { throw Failure.malformed }
+            if size == 0 { return content }
+        }
+    }
+
+    /// False at the end.
+    private func receive() throws -> Bool {
+        received.removeFirst(used)
+        used = 0
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
+        let outcome = unsafe piece.withUnsafeMutableBytes {
+            unsafe Socket.receive(socket.rawValue, into: $0)
+        }
+        switch outcome {
+        case .bytes(let count):
+            received += piece[..<count]
+            return true
+        case .ended: return false
+        case .wouldBlock, .failed: throw failure(outcome)
+        }
+    }
+
+    private func failure(_ outcome: Socket.Outcome) -> Failure {
+        if case .failed(let error) = outcome { return .failed(error) }
+        return .closed
+    }
+}
+
+/// A response as a client sees it.
+struct Response {
+    let status: Int
+    let lines: [String]
+    var content: [UInt8] = []
+
+    init(head: String) {
+        lines = head.split(separator: "\r\n").map(String.init)
+        status = Int(lines[0].split(separator: " ")[1]) ?? 0
+    }
+
+    var text: String { String(decoding: content, as: UTF8.self) }
+
+    /// The value of a field, by its name in lower case.
+    subscript(_ name: String) -> String? {
+        for line in lines.dropFirst() where line.lowercased().hasPrefix(name + ":") {
+            return String(line.dropFirst(name.count + 1).drop { $0 == " " })
+        }
+        return nil
+    }
+}

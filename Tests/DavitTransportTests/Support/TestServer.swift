@@ -1,0 +1,78 @@
+import DavitHTTP
+import DavitServer
+import DavitSystem
+import DavitTransport
+
+/// A server on a free port of the loopback interface; shut down when it goes out of scope.
+final class TestServer {
+    let server: HTTPServer
+    let addresses: [BoundAddress]
+    /// What happens inside, in order.
+    let events: AsyncStream<TransportEvent>
+
+    init(
+        _ configure: (inout TransportConfiguration) -> Void = { _ in },
+        handler: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = TestServer.echo
+    ) throws {
+        let (events, continuation) = AsyncStream<TransportEvent>.makeStream()
+        self.events = events
+        var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
+        configuration.loops = 1
+        configuration.grace = .zero
+        configuration.observer = { continuation.yield($0) }
+        configure(&configuration)
+        server = HTTPServer(
+            configuration: configuration, handler: ClosureHandler(body: handler), log: Log(level: .error))
+        addresses = try server.start()
+    }
+
+    deinit { server.shutdown() }
+
+    func connect(receiveBuffer: Int32? = nil) throws -> Peer {
+        try Peer(addresses[0], receiveBuffer: receiveBuffer)
+    }
+
+    /// Waits until something happened.
+    func wait(for wanted: TransportEvent) async {
+        for await event in events where event == wanted { return }
+    }
+
+    /// Answers with method, path and content.
+    @Sendable static func echo(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let content = try await read(request)
+        let path = String(decoding: request.target.rawPath, as: UTF8.self)
+        let text = "\(request.method.rawValue) \(path) \(String(decoding: content, as: UTF8.self))"
+        return HTTPResponse(.ok, body: .bytes(Array(text.utf8)))
+    }
+
+    /// The whole content, read in pieces of a size that divides nothing.
+    static func read(_ request: HTTPRequest) async throws(HTTPError) -> [UInt8] {
+        let buffer = IOBuffer(capacity: 1021)
+        var content: [UInt8] = []
+        while try await request.body.read(into: buffer) > 0 {
+            unsafe buffer.withBytes { unsafe content.append(contentsOf: $0) }
+            buffer.removeAll()
+        }
+        return content
+    }
+}
+
+private struct ClosureHandler: Handler {
+    let body: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
+
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await body(request) }
+}
+
+/// Something that is decided once and that tasks wait for.
+final class Gate: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func open() { continuation.finish() }
+
+    func wait() async {
+        for await _ in stream {}
+    }
+}
