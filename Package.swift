@@ -30,20 +30,24 @@ let package = Package(
     name: "davit",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "DavitParts", targets: ["DavitTransport"])
+        .library(name: "DavitParts", targets: ["DavitXML"])
     ],
     targets: [
         // C libraries: a module map and a shim header, nothing else.
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
 
         // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
         library("DavitServer", ["DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        library("DavitXML", ["CXML2"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitServer", ["DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        tests(of: "DavitXML", []),
     ],
     swiftLanguageModes: [.v6]
 )

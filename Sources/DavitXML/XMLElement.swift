@@ -1,0 +1,56 @@
+internal import CXML2
+
+/// An element of a document. Keeps the document alive.
+@safe public struct XMLElement {
+    let document: XMLDocument
+    let node: xmlNodePtr
+
+    init(_ node: xmlNodePtr, of document: XMLDocument) {
+        self.document = document
+        unsafe self.node = node
+    }
+
+    /// The namespace name; "" for an element in no namespace.
+    public var namespace: String {
+        guard let name = unsafe node.pointee.ns?.pointee.href else { return "" }
+        let text = unsafe String(cString: name)
+        // In declarations, libxml2 leaves the reference that it makes of each ampersand.
+        return text.contains("&") ? text.replacing("&#38;", with: "&") : text
+    }
+
+    public var local: String {
+        guard let name = unsafe node.pointee.name else { return "" }
+        return unsafe String(cString: name)
+    }
+
+    /// The line of the document its start tag ends on; 65535 and more are one.
+    public var line: Int { unsafe Int(node.pointee.line) }
+
+    /// The elements directly inside, in document order.
+    public var children: [XMLElement] {
+        var children: [XMLElement] = []
+        var child = unsafe node.pointee.children
+        while let current = unsafe child {
+            if unsafe current.pointee.type == XML_ELEMENT_NODE {
+                unsafe children.append(XMLElement(current, of: document))
+            }
+            unsafe child = unsafe current.pointee.next
+        }
+        return children
+    }
+
+    /// All character data inside, that of members included, without comments and processing instructions.
+    public var text: String {
+        guard let content = unsafe xmlNodeGetContent(node) else { return "" }
+        defer { unsafe davit_xml_free(content) }
+        return unsafe String(cString: content)
+    }
+
+    /// Compares the name without making strings.
+    public func isNamed(_ local: StaticString, in namespace: StaticString) -> Bool {
+        let uri = unsafe node.pointee.ns?.pointee.href
+        guard unsafe xmlStrEqual(node.pointee.name, local.utf8Start) == 1 else { return false }
+        if unsafe uri == nil { return namespace.utf8CodeUnitCount == 0 }
+        return unsafe xmlStrEqual(uri, namespace.utf8Start) == 1
+    }
+}

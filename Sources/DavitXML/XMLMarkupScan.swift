@@ -1,0 +1,106 @@
+/// Looks once over the markup of a document before libxml2 does, for what costs libxml2 more than linear time.
+///
+/// libxml2 compares each attribute of an element with all others, goes on after most errors, and makes a copy of
+/// a comment for each error it finds in it. So the scan counts attributes, and refuses the errors behind
+/// which it would no longer see the same markup as libxml2: a `<` that starts nothing or stands in a tag, and
+/// `--` in a comment. It is no parser: what it lets through can still be malformed.
+struct XMLMarkupScan {
+    private let text: [UInt8]
+    private let attributeLimit: Int
+    private var offset = 0
+
+    /// A document type declaration is refused whatever follows; this much of it is read to tell why.
+    private static let declarationLength = 8192
+
+    init(_ text: [UInt8], attributeLimit: Int) {
+        self.text = text
+        self.attributeLimit = attributeLimit
+    }
+
+    /// How much of the document libxml2 has to see: all of it, unless it has a document type declaration.
+    mutating func usefulLength() throws(XMLError) -> Int {
+        while let open = text[offset...].firstIndex(of: UInt8(ascii: "<")) {
+            offset = open + 1
+            switch offset < text.count ? text[offset] : 0 {
+            case UInt8(ascii: "!"):
+                if text[offset...].starts(with: "!--".utf8) {
+                    try skipComment(from: open)
+                } else if text[offset...].starts(with: "![CDATA[".utf8) {
+                    skip(to: "]]>", from: open + 9)
+                } else {
+                    return min(text.count, open + Self.declarationLength)
+                }
+            case UInt8(ascii: "?"):
+                if hasPlainTarget() { skip(to: "?>", from: open + 2) }
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "_"), UInt8(ascii: "/"), 0x80...0xFF:
+                try skipTag(from: open)
+            default:
+                throw malformed(at: open)
+            }
+        }
+        return text.count
+    }
+
+    /// To behind the `>` of a tag, counting the quoted values in it. At the end of the text libxml2 complains.
+    private mutating func skipTag(from open: Int) throws(XMLError) {
+        var attributeCount = 0
+        var quote: UInt8?
+        while offset < text.count {
+            let byte = text[offset]
+            if byte == UInt8(ascii: "<") { throw malformed(at: offset) }
+            offset += 1
+            if let opening = quote {
+                if byte == opening { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+                attributeCount += 1
+                if attributeCount > attributeLimit {
+                    throw .limitExceeded(.attributes, XMLPosition(of: open, in: text))
+                }
+            } else if byte == UInt8(ascii: ">") {
+                return
+            }
+        }
+    }
+
+    /// XML 1.0 §2.5: `--` does not stand inside.
+    private mutating func skipComment(from open: Int) throws(XMLError) {
+        skip(to: "--", from: open + 4)
+        guard offset < text.count else { return }
+        guard text[offset] == UInt8(ascii: ">") else { throw malformed(at: offset - 2) }
+        offset += 1
+    }
+
+    /// True for a processing instruction that libxml2 surely reads up to its end: one with a short target in
+    /// ASCII that is not the XML declaration. What stands inside any other one is scanned like the rest.
+    private func hasPlainTarget() -> Bool {
+        let target = text[(offset + 1)...].prefix(65).prefix { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard (1...64).contains(target.count), target.endIndex < text.count else { return false }
+        if target.elementsEqual("xml".utf8) { return false }
+        return [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "?")].contains(text[target.endIndex])
+    }
+
+    /// To behind the first `mark` from `start` on, or to the end of the text.
+    private mutating func skip(to mark: StaticString, from start: Int) {
+        let mark = Array(mark.description.utf8)
+        offset = start
+        while offset < text.count, let found = text[offset...].firstIndex(of: mark[0]) {
+            offset = found + 1
+            if text[found...].starts(with: mark) {
+                offset = found + mark.count
+                return
+            }
+        }
+        offset = text.count
+    }
+
+    private func malformed(at offset: Int) -> XMLError { .malformed(XMLPosition(of: offset, in: text)) }
+}
