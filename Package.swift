@@ -44,10 +44,12 @@ let package = Package(
         library("DavitServer", ["DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
+        library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitServer", ["DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
+        tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
     ],
     swiftLanguageModes: [.v6]
 )

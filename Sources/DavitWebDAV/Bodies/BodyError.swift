@@ -1,0 +1,48 @@
+internal import DavitXML
+
+/// Why the XML of a request is refused. Lines count from 1; 0 means unknown.
+public enum BodyError: Error, Hashable, Sendable {
+    /// Not well-formed, over a limit, or without something its method needs: 400 (RFC 4918 §8.2).
+    case malformed(line: Int)
+    /// 403 with `no-external-entities` (§16).
+    case externalEntity(line: Int)
+    /// Well-formed, but another document than the method is about, or a kind of lock that does not exist: 422
+    /// (§11.2).
+    case notThis(line: Int)
+
+    init(_ error: XMLError) {
+        self =
+            switch error {
+            case .malformed(let position), .limitExceeded(_, let position): .malformed(line: position.line)
+            case .externalEntity(let position): .externalEntity(line: position.line)
+            }
+    }
+}
+
+extension XMLElement {
+    /// The root of a request body, which must be this element of the `DAV:` namespace.
+    static func root(
+        named local: StaticString, of bytes: [UInt8], limits: XMLLimits
+    ) throws(BodyError) -> XMLElement {
+        let document: XMLDocument
+        do {
+            document = try XMLDocument.parse(bytes, limits: limits)
+        } catch {
+            throw BodyError(error)
+        }
+        guard document.root.isDAV(local) else { throw .notThis(line: document.root.line) }
+        return document.root
+    }
+
+    func isDAV(_ local: StaticString) -> Bool { isNamed(local, in: "DAV:") }
+
+    var propertyName: PropertyName { PropertyName(namespace: namespace, local: local) }
+
+    /// The one child of this name in the `DAV:` namespace; nil if there is none.
+    /// - Throws: `malformed` if there are several.
+    func only(_ local: StaticString) throws(BodyError) -> XMLElement? {
+        let found = children.filter { $0.isDAV(local) }
+        if found.count > 1 { throw .malformed(line: found[1].line) }
+        return found.first
+    }
+}

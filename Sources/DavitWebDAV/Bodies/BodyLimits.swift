@@ -1,0 +1,14 @@
+public import DavitXML
+
+/// What the XML of one request may cost beside ``XMLLimits``.
+public struct BodyLimits: Hashable, Sendable {
+    /// Read no more than `xml.bytes`; longer content is 413.
+    public var xml = XMLLimits()
+    /// Properties named in one request; over it the body is malformed. No client is known to ask for more than
+    /// some dozens, and neon gives up at 1024 in an answer.
+    public var properties = 1024
+    /// Bytes of all values of one PROPPATCH with their namespace declarations, which every value repeats.
+    public var valueBytes = 4 << 20
+
+    public init() {}
+}

@@ -1,0 +1,34 @@
+/// The text of `href` elements.
+public enum Href {
+    /// A request path as it can stand in an href: the bytes that XML does not take as they are, `& < > " '`,
+    /// white space, control characters and bytes outside ASCII become percent-encoded, because Finder and others
+    /// do not read references there. All else stays byte for byte, since clients compare hrefs as text.
+    public static func sanitise(_ rawPath: [UInt8]) -> [UInt8] {
+        if rawPath.allSatisfy(isSafe) { return rawPath }
+        var path: [UInt8] = []
+        path.reserveCapacity(rawPath.count + 16)
+        for byte in rawPath {
+            if isSafe(byte) {
+                path.append(byte)
+            } else {
+                path.append(UInt8(ascii: "%"))
+                path.append(hexDigit(byte >> 4))
+                path.append(hexDigit(byte & 15))
+            }
+        }
+        return path
+    }
+
+    private static func isSafe(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x7F...0xFF, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "\""), UInt8(ascii: "'"):
+            false
+        default: true
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}

@@ -1,0 +1,80 @@
+internal import DavitHTTP
+
+/// Where COPY and MOVE go (RFC 4918 §10.3): `Simple-ref`, an absolute URI or an absolute path (§8.3).
+public struct DestinationHeader: Hashable, Sendable {
+    /// In lower case; nil for a path alone.
+    public let scheme: [UInt8]?
+    /// `host[:port]` in lower case; nil for a path alone.
+    public let authority: [UInt8]?
+    /// As sent, percent-encoded, with its leading slash.
+    public let rawPath: [UInt8]
+    /// What follows `?`, without it; nil without a `?`.
+    public let rawQuery: [UInt8]?
+
+    /// Why a value is refused with 400; the offset is in bytes from the start of the value.
+    public enum ParseError: Error, Hashable, Sendable {
+        /// A control character, a space, or a byte where the grammar wants another.
+        case unexpectedByte(UInt8, offset: Int)
+        case empty(offset: Int)
+        /// Credentials before the host are never needed and easily end up in logs.
+        case userInformation(offset: Int)
+        /// A fragment is no part of a resource's name (RFC 3986 §3.5).
+        case fragment(offset: Int)
+    }
+
+    public static func parse(_ value: Span<UInt8>) throws(ParseError) -> DestinationHeader {
+        let bytes = FieldText.array(value)
+        let text = FieldText.trimmed(bytes[...])
+        guard let first = text.first else { throw .empty(offset: text.startIndex) }
+        if let offset = text.firstIndex(where: { $0 <= 0x20 || $0 == 0x7F }) {
+            throw .unexpectedByte(text[offset], offset: offset)
+        }
+        if let offset = text.firstIndex(of: UInt8(ascii: "#")) { throw .fragment(offset: offset) }
+        if first != UInt8(ascii: "/") { return try parse(absolute: text) }
+        // `//host/path` would be a path to one reader and a host to another.
+        if text.dropFirst().first == first { throw .unexpectedByte(first, offset: text.startIndex + 1) }
+        return split(text, scheme: nil, authority: nil)
+    }
+
+    private static func parse(absolute text: ArraySlice<UInt8>) throws(ParseError) -> DestinationHeader {
+        guard let colon = text.firstIndex(where: { !isSchemeByte($0) }) else {
+            throw .empty(offset: text.endIndex)
+        }
+        guard text[colon] == UInt8(ascii: ":"), colon > text.startIndex else {
+            throw .unexpectedByte(text[colon], offset: colon)
+        }
+        for offset in colon + 1...colon + 2 {
+            guard offset < text.endIndex else { throw .empty(offset: offset) }
+            guard text[offset] == UInt8(ascii: "/") else {
+                throw .unexpectedByte(text[offset], offset: offset)
+            }
+        }
+        let rest = text[(colon + 3)...]
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        let authority = rest[..<end]
+        if authority.isEmpty { throw .empty(offset: end) }
+        if let at = authority.firstIndex(of: UInt8(ascii: "@")) { throw .userInformation(offset: at) }
+        return split(
+            rest[end...], scheme: text[..<colon].map(\.lowercasedASCII),
+            authority: authority.map(\.lowercasedASCII))
+    }
+
+    private static func split(
+        _ text: ArraySlice<UInt8>, scheme: [UInt8]?, authority: [UInt8]?
+    ) -> DestinationHeader {
+        let mark = text.firstIndex(of: UInt8(ascii: "?"))
+        let path = Array(text[..<(mark ?? text.endIndex)])
+        return DestinationHeader(
+            scheme: scheme, authority: authority, rawPath: path.isEmpty ? [UInt8(ascii: "/")] : path,
+            rawQuery: mark.map { Array(text[($0 + 1)...]) })
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        switch byte.lowercasedASCII {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

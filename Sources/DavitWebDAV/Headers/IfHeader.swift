@@ -1,0 +1,40 @@
+public import DavitHTTP
+
+/// The If field (RFC 4918 §10.4): lists of conditions on the state of resources.
+public struct IfHeader: Hashable, Sendable {
+    /// In the order of the field; never empty after parsing.
+    public internal(set) var lists: [List]
+
+    public init(lists: [List]) { self.lists = lists }
+
+    /// Conditions that must all hold, on one resource.
+    public struct List: Hashable, Sendable {
+        /// The `Simple-ref` in front of the list, an absolute URI or an absolute path, as sent; nil for a
+        /// No-tag-list, which is about the request's own resource.
+        public let resourceTag: String?
+        /// Never empty after parsing.
+        public let conditions: [Condition]
+
+        public init(resourceTag: String? = nil, _ conditions: [Condition]) {
+            self.resourceTag = resourceTag
+            self.conditions = conditions
+        }
+    }
+
+    public struct Condition: Hashable, Sendable {
+        public enum State: Hashable, Sendable {
+            /// A URI: a lock token, or anything else, which then never matches.
+            case stateToken(String)
+            case entityTag(EntityTag)
+        }
+
+        public let state: State
+        /// True if `Not` stands before it.
+        public let isNegated: Bool
+
+        public init(_ state: State, isNegated: Bool = false) {
+            self.state = state
+            self.isNegated = isNegated
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// How long a client wants its lock to live: wishes in its order of preference (RFC 4918 §10.7).
+public struct TimeoutHeader: Hashable, Sendable {
+    public enum Wish: Hashable, Sendable {
+        case infinite
+        /// 0 to 2³²−1.
+        case seconds(Int64)
+    }
+
+    public let wishes: [Wish]
+
+    public init(wishes: [Wish]) { self.wishes = wishes }
+
+    /// Parses the value of a Timeout field. Members of the list that say nothing known, such as the `Seconds-N`
+    /// of KIO, are skipped: the field is a wish and never an error. Greater numbers count as 2³²−1.
+    public static func parse(_ value: Span<UInt8>) -> TimeoutHeader {
+        let members = FieldText.array(value).split(separator: UInt8(ascii: ","))
+        return TimeoutHeader(wishes: members.compactMap(wish))
+    }
+
+    /// Seconds that are granted: the first wish, within 1 to `maximum`, or `standard` without one. Always
+    /// finite: git takes `Infinite` in an answer for a failure.
+    public func granted(default standard: Int64, maximum: Int64) -> Int64 {
+        let wanted: Int64 =
+            switch wishes.first {
+            case .infinite: maximum
+            case .seconds(let seconds): seconds
+            case nil: standard
+            }
+        return max(1, min(wanted, maximum))
+    }
+
+    private static func wish(_ member: ArraySlice<UInt8>) -> Wish? {
+        let word = FieldText(bytes: member).lowercased
+        if word == "infinite" { return .infinite }
+        guard word.hasPrefix("second-") else { return nil }
+        let digits = word.utf8.dropFirst(7)
+        guard !digits.isEmpty else { return nil }
+        var seconds: Int64 = 0
+        for digit in digits {
+            guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+            seconds = min(seconds * 10 + Int64(digit - UInt8(ascii: "0")), Int64(UInt32.max))
+        }
+        return .seconds(seconds)
+    }
+}

@@ -1,0 +1,65 @@
+internal import DavitXML
+
+/// Writes the lock properties of RFC 4918 §15.8 and §15.10.
+public enum LockDiscoveryWriter {
+    /// The content of the answer to LOCK (§9.10.1).
+    /// - Parameter locks: those on the resource; the new or refreshed one comes last, because Finder takes the
+    ///   last and git the only one.
+    public static func lockResponse(_ locks: [ActiveLock]) -> [UInt8] {
+        let output = XMLOutput()
+        output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:prop xmlns:D="DAV:">"#)
+        write(locks, to: output)
+        output.markup("</D:prop>")
+        return output.drain()
+    }
+
+    /// The property `lockdiscovery`, where the prefix `D` is declared; empty without locks.
+    static func write(_ locks: [ActiveLock], to output: XMLOutput) {
+        if locks.isEmpty { return output.markup("<D:lockdiscovery/>") }
+        output.open("lockdiscovery")
+        for lock in locks { write(lock, to: output) }
+        output.close("lockdiscovery")
+    }
+
+    /// The property `supportedlock`: exclusive and shared write locks.
+    static func writeSupportedLock(to output: XMLOutput) {
+        output.markup("<D:supportedlock>")
+        output.markup("<D:lockentry><D:lockscope><D:exclusive/></D:lockscope>")
+        output.markup("<D:locktype><D:write/></D:locktype></D:lockentry>")
+        output.markup("<D:lockentry><D:lockscope><D:shared/></D:lockscope>")
+        output.markup("<D:locktype><D:write/></D:locktype></D:lockentry>")
+        output.markup("</D:supportedlock>")
+    }
+
+    private static func write(_ lock: ActiveLock, to output: XMLOutput) {
+        switch lock.scope {
+        case .exclusive: output.markup("<D:activelock><D:lockscope><D:exclusive/></D:lockscope>")
+        case .shared: output.markup("<D:activelock><D:lockscope><D:shared/></D:lockscope>")
+        }
+        output.markup("<D:locktype><D:write/></D:locktype><D:depth>")
+        output.markup(lock.depth.text)
+        output.markup("</D:depth>")
+        if let owner = lock.owner { output.bytes(owner.element) }
+        output.markup("<D:timeout>Second-")
+        output.number(max(0, lock.remainingSeconds))
+        output.markup("</D:timeout><D:locktoken><D:href>")
+        output.escaped(lock.token.uri)
+        output.markup("</D:href></D:locktoken><D:lockroot><D:href>")
+        output.bytes(Href.sanitise(lock.rootHref))
+        output.markup("</D:href></D:lockroot></D:activelock>")
+    }
+}
+
+extension MultistatusWriter {
+    /// The property `lockdiscovery` (§15.8).
+    public func lockDiscovery(_ locks: [ActiveLock]) {
+        openPropStat()
+        LockDiscoveryWriter.write(locks, to: output)
+    }
+
+    /// The property `supportedlock` (§15.10).
+    public func supportedLock() {
+        openPropStat()
+        LockDiscoveryWriter.writeSupportedLock(to: output)
+    }
+}

@@ -1,0 +1,20 @@
+extension LockToken {
+    /// A token that no lock ever had (RFC 4918 §6.5): `opaquelocktoken:` (appendix C), which the oldest clients
+    /// know, and a UUID of version 4 (RFC 9562 §5.4).
+    ///
+    /// - Parameter random: 16 bytes of a cryptographic source, so that nobody can guess a token.
+    public static func make(from random: [UInt8]) -> LockToken {
+        precondition(random.count == 16, "a UUID has 16 bytes")
+        var bytes = random
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array("0123456789abcdef".utf8)
+        var text = Array("opaquelocktoken:".utf8)
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return LockToken(uri: String(decoding: text, as: UTF8.self))
+    }
+}
