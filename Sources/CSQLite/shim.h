@@ -1,0 +1,40 @@
+#ifndef DAVIT_CSQLITE_SHIM_H
+#define DAVIT_CSQLITE_SHIM_H
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite keeps its own copy. */
+static inline int davit_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+    /* A null pointer would bind NULL. */
+    if (count == 0) { return sqlite3_bind_zeroblob(statement, index, 0); }
+    return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline int davit_bind_text(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+    const char *text = count == 0 ? "" : (const char *)bytes;
+    return sqlite3_bind_text64(statement, index, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* Whether an error number of the system means that no space is left. */
+static inline int davit_is_out_of_space(int number) {
+    return number == ENOSPC || number == EDQUOT;
+}
+
+/* Makes a folder that only its owner can open, or leaves the one that is there. 0, or an error number. */
+static inline int davit_make_private_folder(const char *path) {
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) { return 0; }
+    return errno;
+}
+
+/* Makes an empty file that only its owner can read, or leaves the one that is there. 0, or an error number.
+   SQLite takes it for an empty database, and gives its mode to the files that it puts beside it. */
+static inline int davit_make_private_file(const char *path) {
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor < 0) { return errno; }
+    close(descriptor);
+    return 0;
+}
+#endif

@@ -1,0 +1,51 @@
+internal import CSQLite
+package import DavitStore
+
+/// One connection to the database; owns its `sqlite3`. Used by one thread at a time.
+@safe package struct Connection: ~Copyable {
+    let handle: OpaquePointer
+
+    /// - Parameter busyMilliseconds: how long a call waits for a lock of another process.
+    package init(path: String, busyMilliseconds: Int32) throws(StateError) {
+        // Its owner hands it from thread to thread under a mutex, so SQLite needs none of its own.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            let error = StateError(sqlite: opened)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = handle
+        unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
+    }
+
+    // The connection goes away with its last statement; the last connection writes the WAL back.
+    deinit { unsafe sqlite3_close_v2(handle) }
+
+    /// Runs statements without parameters and without rows that matter.
+    package borrowing func execute(_ sql: StaticString) throws(StateError) {
+        let code = unsafe sqlite3_exec(handle, sql.utf8Start, nil, nil, nil)
+        guard code == SQLITE_OK else { throw unsafe StateError(sqlite: handle) }
+    }
+
+    /// The single integer that a query without parameters gives.
+    package borrowing func integer(_ sql: StaticString) throws(StateError) -> Int64 {
+        var result: Int64 = 0
+        try Statement(sql, on: self).forEachRow([]) { row in result = row.integer(0) }
+        return result
+    }
+
+    /// The first column of each row of a query without parameters.
+    package borrowing func texts(_ sql: StaticString) throws(StateError) -> [String] {
+        var result: [String] = []
+        try Statement(sql, on: self).forEachRow([]) { row in result.append(row.text(0)) }
+        return result
+    }
+
+    /// Ends the statement that runs, with an error. From any thread, as long as the connection lives.
+    borrowing func interrupt() { unsafe sqlite3_interrupt(handle) }
+
+    /// True between BEGIN and the end of the transaction, however that ends: some errors end it themselves.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+}

@@ -1,0 +1,71 @@
+internal import DavitStore
+
+/// What ``RowReader`` runs, prepared once.
+///
+/// CROSS JOIN keeps the order of the loops: resources along their key, and for each its properties along
+/// theirs, so that nothing is scanned and nothing is sorted.
+final class ReadStatements {
+    let recordAt: Statement
+    let recordsOfMembers: Statement
+    let recordsUnder: Statement
+    let pathsWithProperties: Statement
+    let locks: Statement
+    let intents: Statement
+
+    /// See ``Statement/scanSteps``; without the statements that read everything, at start.
+    var scanSteps: Int { recordAt.scanSteps + recordsOfMembers.scanSteps + recordsUnder.scanSteps }
+
+    init(on connection: borrowing Connection) throws(StateError) {
+        recordAt = try Statement(
+            """
+            SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
+                p.namespace, p.local, p.element
+            FROM resource r CROSS JOIN property p ON p.parent = r.parent AND p.name = r.name
+            WHERE r.parent = ?1 AND r.name = ?2
+            ORDER BY p.namespace, p.local
+            """, on: connection)
+        recordsOfMembers = try Statement(
+            """
+            SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
+                p.namespace, p.local, p.element
+            FROM resource r CROSS JOIN property p ON p.parent = r.parent AND p.name = r.name
+            WHERE r.parent = ?1
+            ORDER BY r.name, p.namespace, p.local
+            """, on: connection)
+        // The root is at ("", ""), before all that is below it; every other path is too.
+        recordsUnder = try Statement(
+            """
+            SELECT * FROM (
+                SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
+                    p.namespace, p.local, p.element
+                FROM resource r CROSS JOIN property p ON p.parent = r.parent AND p.name = r.name
+                WHERE r.parent = ?1 AND r.name = ?2
+                ORDER BY p.namespace, p.local)
+            UNION ALL
+            SELECT * FROM (
+                SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
+                    p.namespace, p.local, p.element
+                FROM resource r CROSS JOIN property p ON p.parent = r.parent AND p.name = r.name
+                WHERE r.parent >= ?3 AND r.parent < ?4
+                ORDER BY r.parent, r.name, p.namespace, p.local)
+            """, on: connection)
+        pathsWithProperties = try Statement(
+            """
+            SELECT parent, name, inode, birth, pending_inode, pending_birth FROM resource r
+            WHERE EXISTS (SELECT 1 FROM property p WHERE p.parent = r.parent AND p.name = r.name)
+            """, on: connection)
+        locks = try Statement(
+            """
+            SELECT l.token, l.parent, l.name, l.is_infinite, l.is_exclusive, l.owner, l.principal,
+                l.timeout_seconds, l.expiry, l.root_href, r.inode, r.birth, r.pending_inode, r.pending_birth
+            FROM lock l CROSS JOIN resource r ON r.parent = l.parent AND r.name = l.name
+            ORDER BY l.number
+            """, on: connection)
+        intents = try Statement(
+            """
+            SELECT id, source, destination, moved_inode, moved_birth, replaced_inode, replaced_birth, is_copy,
+                origin, origin_inode, origin_birth, executable
+            FROM intent ORDER BY id
+            """, on: connection)
+    }
+}

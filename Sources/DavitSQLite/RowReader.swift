@@ -1,0 +1,133 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// A reading connection with its statements. Each call is one query, hence one snapshot.
+///
+/// Unchecked: used by one thread at a time, the one that took it out of ``ReaderPool``.
+final class RowReader: @unchecked Sendable {
+    private let connection: Connection
+    private let statements: ReadStatements
+
+    init(path: String, busyMilliseconds: Int32) throws(StateError) {
+        let connection = try Connection(path: path, busyMilliseconds: busyMilliseconds)
+        try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON")
+        statements = try ReadStatements(on: connection)
+        self.connection = connection
+    }
+
+    // MARK: Records
+
+    /// - Parameter statement: gives the rows of one path one after the other.
+    private func records(
+        _ statement: borrowing Statement, _ values: [SQLValue]
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        var records: [(path: ResourcePath, record: PropertyRecord)] = []
+        try statement.forEachRow(values) { row in
+            let path = row.path(0)
+            let property = StoredProperty(
+                name: PropertyName(namespace: row.text(6), local: row.text(7)),
+                value: PropertyValue(element: row.blob(8)))
+            if let last = records.indices.last, records[last].path == path {
+                records[last].record.properties.append(property)
+            } else {
+                records.append((path, PropertyRecord(binding: row.binding(2), properties: [property])))
+            }
+        }
+        return records
+    }
+
+    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
+        try records(statements.recordAt, path.key).first?.record
+    }
+
+    func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
+        let records = try records(statements.recordsOfMembers, [.blob(path.memberParent)])
+        return Dictionary(records.map { (Array($0.path.name), $0.record) }) { first, _ in first }
+    }
+
+    func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        try records(statements.recordsUnder, path.key + path.belowRange)
+    }
+
+    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
+        var paths: [(path: ResourcePath, binding: Binding)] = []
+        try statements.pathsWithProperties.forEachRow([]) { row in
+            paths.append((row.path(0), row.binding(2)))
+        }
+        return paths
+    }
+
+    // MARK: Locks and intents
+
+    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] {
+        var locks: [(lock: Lock, binding: Binding)] = []
+        try statements.locks.forEachRow([]) { row in
+            let lock = Lock(
+                token: LockToken(uri: row.text(0)), root: row.path(1),
+                depth: row.flag(3) ? .infinity : .zero, scope: row.flag(4) ? .exclusive : .shared,
+                owner: row.isNull(5) ? nil : PropertyValue(element: row.blob(5)),
+                principal: row.isNull(6) ? nil : row.text(6), timeoutSeconds: row.integer(7),
+                expiry: Timestamp(nanoseconds: row.integer(8)), rootHref: row.blob(9))
+            locks.append((lock, row.binding(10)))
+        }
+        return locks
+    }
+
+    func intents() throws(StateError) -> [Intent] {
+        var intents: [Intent] = []
+        try statements.intents.forEachRow([]) { (row) throws(StateError) in
+            intents.append(
+                Intent(
+                    id: row.integer(0), source: try Self.checkedPath(row.blob(1)),
+                    destination: try Self.checkedPath(row.blob(2)), moved: row.identity(3),
+                    replaced: row.isNull(5) ? nil : row.identity(5), isCopy: row.flag(7),
+                    origin: row.isNull(8)
+                        ? nil
+                        : Intent.Origin(path: try Self.checkedPath(row.blob(8)), identity: row.identity(9)),
+                    executable: row.isNull(11) ? nil : row.flag(11)))
+        }
+        return intents
+    }
+
+    /// Resources are renamed by what an intent says, so it is not trusted to stay below the root.
+    private static func checkedPath(_ bytes: [UInt8]) throws(StateError) -> ResourcePath {
+        guard let path = ResourcePath(segments: bytes.split(separator: UInt8(ascii: "/"))) else {
+            throw .failed(reason: "state.sqlite: an intent with a path that is none")
+        }
+        return path
+    }
+
+    // MARK: Care
+
+    /// Ends the query that runs, with an error. The one call that is made from another thread.
+    func interrupt() { connection.interrupt() }
+
+    /// See ``Statement/scanSteps``.
+    var scanSteps: Int { statements.scanSteps }
+
+    /// What is wrong with the file, one line each; empty if nothing is. Reads all of it.
+    func integrityProblems() throws(StateError) -> [String] {
+        do throws(StateError) {
+            let lines = try connection.texts("PRAGMA integrity_check")
+            return lines == ["ok"] ? [] : lines
+        } catch .failed(let reason) {
+            // Some damage ends the check itself.
+            return [reason]
+        }
+    }
+}
+
+extension Row {
+    /// The identity in two columns, from `column` on.
+    func identity(_ column: Int32) -> ResourceIdentity {
+        ResourceIdentity(inode: UInt64(bitPattern: integer(column)), birth: integer(column + 1))
+    }
+
+    /// The binding in four columns, from `column` on.
+    func binding(_ column: Int32) -> Binding {
+        Binding(identity: identity(column), pending: isNull(column + 2) ? nil : identity(column + 2))
+    }
+}

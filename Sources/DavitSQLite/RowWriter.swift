@@ -1,0 +1,181 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Carries out ``StateChange``s on the writing connection; knows no transactions.
+final class RowWriter {
+    private let statements: WriteStatements
+    /// Paths whose binding may have become useless; that is looked at when all changes are done, because a
+    /// later change of the same transaction can rely on it.
+    private var touched: Set<ResourcePath> = []
+
+    init(_ statements: WriteStatements) { self.statements = statements }
+
+    /// See ``Statement/scanSteps``.
+    var scanSteps: Int { statements.scanSteps }
+
+    /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
+    func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
+        touched.removeAll(keepingCapacity: true)
+        var emptying: Set<Int> = []
+        for (position, change) in changes.enumerated() {
+            if case .removeProperty(let path, let name) = change {
+                if try removeProperty(name, at: path) { emptying.insert(position) }
+            } else {
+                try apply(change)
+            }
+        }
+        for path in touched { try statements.removeUselessBinding.run(path.key) }
+        return emptying
+    }
+
+    private func apply(_ change: StateChange) throws(StateError) {
+        switch change {
+        case .bind(let path, let current, let pending):
+            try bind(path, to: Binding(identity: current, pending: pending))
+        case .setProperty(let path, let property):
+            try setProperty(property, at: path)
+        case .removeProperty(let path, let name):
+            _ = try removeProperty(name, at: path)
+        case .removeRows(let path):
+            try removeRows(under: path)
+        case .removeLocks(let path):
+            try removeLocks(under: path)
+        case .moveRows(let source, let destination):
+            try moveRows(from: source, to: destination)
+        case .putRecord(let path, let record):
+            try putRecord(record, at: path)
+        case .addLock(let lock):
+            try addLock(lock)
+        case .refreshLock(let token, let timeoutSeconds, let expiry):
+            try statements.refreshLock.run([
+                .text(token.uri), .integer(timeoutSeconds), .integer(expiry.nanoseconds),
+            ])
+        case .removeLock(let token):
+            try removeLocks(statements.removeLock, [.text(token.uri)])
+        case .removeExpiredLocks(let now):
+            try removeLocks(statements.removeExpiredLocks, [.integer(now.nanoseconds)])
+        case .putIntent(let intent):
+            try putIntent(intent)
+        case .dropIntent(let id):
+            try statements.dropIntent.run([.integer(id)])
+        }
+    }
+
+    // MARK: Bindings and properties
+
+    private func bind(_ path: ResourcePath, to binding: Binding) throws(StateError) {
+        let old = try self.binding(at: path)
+        if old == binding { return }
+        if let old, !old.holds(for: binding.identity) {
+            try statements.removePropertiesAt.run(path.key)
+            try removeLocks(statements.removeLocksAt, path.key)
+        }
+        try putBinding(binding, at: path)
+    }
+
+    private func binding(at path: ResourcePath) throws(StateError) -> Binding? {
+        var binding: Binding?
+        try statements.binding.forEachRow(path.key) { row in binding = row.binding(0) }
+        return binding
+    }
+
+    private func putBinding(_ binding: Binding, at path: ResourcePath) throws(StateError) {
+        try statements.putBinding.run(
+            path.key + [
+                .bits(binding.identity.inode), .integer(binding.identity.birth),
+                binding.pending.map { .bits($0.inode) } ?? .null, .optional(binding.pending?.birth),
+            ])
+        touched.insert(path)
+    }
+
+    private func setProperty(_ property: StoredProperty, at path: ResourcePath) throws(StateError) {
+        guard try statements.binding.hasRow(path.key) else { throw .unbound(path) }
+        try putProperty(property, at: path)
+    }
+
+    private func putProperty(_ property: StoredProperty, at path: ResourcePath) throws(StateError) {
+        try statements.putProperty.run(
+            path.key + [
+                .text(property.name.namespace), .text(property.name.local), .blob(property.value.element),
+            ])
+    }
+
+    /// - Returns: true if that was the last one.
+    private func removeProperty(_ name: PropertyName, at path: ResourcePath) throws(StateError) -> Bool {
+        let removed = try statements.removeProperty.run(
+            path.key + [.text(name.namespace), .text(name.local)])
+        guard removed > 0, try !statements.anyProperty.hasRow(path.key) else { return false }
+        touched.insert(path)
+        return true
+    }
+
+    private func putRecord(_ record: PropertyRecord, at path: ResourcePath) throws(StateError) {
+        try statements.removePropertiesAt.run(path.key)
+        try putBinding(record.binding, at: path)
+        for property in record.properties { try putProperty(property, at: path) }
+    }
+
+    // MARK: Subtrees
+
+    private func removeRows(under path: ResourcePath) throws(StateError) {
+        try statements.removePropertiesAt.run(path.key)
+        try statements.removePropertiesBelow.run(path.belowRange)
+        try removeLocks(under: path)
+        try statements.removeBindingAt.run(path.key)
+        try statements.removeBindingsBelow.run(path.belowRange)
+    }
+
+    private func removeLocks(under path: ResourcePath) throws(StateError) {
+        try removeLocks(statements.removeLocksAt, path.key)
+        try removeLocks(statements.removeLocksBelow, path.belowRange)
+    }
+
+    /// - Parameter statement: a DELETE that returns the roots of the locks it removes.
+    private func removeLocks(
+        _ statement: borrowing Statement, _ values: [SQLValue]
+    ) throws(StateError) {
+        try statement.forEachRow(values) { row in touched.insert(row.path(0)) }
+    }
+
+    private func moveRows(from source: ResourcePath, to destination: ResourcePath) throws(StateError) {
+        guard !source.contains(destination), !destination.contains(source) else {
+            throw .overlap(source, destination)
+        }
+        try removeRows(under: destination)
+        try removeLocks(under: source)
+        let at = source.key + destination.key
+        try statements.movePropertiesAt.run(at)
+        try statements.moveBindingAt.run(at)
+        let prefix = source.memberParent
+        let below =
+            source.belowRange + [.blob(destination.memberParent), .integer(Int64(prefix.count) + 1)]
+        try statements.movePropertiesBelow.run(below)
+        try statements.moveBindingsBelow.run(below)
+        touched = Set(touched.map { $0.rebased(from: source, to: destination) ?? $0 })
+    }
+
+    // MARK: Locks and intents
+
+    private func addLock(_ lock: Lock) throws(StateError) {
+        guard try statements.binding.hasRow(lock.root.key) else { throw .unbound(lock.root) }
+        let added = try statements.addLock.run(
+            [.text(lock.token.uri)] + lock.root.key + [
+                .integer(lock.depth == .infinity ? 1 : 0), .integer(lock.scope == .exclusive ? 1 : 0),
+                .optional(lock.owner?.element), .optional(lock.principal), .integer(lock.timeoutSeconds),
+                .integer(lock.expiry.nanoseconds), .blob(lock.rootHref),
+            ])
+        guard added > 0 else { throw .repeatedToken }
+    }
+
+    private func putIntent(_ intent: Intent) throws(StateError) {
+        try statements.putIntent.run([
+            .integer(intent.id), .blob(intent.source.bytes), .blob(intent.destination.bytes),
+            .bits(intent.moved.inode), .integer(intent.moved.birth),
+            intent.replaced.map { .bits($0.inode) } ?? .null, .optional(intent.replaced?.birth),
+            .integer(intent.isCopy ? 1 : 0), .optional(intent.origin?.path.bytes),
+            intent.origin.map { .bits($0.identity.inode) } ?? .null,
+            .optional(intent.origin?.identity.birth), .optional(intent.executable.map { $0 ? 1 : 0 }),
+        ])
+    }
+}

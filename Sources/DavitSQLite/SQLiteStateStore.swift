@@ -1,0 +1,131 @@
+internal import CSQLite
+public import DavitHTTP
+public import DavitStore
+internal import Synchronization
+
+/// State in one SQLite database, `state.sqlite` in a folder of its own. The default of the server.
+///
+/// Transactions that threads ask for at the same time become one commit; see ``CommitLine``.
+public final class SQLiteStateStore: StateStore {
+    /// What an answered change survives.
+    public enum Durability: Sendable {
+        /// The end of the process, however it ends (`synchronous = NORMAL`).
+        case processDeath
+        /// Also the loss of power: each commit waits for the disk (`synchronous = FULL`).
+        case powerLoss
+    }
+
+    private let line = CommitLine()
+    private let writer: Mutex<GroupWriter>
+    private let readers: ReaderPool
+    private let checks = Mutex(Checks())
+
+    /// Integrity checks, which may take long.
+    private struct Checks {
+        var running: [RowReader] = []
+        var areOver = false
+    }
+
+    /// Opens the database, or makes it, and the folder with mode 0700 if only its last name is missing.
+    ///
+    /// The caller keeps other servers out of the folder.
+    ///
+    /// - Parameters:
+    ///   - idleReaders: how many reading connections stay open.
+    ///   - busyMilliseconds: how long a call waits while another process uses the database.
+    ///   - onCommit: called before and after each commit, on the thread that commits; for tests that end the
+    ///     process there.
+    /// - Throws: `failed` if the folder cannot be written, if the file is damaged or no state, or if a newer
+    ///   version wrote it; `outOfSpace`.
+    public init(
+        folder: String, durability: Durability = .processDeath, idleReaders: Int = 4,
+        busyMilliseconds: Int32 = 5000, onCommit: (@Sendable () -> Void)? = nil
+    ) throws(StateError) {
+        let path = folder + "/state.sqlite"
+        // A folder that was there before may be open to others; properties and lock tokens must not be.
+        for error in [unsafe davit_make_private_folder(folder), unsafe davit_make_private_file(path)]
+        where error != 0 {
+            if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
+            throw .failed(reason: "state folder \(folder): cannot be written (error \(error))")
+        }
+        writer = Mutex(
+            try GroupWriter(
+                path: path, durability: durability, busyMilliseconds: busyMilliseconds, onCommit: onCommit))
+        readers = ReaderPool(path: path, busyMilliseconds: busyMilliseconds, idleLimit: idleReaders)
+    }
+
+    public func apply(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
+    ) throws(StateError) {
+        let failure = line.commit(.init(changes: changes, publish: publish)) { requests in
+            writer.withLock { $0.commit(requests) }
+        }
+        if let failure { throw failure }
+    }
+
+    public func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] {
+        try readers.withReader { (reader) throws(StateError) in try reader.locks() }
+    }
+
+    public func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
+        try readers.withReader { (reader) throws(StateError) in try reader.pathsWithProperties() }
+    }
+
+    public func intents() throws(StateError) -> [Intent] {
+        try readers.withReader { (reader) throws(StateError) in try reader.intents() }
+    }
+
+    public func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
+        try readers.withReader { (reader) throws(StateError) in try reader.record(at: path) }
+    }
+
+    public func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
+        try readers.withReader { (reader) throws(StateError) in try reader.records(ofMembersOf: path) }
+    }
+
+    public func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        try readers.withReader { (reader) throws(StateError) in try reader.records(under: path) }
+    }
+
+    // MARK: Care
+
+    /// What is wrong with the database, one line each; empty if nothing is. Reads all of it.
+    ///
+    /// - Throws: `failed` after ``endChecks()``.
+    public func integrityCheck() throws(StateError) -> [String] {
+        try readers.withReader { (reader) throws(StateError) in
+            checks.withLock { $0.running.append(reader) }
+            // An interruption looks like damage to the check itself.
+            let findings = Result { () throws(StateError) in try reader.integrityProblems() }
+            let areOver = checks.withLock { checks in
+                checks.running.removeAll { $0 === reader }
+                return checks.areOver
+            }
+            if areOver { throw .failed(reason: "the check was ended") }
+            return try findings.get()
+        }
+    }
+
+    /// Ends ``integrityCheck()`` on all threads, for good; nothing else. For the end of a server.
+    public func endChecks() {
+        checks.withLock { checks in
+            checks.areOver = true
+            for reader in checks.running { reader.interrupt() }
+        }
+    }
+
+    /// Writes the WAL back into the database; for the end of a server. Closing the last connection does it too.
+    public func checkpoint() throws(StateError) {
+        try writer.withLock { (writer) throws(StateError) in try writer.checkpoint() }
+    }
+
+    /// Rows passed without a key, and sorts, in all statements but those that read everything at start.
+    package var scanSteps: Int { writer.withLock { $0.scanSteps } + readers.scanSteps }
+
+    /// Runs a statement on the writing connection: for tests that need a full or a foreign database.
+    package func execute(_ sql: StaticString) throws(StateError) {
+        try writer.withLock { (writer) throws(StateError) in try writer.execute(sql) }
+    }
+}

@@ -1,0 +1,93 @@
+package import DavitStore
+
+/// The tables, and how older ones become them.
+///
+/// A path is the collection it is a member of, as an absolute path with a slash at the end, and its name; see
+/// ``PathKey``. Both are BLOBs, because names need not be UTF-8. Times are nanoseconds since the epoch in UTC.
+package enum Schema {
+    /// The step at position `n` leads from version `n` to version `n + 1`. Steps are never edited, only added.
+    package static let migrations: [StaticString] = [
+        """
+        CREATE TABLE resource (
+            parent BLOB NOT NULL,
+            name BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            birth INTEGER NOT NULL,
+            pending_inode INTEGER,
+            pending_birth INTEGER,
+            PRIMARY KEY (parent, name)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE property (
+            parent BLOB NOT NULL,
+            name BLOB NOT NULL,
+            namespace TEXT NOT NULL,
+            local TEXT NOT NULL,
+            element BLOB NOT NULL,
+            PRIMARY KEY (parent, name, namespace, local)
+        ) STRICT, WITHOUT ROWID;
+
+        -- With a rowid: it is the order in which the locks were created.
+        CREATE TABLE lock (
+            number INTEGER PRIMARY KEY,
+            token TEXT NOT NULL UNIQUE,
+            parent BLOB NOT NULL,
+            name BLOB NOT NULL,
+            is_infinite INTEGER NOT NULL,
+            is_exclusive INTEGER NOT NULL,
+            owner BLOB,
+            principal TEXT,
+            timeout_seconds INTEGER NOT NULL,
+            expiry INTEGER NOT NULL,
+            root_href BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX lock_by_root ON lock (parent, name);
+        CREATE INDEX lock_by_expiry ON lock (expiry);
+
+        CREATE TABLE intent (
+            id INTEGER PRIMARY KEY,
+            source BLOB NOT NULL,
+            destination BLOB NOT NULL,
+            moved_inode INTEGER NOT NULL,
+            moved_birth INTEGER NOT NULL,
+            replaced_inode INTEGER,
+            replaced_birth INTEGER,
+            is_copy INTEGER NOT NULL,
+            origin BLOB,
+            origin_inode INTEGER,
+            origin_birth INTEGER,
+            executable INTEGER
+        ) STRICT;
+
+        PRAGMA user_version = 1;
+        """
+    ]
+
+    /// Brings the database to the newest version, in one transaction.
+    ///
+    /// - Throws: `failed` if a newer version wrote it, or if it is not a state at all; it is left as it is.
+    package static func migrate(
+        _ connection: borrowing Connection, migrations: [StaticString] = migrations
+    ) throws(StateError) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(StateError) {
+            let version = try connection.integer("PRAGMA user_version")
+            guard version <= migrations.count else {
+                throw .failed(
+                    reason: """
+                        state.sqlite has schema \(version), and this version knows \(migrations.count) \
+                        at most: start a newer version, or use another state folder
+                        """)
+            }
+            let isForeign = try connection.integer("SELECT count(*) FROM sqlite_schema") > 0
+            guard version > 0 || (version == 0 && !isForeign) else {
+                throw .failed(reason: "state.sqlite is a database of something else: use another folder")
+            }
+            for migration in migrations[Int(version)...] { try connection.execute(migration) }
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+}

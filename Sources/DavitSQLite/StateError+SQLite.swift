@@ -1,0 +1,30 @@
+internal import CSQLite
+internal import DavitStore
+
+extension StateError {
+    /// The latest error of a connection: 507 if the disk is full, else 500.
+    @safe init(sqlite connection: OpaquePointer?) {
+        guard let connection = unsafe connection else {
+            self = .failed(reason: "state.sqlite: out of memory")
+            return
+        }
+        let code = unsafe sqlite3_extended_errcode(connection)
+        let systemError = unsafe sqlite3_system_errno(connection)
+        let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "no message"
+        self = StateError(code: code, systemError: systemError, message: message)
+    }
+
+    /// - Parameter code: an extended result code; its low byte is the primary one.
+    /// - Parameter systemError: the error number behind a failed call of the system.
+    init(code: Int32, systemError: Int32, message: String) {
+        switch code & 0xFF {
+        case SQLITE_FULL:
+            self = .outOfSpace
+        case SQLITE_IOERR where davit_is_out_of_space(systemError) != 0,
+            SQLITE_CANTOPEN where davit_is_out_of_space(systemError) != 0:
+            self = .outOfSpace
+        default:
+            self = .failed(reason: "state.sqlite: \(message) (code \(code))")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import CSQLite
+internal import DavitStore
+
+/// A prepared statement; owns its `sqlite3_stmt`. Between two runs it holds no lock and no value.
+@safe struct Statement: ~Copyable {
+    private let handle: OpaquePointer
+
+    /// - Parameter sql: a `StaticString`, so that no text from a request can become SQL.
+    init(_ sql: StaticString, on connection: borrowing Connection) throws(StateError) {
+        var prepared: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            connection.handle, sql.utf8Start, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT),
+            &prepared, nil)
+        guard code == SQLITE_OK, let opened = unsafe prepared else {
+            throw unsafe StateError(sqlite: connection.handle)
+        }
+        unsafe handle = opened
+    }
+
+    deinit { unsafe sqlite3_finalize(handle) }
+
+    /// Runs to the end; rows are ignored.
+    /// - Returns: how many rows an INSERT, UPDATE or DELETE changed.
+    @discardableResult
+    borrowing func run(_ values: [SQLValue]) throws(StateError) -> Int {
+        try forEachRow(values) { _ in }
+        return Int(unsafe sqlite3_changes64(sqlite3_db_handle(handle)))
+    }
+
+    /// Runs to the end with `values` bound to the parameters in order, and shows each row to `body`.
+    borrowing func forEachRow(
+        _ values: [SQLValue], _ body: (borrowing Row) throws(StateError) -> Void
+    ) throws(StateError) {
+        defer {
+            // The code repeats the error of the step, which has been thrown.
+            unsafe sqlite3_reset(handle)
+            unsafe sqlite3_clear_bindings(handle)
+        }
+        for (offset, value) in values.enumerated() { try bind(value, at: Int32(offset) + 1) }
+        while true {
+            switch unsafe sqlite3_step(handle) {
+            case SQLITE_ROW: try body(unsafe Row(handle: handle))
+            case SQLITE_DONE: return
+            default: throw lastError
+            }
+        }
+    }
+
+    /// Runs until there is a row, and says whether there is one.
+    borrowing func hasRow(_ values: [SQLValue]) throws(StateError) -> Bool {
+        var found = false
+        try forEachRow(values) { _ in found = true }
+        return found
+    }
+
+    /// Rows that were passed without a key, and sorts, since it was prepared: 0 where an index serves.
+    var scanSteps: Int {
+        let scanned = unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0)
+        return Int(scanned) + Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_SORT, 0))
+    }
+
+    private borrowing func bind(_ value: SQLValue, at index: Int32) throws(StateError) {
+        let code: Int32
+        switch value {
+        case .null:
+            code = unsafe sqlite3_bind_null(handle, index)
+        case .integer(let integer):
+            code = unsafe sqlite3_bind_int64(handle, index, integer)
+        case .text(var text):
+            code = text.withUTF8 { bytes in
+                unsafe davit_bind_text(handle, index, bytes.baseAddress, UInt64(bytes.count))
+            }
+        case .blob(let bytes):
+            code = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe davit_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+            }
+        }
+        guard code == SQLITE_OK else { throw lastError }
+    }
+
+    private var lastError: StateError { unsafe StateError(sqlite: sqlite3_db_handle(handle)) }
+}
+
+/// The row a statement stands on. Columns count from 0 and are copied out.
+@safe struct Row: ~Copyable {
+    private let handle: OpaquePointer
+
+    fileprivate init(handle: OpaquePointer) { unsafe self.handle = handle }
+
+    func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+    func flag(_ column: Int32) -> Bool { integer(column) != 0 }
+
+    func text(_ column: Int32) -> String {
+        // Text is UTF-8 in the file, so its bytes come without a conversion that could fail.
+        String(decoding: blob(column), as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8] {
+        guard let bytes = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}

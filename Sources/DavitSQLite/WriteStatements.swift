@@ -1,0 +1,125 @@
+internal import DavitStore
+
+/// What ``RowWriter`` runs, prepared once.
+///
+/// "At" takes the key of a path, "below" the two ends of its range; see ``PathKey``.
+final class WriteStatements {
+    let binding: Statement
+    let putBinding: Statement
+    let removeBindingAt: Statement
+    let removeBindingsBelow: Statement
+    let removeUselessBinding: Statement
+    let moveBindingAt: Statement
+    let moveBindingsBelow: Statement
+
+    let anyProperty: Statement
+    let putProperty: Statement
+    let removeProperty: Statement
+    let removePropertiesAt: Statement
+    let removePropertiesBelow: Statement
+    let movePropertiesAt: Statement
+    let movePropertiesBelow: Statement
+
+    let addLock: Statement
+    let refreshLock: Statement
+    let removeLock: Statement
+    let removeLocksAt: Statement
+    let removeLocksBelow: Statement
+    let removeExpiredLocks: Statement
+
+    let putIntent: Statement
+    let dropIntent: Statement
+
+    /// See ``Statement/scanSteps``.
+    var scanSteps: Int {
+        var sum = binding.scanSteps + putBinding.scanSteps + removeBindingAt.scanSteps
+        sum += removeBindingsBelow.scanSteps + removeUselessBinding.scanSteps
+        sum += moveBindingAt.scanSteps + moveBindingsBelow.scanSteps
+        sum += anyProperty.scanSteps + putProperty.scanSteps + removeProperty.scanSteps
+        sum += removePropertiesAt.scanSteps + removePropertiesBelow.scanSteps
+        sum += movePropertiesAt.scanSteps + movePropertiesBelow.scanSteps
+        sum += addLock.scanSteps + refreshLock.scanSteps + removeLock.scanSteps
+        sum += removeLocksAt.scanSteps + removeLocksBelow.scanSteps + removeExpiredLocks.scanSteps
+        return sum + putIntent.scanSteps + dropIntent.scanSteps
+    }
+
+    init(on connection: borrowing Connection) throws(StateError) {
+        binding = try Statement(
+            """
+            SELECT inode, birth, pending_inode, pending_birth FROM resource WHERE parent = ?1 AND name = ?2
+            """, on: connection)
+        putBinding = try Statement(
+            """
+            INSERT INTO resource (parent, name, inode, birth, pending_inode, pending_birth)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT DO UPDATE SET inode = excluded.inode, birth = excluded.birth,
+                pending_inode = excluded.pending_inode, pending_birth = excluded.pending_birth
+            """, on: connection)
+        removeBindingAt = try Statement(
+            "DELETE FROM resource WHERE parent = ?1 AND name = ?2", on: connection)
+        removeBindingsBelow = try Statement(
+            "DELETE FROM resource WHERE parent >= ?1 AND parent < ?2", on: connection)
+        removeUselessBinding = try Statement(
+            """
+            DELETE FROM resource WHERE parent = ?1 AND name = ?2
+                AND NOT EXISTS (SELECT 1 FROM property WHERE parent = ?1 AND name = ?2)
+                AND NOT EXISTS (SELECT 1 FROM lock WHERE parent = ?1 AND name = ?2)
+            """, on: connection)
+        moveBindingAt = try Statement(
+            "UPDATE resource SET parent = ?3, name = ?4 WHERE parent = ?1 AND name = ?2", on: connection)
+        // `||` makes text of its operands, with the same bytes.
+        moveBindingsBelow = try Statement(
+            """
+            UPDATE resource SET parent = CAST(?3 || substr(parent, ?4) AS BLOB)
+            WHERE parent >= ?1 AND parent < ?2
+            """, on: connection)
+
+        anyProperty = try Statement(
+            "SELECT 1 FROM property WHERE parent = ?1 AND name = ?2 LIMIT 1", on: connection)
+        putProperty = try Statement(
+            """
+            INSERT INTO property (parent, name, namespace, local, element) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT DO UPDATE SET element = excluded.element
+            """, on: connection)
+        removeProperty = try Statement(
+            "DELETE FROM property WHERE parent = ?1 AND name = ?2 AND namespace = ?3 AND local = ?4",
+            on: connection)
+        removePropertiesAt = try Statement(
+            "DELETE FROM property WHERE parent = ?1 AND name = ?2", on: connection)
+        removePropertiesBelow = try Statement(
+            "DELETE FROM property WHERE parent >= ?1 AND parent < ?2", on: connection)
+        movePropertiesAt = try Statement(
+            "UPDATE property SET parent = ?3, name = ?4 WHERE parent = ?1 AND name = ?2", on: connection)
+        movePropertiesBelow = try Statement(
+            """
+            UPDATE property SET parent = CAST(?3 || substr(parent, ?4) AS BLOB)
+            WHERE parent >= ?1 AND parent < ?2
+            """, on: connection)
+
+        addLock = try Statement(
+            """
+            INSERT INTO lock (token, parent, name, is_infinite, is_exclusive, owner, principal,
+                timeout_seconds, expiry, root_href)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            ON CONFLICT DO NOTHING
+            """, on: connection)
+        refreshLock = try Statement(
+            "UPDATE lock SET timeout_seconds = ?2, expiry = ?3 WHERE token = ?1", on: connection)
+        removeLock = try Statement(
+            "DELETE FROM lock WHERE token = ?1 RETURNING parent, name", on: connection)
+        removeLocksAt = try Statement(
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 RETURNING parent, name", on: connection)
+        removeLocksBelow = try Statement(
+            "DELETE FROM lock WHERE parent >= ?1 AND parent < ?2 RETURNING parent, name", on: connection)
+        removeExpiredLocks = try Statement(
+            "DELETE FROM lock WHERE expiry <= ?1 RETURNING parent, name", on: connection)
+
+        putIntent = try Statement(
+            """
+            INSERT OR REPLACE INTO intent (id, source, destination, moved_inode, moved_birth,
+                replaced_inode, replaced_birth, is_copy, origin, origin_inode, origin_birth, executable)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            """, on: connection)
+        dropIntent = try Statement("DELETE FROM intent WHERE id = ?1", on: connection)
+    }
+}

@@ -1,0 +1,116 @@
+internal import DavitHTTP
+internal import DavitWebDAV
+
+/// The rows of a ``MemoryStateStore``: every rule of ``StateChange`` in its shortest form, without an index.
+struct MemoryRows: Sendable {
+    /// A property name by its bytes: two strings of Unicode can be equal and yet be different names in XML.
+    struct NameKey: Hashable, Comparable {
+        let namespace: [UInt8]
+        let local: [UInt8]
+
+        init(_ name: PropertyName) {
+            namespace = Array(name.namespace.utf8)
+            local = Array(name.local.utf8)
+        }
+
+        static func < (a: NameKey, b: NameKey) -> Bool {
+            if a.namespace != b.namespace { return a.namespace.lexicographicallyPrecedes(b.namespace) }
+            return a.local.lexicographicallyPrecedes(b.local)
+        }
+    }
+
+    var bindings: [ResourcePath: Binding] = [:]
+    /// No value is empty.
+    var properties: [ResourcePath: [NameKey: StoredProperty]] = [:]
+    /// In the order they were added.
+    var locks: [Lock] = []
+    var intents: [Int64: Intent] = [:]
+
+    func record(at path: ResourcePath) -> PropertyRecord? {
+        guard let binding = bindings[path], let values = properties[path] else { return nil }
+        return PropertyRecord(
+            binding: binding, properties: values.sorted { $0.key < $1.key }.map(\.value))
+    }
+
+    /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
+    mutating func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
+        var emptying: Set<Int> = []
+        for (position, change) in changes.enumerated() {
+            try apply(change)
+            if case .removeProperty(let path, _) = change, properties[path]?.isEmpty == true {
+                properties[path] = nil
+                emptying.insert(position)
+            }
+        }
+        let roots = Set(locks.map(\.root))
+        bindings = bindings.filter { path, _ in properties[path] != nil || roots.contains(path) }
+        return emptying
+    }
+
+    private mutating func apply(_ change: StateChange) throws(StateError) {
+        switch change {
+        case .bind(let path, let current, let pending):
+            if let old = bindings[path], !old.holds(for: current) {
+                properties[path] = nil
+                locks.removeAll { $0.root == path }
+            }
+            bindings[path] = Binding(identity: current, pending: pending)
+        case .setProperty(let path, let property):
+            guard bindings[path] != nil else { throw .unbound(path) }
+            properties[path, default: [:]][NameKey(property.name)] = property
+        case .removeProperty(let path, let name):
+            properties[path]?[NameKey(name)] = nil
+        case .removeRows(let path):
+            removeRows(under: path)
+        case .removeLocks(let path):
+            locks.removeAll { path.contains($0.root) }
+        case .moveRows(let source, let destination):
+            try moveRows(from: source, to: destination)
+        case .putRecord(let path, let record):
+            bindings[path] = record.binding
+            let named = record.properties.map { (NameKey($0.name), $0) }
+            properties[path] = named.isEmpty ? nil : Dictionary(named) { _, last in last }
+        case .addLock(let lock):
+            guard bindings[lock.root] != nil else { throw .unbound(lock.root) }
+            guard !locks.contains(where: { $0.token == lock.token }) else { throw .repeatedToken }
+            locks.append(lock)
+        case .refreshLock(let token, let timeoutSeconds, let expiry):
+            for index in locks.indices where locks[index].token == token {
+                locks[index].timeoutSeconds = timeoutSeconds
+                locks[index].expiry = expiry
+            }
+        case .removeLock(let token):
+            locks.removeAll { $0.token == token }
+        case .removeExpiredLocks(let now):
+            locks.removeAll { $0.expiry <= now }
+        case .putIntent(let intent):
+            intents[intent.id] = intent
+        case .dropIntent(let id):
+            intents[id] = nil
+        }
+    }
+
+    private mutating func removeRows(under path: ResourcePath) {
+        bindings = bindings.filter { !path.contains($0.key) }
+        properties = properties.filter { !path.contains($0.key) }
+        locks.removeAll { path.contains($0.root) }
+    }
+
+    private mutating func moveRows(
+        from source: ResourcePath, to destination: ResourcePath
+    ) throws(StateError) {
+        guard !source.contains(destination), !destination.contains(source) else {
+            throw .overlap(source, destination)
+        }
+        removeRows(under: destination)
+        locks.removeAll { source.contains($0.root) }
+        bindings = bindings.rebasingKeys(from: source, to: destination)
+        properties = properties.rebasingKeys(from: source, to: destination)
+    }
+}
+
+extension Dictionary where Key == ResourcePath {
+    fileprivate func rebasingKeys(from source: ResourcePath, to destination: ResourcePath) -> Self {
+        reduce(into: [:]) { $0[$1.key.rebased(from: source, to: destination) ?? $1.key] = $1.value }
+    }
+}

@@ -1,0 +1,62 @@
+public import DavitHTTP
+internal import Synchronization
+
+/// State that ends with the process: for tests and for servers that keep nothing.
+///
+/// A commit costs a copy of everything, which buys a transaction without any undo.
+public final class MemoryStateStore: StateStore {
+    private let rows = Mutex(MemoryRows())
+
+    public init() {}
+
+    public func apply(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
+    ) throws(StateError) {
+        try rows.withLock { (rows) throws(StateError) in
+            var next = rows
+            let emptying = try next.apply(changes)
+            rows = next
+            publish(emptying)
+        }
+    }
+
+    public func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] {
+        rows.withLock { rows in
+            rows.locks.compactMap { lock in rows.bindings[lock.root].map { (lock, $0) } }
+        }
+    }
+
+    public func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
+        rows.withLock { rows in
+            rows.properties.keys.compactMap { path in rows.bindings[path].map { (path, $0) } }
+        }
+    }
+
+    public func intents() throws(StateError) -> [Intent] {
+        rows.withLock { rows in rows.intents.values.sorted { $0.id < $1.id } }
+    }
+
+    public func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
+        rows.withLock { rows in rows.record(at: path) }
+    }
+
+    public func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
+        rows.withLock { rows in
+            var records: [[UInt8]: PropertyRecord] = [:]
+            for member in rows.properties.keys where member.parent == path {
+                records[Array(member.name)] = rows.record(at: member)
+            }
+            return records
+        }
+    }
+
+    public func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        rows.withLock { rows in
+            rows.properties.keys.filter { path.contains($0) }.compactMap { inner in
+                rows.record(at: inner).map { (inner, $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+public import DavitHTTP
+
+/// Which file a resource is, apart from its name: it changes when the resource is replaced, also behind
+/// the server's back.
+public struct ResourceIdentity: Hashable, Sendable {
+    public var inode: UInt64
+    /// Birth time in nanoseconds since the epoch; 0 where the volume has none.
+    public var birth: Int64
+
+    public init(inode: UInt64, birth: Int64) {
+        self.inode = inode
+        self.birth = birth
+    }
+}
+
+/// What one look at a resource tells.
+public struct ResourceInfo: Sendable {
+    public enum Kind: Sendable { case collection, content }
+
+    public var kind: Kind
+    /// Bytes of content; 0 for a collection.
+    public var length: Int64
+    public var modified: Timestamp
+    /// Birth time; nil where the volume has none.
+    public var created: Timestamp?
+    public var identity: ResourceIdentity
+    /// The volume; a rename does not cross from one to another.
+    public var volume: UInt64
+    /// The owner's execute bit of content.
+    public var isExecutable: Bool
+    /// Tells versions apart on a volume that keeps no nanoseconds; 0 elsewhere.
+    public var stamp: UInt64
+
+    public init(
+        kind: Kind, length: Int64, modified: Timestamp, created: Timestamp?, identity: ResourceIdentity,
+        volume: UInt64, isExecutable: Bool, stamp: UInt64 = 0
+    ) {
+        self.kind = kind
+        self.length = length
+        self.modified = modified
+        self.created = created
+        self.identity = identity
+        self.volume = volume
+        self.isExecutable = isExecutable
+        self.stamp = stamp
+    }
+
+    public var isCollection: Bool { kind == .collection }
+}
+
+extension ResourceInfo {
+    /// The strong entity tag of content: inode, length, modification time in nanoseconds and stamp, in hex.
+    /// Every commit gives its content a modification time of its own, so that it changes with each one.
+    public var entityTag: EntityTag {
+        var text: [UInt8] = []
+        text.reserveCapacity(48)
+        text.appendHex(identity.inode)
+        text.append(UInt8(ascii: "-"))
+        text.appendHex(UInt64(bitPattern: length))
+        text.append(UInt8(ascii: "-"))
+        text.appendHex(UInt64(bitPattern: modified.nanoseconds))
+        if stamp != 0 {
+            text.append(UInt8(ascii: "-"))
+            text.appendHex(stamp)
+        }
+        return EntityTag(opaque: text)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendHex(_ value: UInt64) {
+        var shift = (63 - (value | 1).leadingZeroBitCount) & ~3
+        while shift >= 0 {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            shift -= 4
+        }
+    }
+}

@@ -1,0 +1,190 @@
+public import DavitHTTP
+
+/// Whether a call may wait for a disk.
+public enum Wait: Sendable {
+    /// Answer from memory or throw ``StoreError/wouldBlock``: for calls on an event loop.
+    case never
+    case allowed
+}
+
+/// What happens when the last segment of a path is a symbolic link.
+public enum LastSegment: Sendable {
+    /// Go to where it leads: for reading and for writing content.
+    case followed
+    /// The link itself is meant: for DELETE and MOVE.
+    case itself
+}
+
+/// What stands at a path.
+public struct Lookup: Sendable {
+    /// The path without symbolic links; two names of one resource have one canonical path. Locks and
+    /// properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
+    public var path: ResourcePath
+    public var state: State
+
+    public enum State: Sendable {
+        case mapped(ResourceInfo)
+        /// Nothing there; the parent is a collection, so that something can be created.
+        case unmapped
+        /// Nothing there, and no collection above it: 409 for a write, 404 for a read.
+        case missingAncestor
+        /// The name is taken by something that is never served (a device, a link that leads outside):
+        /// 404 for a read, 403 for a write.
+        case unservable
+    }
+
+    public init(path: ResourcePath, state: State) {
+        self.path = path
+        self.state = state
+    }
+
+    public var info: ResourceInfo? {
+        if case .mapped(let info) = state { return info }
+        return nil
+    }
+}
+
+/// An open resource.
+public struct OpenResource: Sendable {
+    public var info: ResourceInfo
+    /// Nil for a collection.
+    public var content: (any FileContent)?
+
+    public init(info: ResourceInfo, content: (any FileContent)?) {
+        self.info = info
+        self.content = content
+    }
+}
+
+/// A member of a collection.
+public struct Member: Sendable {
+    /// One segment, as stored.
+    public var name: [UInt8]
+    public var info: ResourceInfo
+    /// Where the member is a link: the canonical path it leads to.
+    public var canonicalPath: ResourcePath?
+
+    public init(name: [UInt8], info: ResourceInfo, canonicalPath: ResourcePath? = nil) {
+        self.name = name
+        self.info = info
+        self.canonicalPath = canonicalPath
+    }
+}
+
+/// Walks the members of one collection. Used by one task at a time.
+public protocol MemberCursor: AnyObject {
+    /// The next members, in the order of the volume; empty at the end. May block.
+    ///
+    /// Members that are never served (special files, links that lead outside, reserved names) are left out;
+    /// so are members that disappear meanwhile.
+    func next() throws(StoreError) -> [Member]
+}
+
+/// New content that is not yet visible. Disappears when the object does, unless published. May block.
+///
+/// Used by one task at a time; that is what makes conforming classes `Sendable`.
+public protocol StagedContent: AnyObject, Sendable {
+    /// Bytes written so far.
+    var length: Int64 { get }
+    /// Appends the bytes of `buffer`.
+    func write(_ buffer: IOBuffer) throws(StoreError)
+    /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
+    /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
+    /// - Returns: what the content will be once published, with its final entity tag.
+    func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo
+    /// Gives the sealed content its name, in one step.
+    /// - Throws: ``StoreError/alreadyExists`` if `isReplacing` is false and the name is taken.
+    func publish(isReplacing: Bool) throws(StoreError)
+}
+
+/// A copy of a resource, built under a reserved name beside its destination.
+public protocol StagedTree: AnyObject, Sendable {
+    /// Where it stands now: the reserved name.
+    var path: ResourcePath { get }
+    var info: ResourceInfo { get }
+    /// What could not be copied: paths of the source, the outermost of each.
+    var failures: [(path: ResourcePath, error: StoreError)] { get }
+    /// The identity of the copy of a member; `path` is the member's in the source. Nil if it was not copied.
+    func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity?
+    /// Gives it its name. With `isReplacing` it changes places with what is there, in one step.
+    func publish(isReplacing: Bool) throws(StoreError)
+    /// Changes places again: what was replaced is back, and the copy under its reserved name.
+    func unpublish(isReplacing: Bool) throws(StoreError)
+    /// Removes what is under the reserved name: the copy, or what it replaced. Walks the tree; also done when
+    /// the object disappears.
+    func destroy()
+}
+
+/// The resources of one share: names and content. All calls are synchronous and may block unless they take
+/// a ``Wait``; the engine makes one hop for each change and calls several of them there. Paths are canonical
+/// unless a call says otherwise. Nothing here knows locks, properties or preconditions.
+public protocol ResourceStore: Sendable {
+    /// Resolves any path, symbolic links included.
+    /// - Throws: `wouldBlock`, `forbidden` (a reserved name; no search permission), `invalidName`, `loop`,
+    ///   `busy`, `failed`. What is merely absent is a ``Lookup/State``.
+    func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup
+
+    /// Opens any path for reading, following links; content gets a descriptor, a collection none.
+    /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for all that is absent or never served.
+    func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource
+
+    func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
+
+    /// New content for `path`, invisible until published.
+    /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` comes early.
+    func stageContent(for path: ResourcePath, expectedLength: Int64?) throws(StoreError) -> any StagedContent
+
+    /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`.
+    func createCollection(at path: ResourcePath) throws(StoreError) -> ResourceInfo
+
+    /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
+    /// Copies have modification times of their own (RFC 4918 §15.7).
+    func stageCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+    ) throws(StoreError) -> any StagedTree
+
+    /// Renames onto a free name.
+    /// - Throws: `alreadyExists`, `crossVolume` and the rest.
+    func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError)
+
+    /// The same, but only if the volume can do it in one step. Elsewhere a crash can leave content under both
+    /// names, so that an ``Intent`` has to come first.
+    /// - Returns: false, and nothing was changed, if it cannot.
+    func renameInOneStep(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) -> Bool
+
+    /// Renames content over content, in one step.
+    func rename(_ source: ResourcePath, overContent destination: ResourcePath) throws(StoreError)
+
+    /// Makes two resources change places, in one step where the system can.
+    func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError)
+
+    /// Removes content, or a link itself.
+    func removeContent(at path: ResourcePath) throws(StoreError)
+
+    /// Hides a resource with all its members under a reserved name, in one step.
+    func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree
+
+    /// Removes one empty collection: for a DELETE that goes member by member.
+    func removeEmptyCollection(at path: ResourcePath) throws(StoreError)
+
+    /// Sets the execute bits of content the way the read bits are, or clears them.
+    func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError)
+
+    /// Bytes free for this process on the volume of `path`, and bytes used on it.
+    func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
+
+    /// What stands at a canonical path, which may be a reserved name; nil if nothing does. For recovery.
+    func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity?
+
+    /// Removes a leftover under a reserved name, if it is one and nobody uses it. Never fails.
+    func removeLeftover(at path: ResourcePath)
+}
+
+/// A resource taken out of sight.
+public protocol DetachedTree: AnyObject, Sendable {
+    /// Removes it with all its members, as far as that goes. Walks the tree.
+    /// - Returns: what could not be removed, as original paths; empty when all is gone.
+    func destroy() -> [(path: ResourcePath, error: StoreError)]
+    /// Gives what is left of it its old name back, if that is still free.
+    func restore() throws(StoreError)
+}

@@ -1,0 +1,190 @@
+internal import DavitHTTP
+internal import DavitWebDAV
+
+/// Which paths have dead properties or locks, and the locks themselves: the namespace as a tree of nodes,
+/// each with the number of rows below it.
+///
+/// A question costs the depth of its path, however many rows there are elsewhere; a subtree moves by
+/// hanging its node somewhere else. Values of properties are not here.
+struct RowIndex {
+    let root = RowNode()
+    private(set) var tokens: [LockToken: HeldLock] = [:]
+    private var nextNumber: Int64 = 1
+    /// No lock ends before this.
+    private(set) var earliestExpiry: Timestamp?
+
+    // MARK: Looking
+
+    func node(at path: ResourcePath) -> RowNode? {
+        var node = root
+        var offset = 0
+        while let segment = path.nextSegment(at: &offset) {
+            guard let child = node.children[segment] else { return nil }
+            node = child
+        }
+        return node
+    }
+
+    /// Those on `path` and those of depth infinity on its ancestors, outermost first.
+    func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
+        var found: [Lock] = []
+        var node = root
+        var offset = 0
+        while node.lockCount > 0 {
+            let segment = path.nextSegment(at: &offset)
+            for held in node.locks where held.lock.expiry > now {
+                if segment == nil || held.lock.depth == .infinity { found.append(held.lock) }
+            }
+            guard let segment, let child = node.children[segment] else { break }
+            node = child
+        }
+        return found
+    }
+
+    /// Those whose root is strictly below `path`, in the order they were added.
+    func locks(below path: ResourcePath, now: Timestamp) -> [Lock] {
+        guard let top = node(at: path), top.lockCount > top.locks.count else { return [] }
+        var found: [HeldLock] = []
+        for child in top.children.values { Self.collectLocks(at: child, into: &found) }
+        found.sort { $0.number < $1.number }
+        return found.lazy.map(\.lock).filter { $0.expiry > now }
+    }
+
+    static func collectLocks(at node: RowNode, into found: inout [HeldLock]) {
+        guard node.lockCount > 0 else { return }
+        found.append(contentsOf: node.locks)
+        for child in node.children.values { collectLocks(at: child, into: &found) }
+    }
+
+    // MARK: Changing
+
+    /// The nodes from the root to `path`; those that are missing are made.
+    func chain(to path: ResourcePath) -> [RowNode] {
+        var nodes = [root]
+        var node = root
+        var offset = 0
+        while let segment = path.nextSegment(at: &offset) {
+            if let child = node.children[segment] {
+                node = child
+            } else {
+                let child = RowNode()
+                node.children[segment.detached] = child
+                node = child
+            }
+            nodes.append(node)
+        }
+        return nodes
+    }
+
+    func setBinding(_ binding: Binding?, at path: ResourcePath) {
+        chain(to: path).last?.binding = binding
+    }
+
+    func setHasProperties(_ hasProperties: Bool, at path: ResourcePath) {
+        let nodes = chain(to: path)
+        guard let node = nodes.last, node.hasProperties != hasProperties else { return }
+        node.hasProperties = hasProperties
+        for node in nodes { node.propertyCount += hasProperties ? 1 : -1 }
+    }
+
+    mutating func insert(_ lock: Lock) {
+        let held = HeldLock(lock, number: nextNumber)
+        nextNumber += 1
+        let nodes = chain(to: lock.root)
+        nodes.last?.locks.append(held)
+        for node in nodes { node.lockCount += 1 }
+        tokens[lock.token] = held
+        noteExpiry(lock.expiry)
+    }
+
+    mutating func refresh(_ held: HeldLock, timeoutSeconds: Int64, expiry: Timestamp) {
+        held.lock.timeoutSeconds = timeoutSeconds
+        held.lock.expiry = expiry
+        noteExpiry(expiry)
+    }
+
+    @discardableResult
+    mutating func remove(_ token: LockToken) -> HeldLock? {
+        guard let held = tokens.removeValue(forKey: token) else { return nil }
+        let nodes = chain(to: held.lock.root)
+        nodes.last?.locks.removeAll { $0 === held }
+        for node in nodes { node.lockCount -= 1 }
+        return held
+    }
+
+    /// Takes out every lock that has ended. One comparison while none has, else it looks at all of them.
+    mutating func removeExpired(now: Timestamp) -> [HeldLock] {
+        guard let earliest = earliestExpiry, earliest <= now else { return [] }
+        var removed: [HeldLock] = []
+        earliestExpiry = nil
+        for held in Array(tokens.values) {
+            if held.lock.expiry <= now {
+                remove(held.lock.token)
+                removed.append(held)
+            } else {
+                noteExpiry(held.lock.expiry)
+            }
+        }
+        return removed
+    }
+
+    /// Takes out every lock at `path` and below it.
+    mutating func removeLocks(under path: ResourcePath) -> [HeldLock] {
+        guard let top = node(at: path), top.lockCount > 0 else { return [] }
+        var removed: [HeldLock] = []
+        Self.collectLocks(at: top, into: &removed)
+        for held in removed { remove(held.lock.token) }
+        return removed
+    }
+
+    /// Takes `path` out, with all below it, and returns it; the root stays and loses all it has.
+    @discardableResult
+    mutating func detach(_ path: ResourcePath) -> RowNode? {
+        _ = removeLocks(under: path)
+        guard let top = node(at: path) else { return nil }
+        let count = top.propertyCount
+        guard let parent = path.parent else {
+            (root.children, root.binding, root.hasProperties, root.propertyCount) = ([:], nil, false, 0)
+            return nil
+        }
+        let ancestors = chain(to: parent)
+        for node in ancestors { node.propertyCount -= count }
+        ancestors.last?.children[SegmentKey(path.name)] = nil
+        prune(parent)
+        return top
+    }
+
+    /// Hangs `node`, which has no locks, at `path`, where nothing is.
+    func attach(_ node: RowNode, at path: ResourcePath) {
+        guard let parent = path.parent else { return }
+        let ancestors = chain(to: parent)
+        for ancestor in ancestors { ancestor.propertyCount += node.propertyCount }
+        ancestors.last?.children[SegmentKey(path.name).detached] = node
+    }
+
+    /// Forgets the binding at `path` if there are no rows.
+    func settle(_ path: ResourcePath) {
+        guard let node = node(at: path), !node.hasRows else { return }
+        node.binding = nil
+        prune(path)
+    }
+
+    /// Removes the nodes on the way to `path` that are of no use any more.
+    private func prune(_ path: ResourcePath) {
+        var node = root
+        var offset = 0
+        var steps: [(parent: RowNode, segment: SegmentKey, child: RowNode)] = []
+        while let segment = path.nextSegment(at: &offset), let child = node.children[segment] {
+            steps.append((node, segment, child))
+            node = child
+        }
+        for step in steps.reversed() {
+            guard step.child.children.isEmpty, step.child.binding == nil, !step.child.hasRows else { return }
+            step.parent.children[step.segment] = nil
+        }
+    }
+
+    private mutating func noteExpiry(_ expiry: Timestamp) {
+        earliestExpiry = min(earliestExpiry ?? expiry, expiry)
+    }
+}

@@ -1,0 +1,30 @@
+internal import DavitHTTP
+
+/// A path in ``RowIndex`` that has rows, or has such paths below it.
+///
+/// Belongs to one index and is touched only by it.
+final class RowNode {
+    var children: [SegmentKey: RowNode] = [:]
+    var binding: Binding?
+    var hasProperties = false
+    /// In the order they were added.
+    var locks: [HeldLock] = []
+
+    /// Paths with properties, here and below.
+    var propertyCount = 0
+    /// Locks, here and below.
+    var lockCount = 0
+
+    var hasRows: Bool { hasProperties || !locks.isEmpty }
+}
+
+/// A lock in memory, with its place in the order of creation.
+final class HeldLock {
+    var lock: Lock
+    let number: Int64
+
+    init(_ lock: Lock, number: Int64) {
+        self.lock = lock
+        self.number = number
+    }
+}

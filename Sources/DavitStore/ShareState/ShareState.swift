@@ -1,0 +1,175 @@
+public import DavitHTTP
+public import DavitWebDAV
+internal import Synchronization
+
+/// The locks and dead properties of one share: a ``StateStore`` and what of it has to be known at once.
+///
+/// Locks, and which paths have properties, are in memory, so that a request that meets neither asks no
+/// store. A commit changes the store first; memory follows when that is durable, in the same order.
+/// Calls marked as throwing, and ``expireLocks(now:)``, may block.
+public final class ShareState: Sendable {
+    private let store: any StateStore
+    private let index: Mutex<RowIndex>
+    /// How many locks the index has; lets the common request pass without taking the mutex.
+    private let lockCount: Atomic<Int>
+    /// How many paths with properties it has.
+    private let propertyCount: Atomic<Int>
+    private let lastIntentID: Atomic<Int64>
+    /// See ``commitLater(_:)``.
+    private let waiting = Mutex<[StateChange]>([])
+
+    /// Reads all locks and the paths of all properties: linear in their number.
+    public init(store: any StateStore) throws(StateError) {
+        self.store = store
+        var rows = RowIndex()
+        for (path, binding) in try store.pathsWithProperties() {
+            rows.setBinding(binding, at: path)
+            rows.setHasProperties(true, at: path)
+        }
+        for (lock, binding) in try store.locks() {
+            rows.setBinding(binding, at: lock.root)
+            rows.insert(lock)
+        }
+        lockCount = Atomic(rows.root.lockCount)
+        propertyCount = Atomic(rows.root.propertyCount)
+        lastIntentID = Atomic(try store.intents().last?.id ?? 0)
+        index = Mutex(rows)
+    }
+
+    /// Commits all changes in order, or none. What other calls answer changes after they are durable and
+    /// before this returns.
+    public func commit(_ changes: [StateChange]) throws(StateError) {
+        guard !changes.isEmpty else { return }
+        let late = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        let all = changes + late
+        do throws(StateError) {
+            try store.apply(all) { emptying in self.follow(all, emptying: emptying) }
+        } catch {
+            waiting.withLock { $0 += late }
+            throw error
+        }
+    }
+
+    /// Commits with the next transaction what could not be committed now, and is about nothing that another
+    /// change may touch. An intent that stayed could be taken for a later rename of the same resource that was
+    /// cut short.
+    public func commitLater(_ changes: [StateChange]) { waiting.withLock { $0 += changes } }
+
+    private func follow(_ changes: [StateChange], emptying: Set<Int>) {
+        index.withLock { index in
+            index.follow(changes, emptying: emptying)
+            lockCount.store(index.root.lockCount, ordering: .releasing)
+            propertyCount.store(index.root.propertyCount, ordering: .releasing)
+        }
+    }
+
+    // MARK: Locks
+
+    /// False if there are no locks at all. Locks that have ended count until ``expireLocks(now:)``.
+    public var hasLocks: Bool { lockCount.load(ordering: .acquiring) > 0 }
+
+    /// The active locks on `path` and those of depth infinity on its ancestors, outermost first, those on
+    /// one path in the order of creation.
+    public func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
+        guard hasLocks else { return [] }
+        return index.withLock { $0.locks(covering: path, now: now) }
+    }
+
+    /// The active locks whose root is strictly below `path`, in the order of creation. Linear in their number.
+    public func locks(under path: ResourcePath, now: Timestamp) -> [Lock] {
+        guard hasLocks else { return [] }
+        return index.withLock { $0.locks(below: path, now: now) }
+    }
+
+    /// Nil if the lock is unknown or has ended.
+    public func lock(for token: LockToken, now: Timestamp) -> Lock? {
+        guard hasLocks else { return nil }
+        return index.withLock { index in
+            guard let held = index.tokens[token], held.lock.expiry > now else { return nil }
+            return held.lock
+        }
+    }
+
+    /// To which resource the locks on `path` belong; nil if it has no rows. A lock whose binding does not
+    /// hold for what is at its root is somebody else's and does not count.
+    public func binding(ofLockRoot path: ResourcePath) -> Binding? {
+        index.withLock { $0.node(at: path)?.binding }
+    }
+
+    /// Removes the locks that have ended, from the store and from memory. While none has, that is one
+    /// comparison; else one transaction. If the store fails they stay, and count for nothing.
+    public func expireLocks(now: Timestamp) {
+        guard hasLocks else { return }
+        let isDue = index.withLock { index in index.earliestExpiry.map { $0 <= now } ?? false }
+        if isDue { try? commit([.removeExpiredLocks(now)]) }
+    }
+
+    // MARK: Rows
+
+    /// Whether there are properties or locks at `path` or below it.
+    public func hasRows(atOrUnder path: ResourcePath) -> Bool {
+        guard hasLocks || hasProperties else { return false }
+        return index.withLock { index in
+            index.node(at: path).map { $0.lockCount > 0 || $0.propertyCount > 0 } ?? false
+        }
+    }
+
+    /// Whether there are properties or locks at `path` itself.
+    public func hasRows(at path: ResourcePath) -> Bool {
+        guard hasLocks || hasProperties else { return false }
+        return index.withLock { index in index.node(at: path)?.hasRows ?? false }
+    }
+
+    private var hasProperties: Bool { propertyCount.load(ordering: .acquiring) > 0 }
+
+    // MARK: Properties
+
+    /// The dead properties of what is at `path` now, ordered by name. Asks the store only if there are some.
+    ///
+    /// - Parameter identity: of what is at `path`; properties that belong to another resource are not its.
+    public func properties(
+        at path: ResourcePath, identity: ResourceIdentity
+    ) throws(StateError) -> [StoredProperty] {
+        guard hasProperties else { return [] }
+        let isWorthAsking = index.withLock { index in
+            guard let node = index.node(at: path), node.hasProperties else { return false }
+            return node.binding?.holds(for: identity) ?? false
+        }
+        guard isWorthAsking, let record = try store.record(at: path) else { return [] }
+        return record.binding.holds(for: identity) ? record.properties : []
+    }
+
+    /// The records of the direct members of `path` that have one, by name: one query, or none. The caller
+    /// compares each binding with what the member is now.
+    public func memberProperties(of path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
+        guard hasProperties else { return [:] }
+        let isWorthAsking = index.withLock { index in
+            index.node(at: path).map { $0.propertyCount > ($0.hasProperties ? 1 : 0) } ?? false
+        }
+        return isWorthAsking ? try store.records(ofMembersOf: path) : [:]
+    }
+
+    /// The records at `path` and below it: one query, or none.
+    public func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        guard hasProperties else { return [] }
+        let isWorthAsking = index.withLock { index in
+            index.node(at: path).map { $0.propertyCount > 0 } ?? false
+        }
+        return isWorthAsking ? try store.records(under: path) : []
+    }
+
+    // MARK: Intents
+
+    /// The renames that a crash may have cut in two, oldest first.
+    public func intents() throws(StateError) -> [Intent] { try store.intents() }
+
+    /// An id that no intent of this share has.
+    public func nextIntentID() -> Int64 {
+        lastIntentID.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}

@@ -1,0 +1,82 @@
+public import DavitHTTP
+public import DavitWebDAV
+
+/// One step of a transaction. Transactions are values, so that every backend runs the same ones and
+/// several can be committed together.
+///
+/// A binding without properties and locks does not outlive its transaction.
+public enum StateChange: Hashable, Sendable {
+    /// Says which resource the rows at `path` belong to. If what is recorded does not hold for
+    /// `current`, the old rows at this path (not below it) are dropped first: they were somebody else's.
+    /// Creates nothing but the binding.
+    case bind(ResourcePath, current: ResourceIdentity, pending: ResourceIdentity?)
+    /// Sets or replaces one dead property; the path has been bound earlier, or the transaction fails.
+    case setProperty(ResourcePath, StoredProperty)
+    /// Removes one dead property; none of that name is no error (RFC 4918 §14.23).
+    case removeProperty(ResourcePath, PropertyName)
+    /// Drops properties, locks and bindings at `path` and below it.
+    case removeRows(under: ResourcePath)
+    /// Drops the locks at `path` and below it; properties stay.
+    case removeLocks(under: ResourcePath)
+    /// Moves properties and bindings at `source` and below it to `destination`, where what was at and below
+    /// goes first (locks of depth infinity above it stay). Locks at and below `source` are dropped:
+    /// they do not move (RFC 4918 §7.5). Fails if one of the two contains the other.
+    case moveRows(from: ResourcePath, to: ResourcePath)
+    /// Inserts or replaces binding and properties of one resource: the rows of a copy. Locks stay.
+    case putRecord(ResourcePath, PropertyRecord)
+    /// Adds a lock; its root has been bound earlier and its token is new, or the transaction fails.
+    case addLock(Lock)
+    /// Gives a lock new time; an unknown token is no error.
+    case refreshLock(LockToken, timeoutSeconds: Int64, expiry: Timestamp)
+    case removeLock(LockToken)
+    /// Drops every lock that no longer counts at this instant.
+    case removeExpiredLocks(Timestamp)
+    case putIntent(Intent)
+    case dropIntent(id: Int64)
+}
+
+/// Why the state could not be read or written.
+public enum StateError: Error, Hashable, Sendable {
+    /// The disk of the state folder is full: 507, and nothing was changed.
+    case outOfSpace
+    /// A fault of the disk or of this program: 500; `reason` is for the log.
+    case failed(reason: String)
+}
+
+/// What the file system cannot hold: locks, dead properties, intents. Calls block.
+///
+/// A store has no clock and knows no rules: it keeps rows. ``ShareState`` is the one caller.
+public protocol StateStore: Sendable {
+    /// Commits all changes in order, or none.
+    ///
+    /// - Parameter publish: called once when the changes are durable and before the next ones become so, in
+    ///   the order of the commits, also when several threads call; not called if the transaction fails. It
+    ///   gets the positions in `changes` of each `removeProperty` that took the last property of its
+    ///   resource. It must be short and must not call ``apply(_:publish:)``.
+    func apply(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
+    ) throws(StateError)
+
+    /// All locks with the binding of their root, in the order they were added; expired ones too.
+    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)]
+    /// Every path that has dead properties, with its binding.
+    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)]
+    /// In the order of their ids.
+    func intents() throws(StateError) -> [Intent]
+
+    /// Nil if there are no properties.
+    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord?
+    /// The records of the direct members of a collection that have one, by name, in one query.
+    func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord]
+    /// The records at and below a path.
+    func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)]
+}
+
+extension StateStore {
+    /// Commits all changes in order, or none.
+    public func apply(_ changes: [StateChange]) throws(StateError) {
+        try apply(changes) { _ in }
+    }
+}

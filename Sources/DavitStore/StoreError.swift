@@ -1,0 +1,24 @@
+/// Why a store could not do what was asked. The engine gives each case its status, without a `default`.
+public enum StoreError: Error, Hashable, Sendable {
+    /// The answer is not in memory and the caller said not to wait; ask again where waiting is allowed.
+    case wouldBlock
+    case notFound
+    /// An ancestor is missing or is not a collection.
+    case missingAncestor
+    case alreadyExists
+    /// The target is a collection and the operation needs content, or the other way round.
+    case wrongKind
+    /// The operating system refuses, or the name is reserved.
+    case forbidden
+    case outOfSpace
+    /// The file system cannot hold the name: too long, or bytes it does not take.
+    case invalidName
+    /// A rename would cross from one volume to another.
+    case crossVolume
+    /// Too many symbolic links, or a link that leads into itself.
+    case loop
+    /// No descriptor or memory left; worth trying again.
+    case busy
+    /// Anything else: a fault of the disk or of this program; `reason` is for the log.
+    case failed(reason: String)
+}

@@ -1,0 +1,47 @@
+import DavitHTTP
+import DavitSQLite
+import DavitStore
+import DavitWebDAV
+import Testing
+
+struct QueryPlanTests {
+    /// Every question and every change uses an index, and nothing is sorted.
+    @Test func nothingIsScanned() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        var changes: [StateChange] = []
+        for number in 0..<300 {
+            changes += setting("a/b\(number % 7)/c\(number)") + adding("urn:\(number)", to: "x/\(number)")
+        }
+        try store.apply(changes)
+        #expect(store.scanSteps == 0)
+
+        #expect(try store.record(at: path("a/b0/c0")) != nil)
+        #expect(try store.records(ofMembersOf: path("a/b0")).count == 43)
+        #expect(try store.records(under: path("a")).count == 300)
+        try store.apply([
+            .removeProperty(path("a/b1/c1"), .init(namespace: "", local: "p")),
+            .refreshLock(.init(uri: "urn:1"), timeoutSeconds: 1, expiry: Timestamp(seconds: 1)),
+            .removeLock(.init(uri: "urn:2")), .removeExpiredLocks(Timestamp(seconds: 2)),
+            .removeLocks(under: path("x/3")), .removeRows(under: path("a/b2")),
+            .moveRows(from: path("a/b3"), to: path("z")),
+            .bind(path("z/c3"), current: identity, pending: nil),
+            .putRecord(path("y"), PropertyRecord(binding: Binding(identity: identity), properties: [])),
+            .dropIntent(id: 1),
+        ])
+        #expect(store.scanSteps == 0)
+    }
+
+    /// A transaction leaves no binding that nothing needs.
+    @Test func bindingsGoWithTheirRows() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        try store.apply(setting("a") + setting("a/b") + adding("urn:1", to: "a/c") + adding("urn:2", to: "d"))
+        try store.apply([.moveRows(from: path("a"), to: path("e"))])
+        try store.apply([.bind(path("free"), current: identity, pending: nil)])
+        try store.apply([.removeProperty(path("e/b"), .init(namespace: "", local: "p"))])
+        try store.apply([.removeLock(.init(uri: "urn:2"))])
+        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        #expect(try connection.texts("SELECT CAST(parent || name AS TEXT) FROM resource") == ["/e"])
+    }
+}

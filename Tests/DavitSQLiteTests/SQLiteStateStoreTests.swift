@@ -1,0 +1,267 @@
+import DavitHTTP
+import DavitSQLite
+import DavitStore
+import DavitWebDAV
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+func path(_ text: String) -> ResourcePath {
+    ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))) ?? .root
+}
+
+let identity = ResourceIdentity(inode: 1, birth: 2)
+
+/// Binds `text` and gives it one property.
+func setting(_ text: String, _ value: String = "1", bytes: Int = 0) -> [StateChange] {
+    let element = Array("<p>\(value)</p>".utf8) + Array(repeating: UInt8(ascii: " "), count: bytes)
+    let property = StoredProperty(name: .init(namespace: "", local: "p"), value: .init(element: element))
+    return [
+        .bind(path(text), current: identity, pending: nil),
+        .setProperty(path(text), property),
+    ]
+}
+
+func adding(_ token: String, to text: String) -> [StateChange] {
+    let lock = Lock(
+        token: LockToken(uri: token), root: path(text), depth: .infinity, scope: .shared, owner: nil,
+        principal: nil, timeoutSeconds: 60, expiry: Timestamp(seconds: 60), rootHref: [])
+    return [.bind(path(text), current: identity, pending: nil), .addLock(lock)]
+}
+
+/// Why `body` fails; nil if it does not.
+func failure(of body: () throws(StateError) -> Void) -> StateError? {
+    do throws(StateError) {
+        try body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+func reason(of body: () throws(StateError) -> Void) -> String {
+    if case .failed(let reason) = failure(of: body) { return reason }
+    return ""
+}
+
+struct SQLiteStateStoreTests {
+    // MARK: Opening
+
+    @Test func makesAFolderForItsOwnerOnly() throws {
+        let folder = TemporaryFolder()
+        let inner = folder.path + "/inner"
+        var store: SQLiteStateStore? = try SQLiteStateStore(folder: inner)
+        try store?.apply(setting("a"))
+        #expect(TemporaryFolder.mode(of: inner) == 0o700)
+        store = nil
+        TemporaryFolder.remove(inner)
+    }
+
+    @Test func keepsItsFilesPrivateInAFolderThatIsNot() throws {
+        let folder = TemporaryFolder()
+        unsafe _ = chmod(folder.path, 0o755)
+        #expect(TemporaryFolder.mode(of: folder.path) == 0o755)
+        let store = try SQLiteStateStore(folder: folder.path)
+        try store.apply(setting("a"))
+        for name in TemporaryFolder.names { #expect(TemporaryFolder.mode(of: folder.path + name) == 0o600) }
+    }
+
+    @Test func saysWhichFolderCannotBeMade() {
+        let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: "/nowhere/at/all") }
+        #expect(why.contains("/nowhere/at/all"))
+    }
+
+    @Test func refusesANewerSchemaAndLeavesIt() throws {
+        let folder = TemporaryFolder()
+        try SQLiteStateStore(folder: folder.path).execute("PRAGMA user_version = 99")
+        for _ in 0..<2 {
+            let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
+            #expect(why.contains("99") && why.contains("newer"))
+        }
+    }
+
+    @Test func refusesADatabaseOfSomethingElse() throws {
+        let folder = TemporaryFolder()
+        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        try connection.execute("CREATE TABLE song (title TEXT)")
+        let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
+        #expect(why.contains("something else"))
+        #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["song"])
+    }
+
+    @Test func migratesInOneStep() throws {
+        let folder = TemporaryFolder()
+        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        let first: StaticString = "CREATE TABLE a (x); INSERT INTO a VALUES (7); PRAGMA user_version = 1"
+        try Schema.migrate(connection, migrations: [first])
+        let second: StaticString = "ALTER TABLE a RENAME TO b; PRAGMA user_version = 2"
+        let broken: StaticString = "CREATE TABLE c (x); CREATE TABLE c (x); PRAGMA user_version = 3"
+        #expect(throws: StateError.self) {
+            try Schema.migrate(connection, migrations: [first, second, broken])
+        }
+        // The step that worked was not kept either.
+        #expect(try connection.integer("PRAGMA user_version") == 1)
+        #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["a"])
+        try Schema.migrate(connection, migrations: [first, second])
+        #expect(try connection.integer("PRAGMA user_version") == 2)
+        #expect(try connection.integer("SELECT x FROM b") == 7)
+        // Nothing is left to do.
+        try Schema.migrate(connection, migrations: [first, second])
+    }
+
+    @Test func theLastStepNamesTheNewestVersion() throws {
+        let folder = TemporaryFolder()
+        _ = try SQLiteStateStore(folder: folder.path)
+        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        #expect(try connection.integer("PRAGMA user_version") == Int64(Schema.migrations.count))
+        #expect(try connection.texts("PRAGMA journal_mode") == ["wal"])
+    }
+
+    // MARK: Faults
+
+    @Test func refusesAFileThatIsNoDatabase() {
+        let folder = TemporaryFolder()
+        TemporaryFolder.write(Array(repeating: 0x41, count: 8192), to: folder.database)
+        let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
+        #expect(why.contains("not a database"))
+    }
+
+    @Test func endsChecksAndNothingElse() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        for number in 0..<100 { try store.apply(setting("a/\(number)", bytes: 500)) }
+        let reasons = Mutex<[String]>([])
+        withThreads(3) { number in
+            if number == 0 { return store.endChecks() }
+            // An interrupted check has not found damage.
+            let why = reason { () throws(StateError) in
+                while try store.integrityCheck() == [] {}
+            }
+            reasons.withLock { $0.append(why) }
+        }
+        #expect(reasons.withLock { $0 } == ["the check was ended", "the check was ended"])
+        try store.apply(setting("a/last"))
+        #expect(try store.records(under: path("a")).count == 101)
+    }
+
+    @Test func findsADamagedPage() throws {
+        let folder = TemporaryFolder()
+        do {
+            let store = try SQLiteStateStore(folder: folder.path)
+            for number in 0..<400 { try store.apply(setting("a/\(number)", bytes: 500)) }
+            #expect(try store.integrityCheck() == [])
+            try store.checkpoint()
+        }
+        var bytes = try #require(TemporaryFolder.read(folder.database))
+        #expect(bytes.count > 40 * 4096)
+        for offset in (30 * 4096)..<(31 * 4096) { bytes[offset] = 0xAA }
+        TemporaryFolder.write(bytes, to: folder.database)
+        let store = try SQLiteStateStore(folder: folder.path)
+        #expect(try !store.integrityCheck().isEmpty)
+        let why = reason { () throws(StateError) in _ = try store.records(under: .root) }
+        #expect(why.contains("malformed"))
+    }
+
+    @Test func saysThatAnotherProcessHasTheDatabase() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path, busyMilliseconds: 0)
+        let other = try Connection(path: folder.database, busyMilliseconds: 0)
+        try other.execute("BEGIN IMMEDIATE")
+        let why = reason { () throws(StateError) in try store.apply(setting("a")) }
+        #expect(why.contains("locked"))
+        // Readers are in nobody's way, and it goes on when the other one is done.
+        #expect(try store.record(at: path("a")) == nil)
+        try other.execute("ROLLBACK")
+        try store.apply(setting("a"))
+        #expect(try store.record(at: path("a")) != nil)
+    }
+
+    @Test func aFullDiskIsSaidAndChangesNothing() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        try store.apply(setting("a", "old"))
+        try store.execute("PRAGMA max_page_count = 20")
+        let error = failure { () throws(StateError) in
+            try store.apply(setting("a", "new") + setting("b", bytes: 1_000_000))
+        }
+        #expect(error == .outOfSpace)
+        #expect(try store.record(at: path("a"))?.properties.first?.value.element == Array("<p>old</p>".utf8))
+        try store.apply(setting("a", "new"))
+        #expect(try store.record(at: path("a"))?.properties.first?.value.element == Array("<p>new</p>".utf8))
+    }
+
+    // MARK: Durability
+
+    @Test func aCommitIsThereWholeOrNotAtAll() throws {
+        let folder = TemporaryFolder()
+        let images = Mutex<[TemporaryFolder]>([])
+        let store = try SQLiteStateStore(folder: folder.path) {
+            let image = folder.image()
+            images.withLock { $0.append(image) }
+        }
+        try store.apply(setting("a") + adding("urn:1", to: "a"))
+        try store.apply(setting("b") + [.moveRows(from: path("a"), to: path("c"))])
+        let expected: [(paths: Set<ResourcePath>, lockCount: Int)] = [
+            ([], 0), ([path("a")], 1), ([path("a")], 1), ([path("b"), path("c")], 0),
+        ]
+        let taken = images.withLock { $0 }
+        try #require(taken.count == expected.count)
+        for (image, expected) in zip(taken, expected) {
+            let found = try SQLiteStateStore(folder: image.path)
+            #expect(try Set(found.records(under: .root).map(\.path)) == expected.paths)
+            #expect(try found.locks().count == expected.lockCount)
+            #expect(try found.integrityCheck() == [])
+        }
+    }
+
+    @Test func closingWritesTheLogBack() throws {
+        let folder = TemporaryFolder()
+        var store: SQLiteStateStore? = try SQLiteStateStore(folder: folder.path)
+        try store?.apply(setting("a"))
+        #expect(try store?.record(at: path("a")) != nil)
+        #expect(TemporaryFolder.read(folder.path + "/state.sqlite-wal") != nil)
+        try store?.checkpoint()
+        #expect(TemporaryFolder.read(folder.path + "/state.sqlite-wal") == [])
+        store = nil
+        #expect(TemporaryFolder.read(folder.path + "/state.sqlite-wal") == nil)
+        #expect(try SQLiteStateStore(folder: folder.path).record(at: path("a")) != nil)
+    }
+
+    @Test(arguments: [SQLiteStateStore.Durability.processDeath, .powerLoss])
+    func keepsWhatManyThreadsCommit(_ durability: SQLiteStateStore.Durability) throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path, durability: durability)
+        let published = Mutex<[Int]>([])
+        let failures = Mutex<[StateError]>([])
+        withThreads(8) { thread in
+            for step in 0..<50 {
+                let why = failure { () throws(StateError) in
+                    // Every fifth is refused, whoever it is committed with.
+                    let refused: [StateChange] = step % 5 == 4 ? [.moveRows(from: .root, to: .root)] : []
+                    try store.apply(setting("t\(thread)/\(step)", bytes: 100) + refused) { _ in
+                        published.withLock { $0.append(thread * 50 + step) }
+                    }
+                    _ = try store.records(ofMembersOf: path("t\(thread)"))
+                }
+                if let why { failures.withLock { $0.append(why) } }
+            }
+        }
+        #expect(failures.withLock { $0 } == Array(repeating: .overlap(.root, .root), count: 80))
+        let numbers = published.withLock { $0 }
+        #expect(Set(numbers).count == 320 && numbers.count == 320)
+        // Each thread sees its own in order.
+        for thread in 0..<8 {
+            let own = numbers.filter { $0 / 50 == thread }
+            #expect(own == own.sorted())
+        }
+        #expect(try store.records(under: .root).count == 320)
+        #expect(try store.integrityCheck() == [])
+    }
+}

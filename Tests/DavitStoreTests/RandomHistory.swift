@@ -1,0 +1,88 @@
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+
+/// Transactions as they come, few paths and few identities, so that everything meets everything.
+struct RandomHistory {
+    static let paths: [ResourcePath] =
+        ["", "a", "a/b", "a/b/c", "a/b/c/d", "a/0", "a-", "a0", "ab", "b", "b/a", "b/a/b", "%", "_/a"].map(
+            path)
+        + [[[0xFF]], [[0xFF], [0xFF, 0x00 + 1]], [[0x61], [0xFF]]].compactMap { ResourcePath(segments: $0) }
+
+    static let now = Timestamp(seconds: 100)
+
+    var generator: SeededGenerator
+    private var lastToken = 0
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+    private mutating func anyPath() -> ResourcePath { Self.paths[number(0..<Self.paths.count)] }
+
+    private mutating func anyIdentity() -> ResourceIdentity { identity(UInt64(number(1..<4))) }
+
+    private mutating func anyProperty() -> StoredProperty {
+        property(["p", "q", "r"][number(0..<3)], String(number(0..<100)))
+    }
+
+    /// Mostly one that exists, now and then the next, seldom one from long ago.
+    private mutating func anyToken() -> LockToken {
+        LockToken(uri: "urn:uuid:\(max(0, lastToken - number(0..<12)))")
+    }
+
+    private mutating func newLock(at root: ResourcePath) -> Lock {
+        // Seldom a token that is taken: the transaction then fails.
+        if number(0..<20) > 0 { lastToken += 1 }
+        var made = lock(
+            String(lastToken), "", number(0..<2) == 0 ? .zero : .infinity,
+            scope: number(0..<2) == 0 ? .shared : .exclusive, expiry: Int64(number(95..<110)))
+        made.root = root
+        return made
+    }
+
+    mutating func next() -> [StateChange] {
+        (0..<number(1..<5)).flatMap { _ in step() }
+    }
+
+    private mutating func step() -> [StateChange] {
+        let path = anyPath()
+        let bind = StateChange.bind(
+            path, current: anyIdentity(), pending: number(0..<3) == 0 ? anyIdentity() : nil)
+        switch number(0..<22) {
+        case 0: return [bind]
+        case 1...5: return [bind, .setProperty(path, anyProperty())]
+        case 6: return [.setProperty(path, anyProperty())]
+        case 7, 8: return [.removeProperty(path, anyProperty().name)]
+        case 9: return [bind, .removeProperty(path, anyProperty().name), .setProperty(path, anyProperty())]
+        case 10: return [.removeRows(under: path)]
+        case 11: return [.removeLocks(under: path)]
+        case 12, 13: return [.moveRows(from: path, to: anyPath())]
+        case 14:
+            let properties = Set((0..<number(0..<3)).map { _ in anyProperty().name.local }).sorted()
+            let values = properties.map { property($0, String(number(0..<100))) }
+            return [
+                .putRecord(
+                    path, PropertyRecord(binding: Binding(identity: anyIdentity()), properties: values))
+            ]
+        case 15...17: return [bind, .addLock(newLock(at: path))]
+        case 18: return [.addLock(newLock(at: path))]
+        case 19:
+            let expiry = Timestamp(seconds: Int64(number(95..<110)))
+            return [.refreshLock(anyToken(), timeoutSeconds: 60, expiry: expiry)]
+        case 20: return [.removeLock(anyToken())]
+        default:
+            let id = Int64(number(1..<4))
+            if number(0..<2) == 0 {
+                return [.dropIntent(id: id), .removeExpiredLocks(Timestamp(seconds: 97))]
+            }
+            return [
+                .putIntent(
+                    Intent(
+                        id: id, source: path, destination: anyPath(), moved: anyIdentity(),
+                        replaced: number(0..<2) == 0 ? nil : anyIdentity(), isCopy: number(0..<2) == 0))
+            ]
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import DavitHTTP
+import DavitSQLite
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+
+/// The stores that the contract is for.
+enum StateBackend: CaseIterable, Sendable {
+    case memory, sqlite
+
+    /// An empty store; `folder` has to live as long.
+    func makeStore(in folder: TemporaryFolder) throws -> any StateStore {
+        switch self {
+        case .memory: MemoryStateStore()
+        case .sqlite: try SQLiteStateStore(folder: folder.path)
+        }
+    }
+}
+
+/// All that can be seen of a store through its questions.
+struct StateSnapshot: Equatable {
+    struct BoundLock: Equatable {
+        var lock: Lock
+        var binding: Binding
+    }
+
+    var records: [ResourcePath: PropertyRecord] = [:]
+    var locks: [BoundLock] = []
+    var intents: [Intent] = []
+
+    init() {}
+
+    /// Asks every question, and checks that the answers go together.
+    init(of store: any StateStore, paths: [ResourcePath]) throws {
+        for (path, record) in try store.records(under: .root) { records[path] = record }
+        locks = try store.locks().map { BoundLock(lock: $0.lock, binding: $0.binding) }
+        intents = try store.intents()
+
+        var bindings: [ResourcePath: Binding] = [:]
+        for (path, binding) in try store.pathsWithProperties() { bindings[path] = binding }
+        guard bindings == records.mapValues(\.binding) else { throw Contradiction(question: "paths") }
+        for path in paths {
+            guard try store.record(at: path) == records[path] else {
+                throw Contradiction(question: "record at \(path)")
+            }
+            let below = try store.records(under: path)
+            let isComplete = Set(below.map(\.path)) == Set(records.keys.filter { path.contains($0) })
+            guard isComplete, below.allSatisfy({ $0.record == records[$0.path] }) else {
+                throw Contradiction(question: "records under \(path)")
+            }
+            var members: [[UInt8]: PropertyRecord] = [:]
+            for (member, record) in records where member.parent == path {
+                members[Array(member.name)] = record
+            }
+            guard try store.records(ofMembersOf: path) == members else {
+                throw Contradiction(question: "members of \(path)")
+            }
+        }
+    }
+
+    struct Contradiction: Error {
+        let question: String
+    }
+}
+
+func path(_ text: String) -> ResourcePath {
+    ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))) ?? .root
+}
+
+func identity(_ inode: UInt64) -> ResourceIdentity {
+    ResourceIdentity(inode: inode, birth: Int64(inode) * 10)
+}
+
+func property(_ name: String, _ value: String) -> StoredProperty {
+    StoredProperty(
+        name: PropertyName(namespace: "urn:x", local: name),
+        value: PropertyValue(element: Array("<\(name)>\(value)</\(name)>".utf8)))
+}
+
+func record(_ binding: Binding, _ properties: StoredProperty...) -> PropertyRecord {
+    PropertyRecord(binding: binding, properties: properties)
+}
+
+func lock(
+    _ token: String, _ root: String, _ depth: Depth = .infinity, scope: LockScope = .exclusive,
+    expiry: Int64 = 100
+) -> Lock {
+    Lock(
+        token: LockToken(uri: "urn:uuid:\(token)"), root: path(root), depth: depth, scope: scope, owner: nil,
+        principal: nil, timeoutSeconds: 100, expiry: Timestamp(seconds: expiry),
+        rootHref: Array("/\(root)".utf8))
+}

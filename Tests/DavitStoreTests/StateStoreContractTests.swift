@@ -1,0 +1,342 @@
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+import Synchronization
+import Testing
+
+struct StateStoreContractTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let transactions: [[StateChange]]
+        var records: [ResourcePath: PropertyRecord] = [:]
+        var locks: [(Lock, Binding)] = []
+        var intents: [Intent] = []
+
+        init(
+            _ description: String, _ transactions: [[StateChange]],
+            records: [String: PropertyRecord] = [:], locks: [(Lock, Binding)] = [], intents: [Intent] = []
+        ) {
+            testDescription = description
+            self.transactions = transactions
+            for (text, record) in records { self.records[path(text)] = record }
+            self.locks = locks
+            self.intents = intents
+        }
+    }
+
+    static func bind(_ text: String, _ inode: UInt64, pending: UInt64? = nil) -> StateChange {
+        .bind(path(text), current: identity(inode), pending: pending.map(identity))
+    }
+
+    static func set(_ text: String, _ name: String, _ value: String) -> StateChange {
+        .setProperty(path(text), property(name, value))
+    }
+
+    static func removeProperty(_ text: String, _ name: String) -> StateChange {
+        .removeProperty(path(text), PropertyName(namespace: "urn:x", local: name))
+    }
+
+    static func binding(_ inode: UInt64, pending: UInt64? = nil) -> Binding {
+        Binding(identity: identity(inode), pending: pending.map(identity))
+    }
+
+    static let intent = Intent(
+        id: 7, source: path("a"), destination: path("b/c"), moved: identity(1 << 59), replaced: nil,
+        isCopy: false)
+    static let copyIntent = Intent(
+        id: 3, source: path(".x"), destination: path("b"), moved: identity(1), replaced: identity(2),
+        isCopy: true)
+    static let moveIntent = Intent(
+        id: 5, source: path(".x"), destination: path("b"), moved: identity(1), replaced: nil, isCopy: true,
+        origin: Intent.Origin(path: path("a/b"), identity: identity(1 << 58)))
+
+    static let properties: [Case] = [
+        Case(
+            "a property replaces the one of its name (RFC 4918 §9.2)",
+            [[bind("a", 1), set("a", "p", "1"), set("a", "q", "2")], [bind("a", 1), set("a", "p", "3")]],
+            records: ["a": record(binding(1), property("p", "3"), property("q", "2"))]),
+        Case(
+            "properties are in the order of their names, whenever they came",
+            [[bind("a", 1), set("a", "z", "1"), set("a", "B", "2"), set("a", "a", "3")]],
+            records: [
+                "a": record(binding(1), property("B", "2"), property("a", "3"), property("z", "1"))
+            ]),
+        Case(
+            "removing a property that is not there is no error (§14.23)",
+            [[bind("a", 1), set("a", "p", "1"), removeProperty("a", "q"), removeProperty("b", "p")]],
+            records: ["a": record(binding(1), property("p", "1"))]),
+        Case(
+            "a resource without its last property has no record, and one set again has",
+            [
+                [bind("a", 1), set("a", "p", "1"), bind("b", 2), set("b", "p", "1")],
+                [bind("a", 1), removeProperty("a", "p"), removeProperty("b", "p"), set("b", "q", "2")],
+            ],
+            records: ["b": record(binding(2), property("q", "2"))]),
+        Case(
+            "the root has properties and is no member of itself",
+            [[bind("", 1), set("", "p", "1")]], records: ["": record(binding(1), property("p", "1"))]),
+        Case(
+            "another resource at the path inherits nothing, and what is below it is not touched",
+            [
+                [bind("a", 1), set("a", "p", "1"), bind("a/b", 2), set("a/b", "p", "1")],
+                [bind("a", 1), .addLock(lock("1", "a")), bind("a/b", 2), .addLock(lock("2", "a/b"))],
+                [bind("a", 3), set("a", "q", "2")],
+            ],
+            records: [
+                "a": record(binding(3), property("q", "2")), "a/b": record(binding(2), property("p", "1")),
+            ],
+            locks: [(lock("2", "a/b"), binding(2))]),
+        Case(
+            "rows hold for the pending identity, which becomes the one",
+            [
+                [bind("a", 1), set("a", "p", "1")], [bind("a", 1, pending: 2)],
+                [bind("a", 2), set("a", "q", "2")],
+            ],
+            records: ["a": record(binding(2), property("p", "1"), property("q", "2"))]),
+        Case(
+            "an identity that was pending and is dropped holds no more",
+            [[bind("a", 1), set("a", "p", "1")], [bind("a", 1, pending: 2)], [bind("a", 1)], [bind("a", 2)]]),
+        Case(
+            "an inode used again with another birth time is another resource",
+            [
+                [bind("a", 1), set("a", "p", "1")],
+                [.bind(path("a"), current: ResourceIdentity(inode: 1, birth: 99), pending: nil)],
+            ]),
+        Case(
+            "a record takes the place of binding and properties; locks stay",
+            [
+                [bind("a", 1), set("a", "p", "1"), .addLock(lock("1", "a"))],
+                [.putRecord(path("a"), record(binding(5, pending: 6), property("q", "2")))],
+            ],
+            records: ["a": record(binding(5, pending: 6), property("q", "2"))],
+            locks: [(lock("1", "a"), binding(5, pending: 6))]),
+        Case(
+            "an empty record removes",
+            [[bind("a", 1), set("a", "p", "1")], [.putRecord(path("a"), record(binding(5)))]]),
+    ]
+
+    static let subtrees: [Case] = [
+        Case(
+            "removing rows takes the subtree, not what sorts beside it",
+            [
+                ["a", "a/b", "a/b/c", "a-b", "a0", "ab", "b"].flatMap { [bind($0, 1), set($0, "p", "1")] },
+                [bind("a/b", 1), .addLock(lock("1", "a/b")), bind("a0", 1), .addLock(lock("2", "a0"))],
+                [.removeRows(under: path("a"))],
+            ],
+            records: [
+                "a-b": record(binding(1), property("p", "1")), "a0": record(binding(1), property("p", "1")),
+                "ab": record(binding(1), property("p", "1")), "b": record(binding(1), property("p", "1")),
+            ],
+            locks: [(lock("2", "a0"), binding(1))]),
+        Case(
+            "removing rows under the root takes all but the intents",
+            [
+                [bind("", 1), set("", "p", "1"), bind("a/b", 2), set("a/b", "p", "1"), .putIntent(intent)],
+                [.removeRows(under: .root)],
+            ], intents: [intent]),
+        Case(
+            "removing locks takes the subtree and leaves properties",
+            [
+                [
+                    bind("a/b", 1), set("a/b", "p", "1"), .addLock(lock("1", "a/b")), bind("a", 2),
+                    .addLock(lock("2", "a")), bind("ab", 3), .addLock(lock("3", "ab")),
+                ],
+                [.removeLocks(under: path("a"))],
+            ],
+            records: ["a/b": record(binding(1), property("p", "1"))],
+            locks: [(lock("3", "ab"), binding(3))]),
+        Case(
+            "rows move with their subtree, replace what is there, and locks stay behind (§7.5)",
+            [
+                [
+                    bind("a", 1), set("a", "p", "1"), bind("a/b", 2, pending: 3), set("a/b", "p", "2"),
+                    bind("x/y", 4), set("x/y", "q", "3"), bind("x/y/z", 5), set("x/y/z", "q", "4"),
+                ],
+                [
+                    bind("a/b", 2, pending: 3), .addLock(lock("1", "a/b")), bind("x", 6),
+                    .addLock(lock("2", "x")), bind("x/y/z", 5), .addLock(lock("3", "x/y/z")),
+                ],
+                [.moveRows(from: path("a"), to: path("x/y"))],
+            ],
+            records: [
+                "x/y": record(binding(1), property("p", "1")),
+                "x/y/b": record(binding(2, pending: 3), property("p", "2")),
+            ],
+            locks: [(lock("2", "x"), binding(6))]),
+        Case(
+            "rows move to a longer and to a shorter path",
+            [
+                [bind("a/b", 1), set("a/b", "p", "1"), bind("a/b/c/d", 2), set("a/b/c/d", "p", "2")],
+                [.moveRows(from: path("a/b"), to: path("longer/than/before"))],
+                [.moveRows(from: path("longer/than/before/c"), to: path("s"))],
+            ],
+            records: [
+                "longer/than/before": record(binding(1), property("p", "1")),
+                "s/d": record(binding(2), property("p", "2")),
+            ]),
+        Case(
+            "a move without rows empties the destination",
+            [
+                [bind("b", 1), set("b", "p", "1"), bind("b/c", 2), set("b/c", "p", "1")],
+                [.moveRows(from: path("a"), to: path("b"))],
+            ]),
+        Case(
+            "two resources change places in one transaction",
+            [
+                [bind("a", 1), set("a", "p", "1"), bind("b", 2), set("b", "p", "2")],
+                [
+                    .moveRows(from: path("a"), to: path("c")), .moveRows(from: path("b"), to: path("a")),
+                    .moveRows(from: path("c"), to: path("b")),
+                ],
+            ],
+            records: [
+                "a": record(binding(2), property("p", "2")), "b": record(binding(1), property("p", "1")),
+            ]),
+    ]
+
+    static let locks: [Case] = [
+        Case(
+            "locks are in the order they were added, refreshed or not (§6.1, §9.10.2)",
+            [
+                [bind("b", 1), .addLock(lock("2", "b", scope: .shared))],
+                [
+                    bind("b", 1), .addLock(lock("1", "b", scope: .shared)), bind("a", 2),
+                    .addLock(lock("3", "a")),
+                ],
+                [
+                    .refreshLock(
+                        LockToken(uri: "urn:uuid:2"), timeoutSeconds: 100, expiry: .init(seconds: 9)),
+                    .refreshLock(
+                        LockToken(uri: "urn:uuid:9"), timeoutSeconds: 100, expiry: .init(seconds: 9)),
+                ],
+            ],
+            locks: [
+                (lock("2", "b", scope: .shared, expiry: 9), binding(1)),
+                (lock("1", "b", scope: .shared), binding(1)), (lock("3", "a"), binding(2)),
+            ]),
+        Case(
+            "a lock goes with its token, an unknown token is no error (§9.11)",
+            [
+                [bind("a", 1), .addLock(lock("1", "a")), bind("b", 2), .addLock(lock("2", "b"))],
+                [.removeLock(LockToken(uri: "urn:uuid:1")), .removeLock(LockToken(uri: "urn:uuid:9"))],
+            ],
+            locks: [(lock("2", "b"), binding(2))]),
+        Case(
+            "a lock gives way to the next in one transaction, and the binding stays",
+            [
+                [bind("a", 1), .addLock(lock("1", "a"))],
+                [bind("a", 1), .removeLock(LockToken(uri: "urn:uuid:1")), .addLock(lock("2", "a"))],
+            ],
+            locks: [(lock("2", "a"), binding(1))]),
+        Case(
+            "a lock has ended at its expiry, not before",
+            [
+                [bind("a", 1), .addLock(lock("1", "a", expiry: 50)), .addLock(lock("2", "a", expiry: 51))],
+                [.removeExpiredLocks(Timestamp(seconds: 50))],
+            ],
+            locks: [(lock("2", "a", expiry: 51), binding(1))]),
+        Case(
+            "intents are kept by id until they are dropped",
+            [[.putIntent(intent), .putIntent(copyIntent), .putIntent(moveIntent)], [.dropIntent(id: 9)]],
+            intents: [copyIntent, moveIntent, intent]),
+        Case("an intent that is dropped is gone", [[.putIntent(intent)], [.dropIntent(id: 7)]]),
+    ]
+
+    @Test(arguments: properties + subtrees + locks, StateBackend.allCases)
+    func keeps(_ row: Case, _ backend: StateBackend) throws {
+        let folder = try TemporaryFolder()
+        let store = try backend.makeStore(in: folder)
+        for changes in row.transactions { try store.apply(changes) }
+        let paths = ["", "a", "a/b", "b", "x", "x/y"].map(path)
+        let snapshot = try StateSnapshot(of: store, paths: paths)
+        #expect(snapshot.records == row.records)
+        #expect(snapshot.locks == row.locks.map { .init(lock: $0.0, binding: $0.1) })
+        #expect(snapshot.intents == row.intents)
+    }
+
+    static let refused: [([StateChange], StateError)] = [
+        ([set("a", "p", "1")], .unbound(path("a"))),
+        ([bind("a/b", 1), set("a", "p", "1")], .unbound(path("a"))),
+        ([.addLock(lock("9", "a"))], .unbound(path("a"))),
+        ([bind("a", 1), .addLock(lock("1", "a"))], .repeatedToken),
+        ([.moveRows(from: path("a"), to: path("a/b"))], .overlap(path("a"), path("a/b"))),
+        ([.moveRows(from: path("a/b"), to: path("a"))], .overlap(path("a/b"), path("a"))),
+        ([.moveRows(from: path("a"), to: path("a"))], .overlap(path("a"), path("a"))),
+        ([.moveRows(from: .root, to: path("a"))], .overlap(.root, path("a"))),
+    ]
+
+    @Test(arguments: refused, StateBackend.allCases)
+    func aTransactionThatFailsChangesNothing(
+        _ row: (changes: [StateChange], error: StateError), _ backend: StateBackend
+    ) throws {
+        let folder = try TemporaryFolder()
+        let store = try backend.makeStore(in: folder)
+        try store.apply([
+            Self.bind("z", 1), Self.set("z", "p", "1"), .addLock(lock("1", "z")), .putIntent(Self.intent),
+        ])
+        let paths = [path(""), path("z")]
+        let before = try StateSnapshot(of: store, paths: paths)
+        let publications = Mutex(0)
+        // What comes before the refused change is undone too.
+        let changes = [.removeProperty(path("z"), property("p", "").name), .dropIntent(id: 7)] + row.changes
+        #expect(throws: row.error) {
+            try store.apply(changes) { _ in publications.withLock { $0 += 1 } }
+        }
+        #expect(publications.withLock { $0 } == 0)
+        #expect(try StateSnapshot(of: store, paths: paths) == before)
+    }
+
+    @Test(arguments: StateBackend.allCases)
+    func saysWhichRemovalTookTheLastProperty(_ backend: StateBackend) throws {
+        let folder = try TemporaryFolder()
+        let store = try backend.makeStore(in: folder)
+        let published = Mutex<[Set<Int>]>([])
+        let transactions: [[StateChange]] = [
+            [Self.bind("a", 1), Self.set("a", "p", "1"), Self.set("a", "q", "1")],
+            [Self.removeProperty("a", "p"), Self.removeProperty("a", "x")],
+            [Self.removeProperty("b", "q"), Self.removeProperty("a", "q"), Self.removeProperty("a", "q")],
+            [
+                Self.bind("a", 1), Self.set("a", "q", "1"), Self.removeProperty("a", "q"),
+                Self.set("a", "p", "2"),
+            ],
+        ]
+        for changes in transactions {
+            try store.apply(changes) { emptying in published.withLock { $0.append(emptying) } }
+        }
+        #expect(published.withLock { $0 } == [[], [], [1], [2]])
+    }
+
+    /// Names are bytes (not UTF-8, not NFC) and values have any length.
+    @Test(arguments: StateBackend.allCases)
+    func keepsBytesAsTheyAre(_ backend: StateBackend) throws {
+        let folder = try TemporaryFolder()
+        let store = try backend.makeStore(in: folder)
+        let odd = try #require(ResourcePath(segments: [[0xFF, 0xFE], [0x25, 0x5F, 0x0A], [0xC3, 0xA9]]))
+        let moved = try #require(ResourcePath(segments: [[0x80, 0xC3], [0x27, 0x5C]]))
+        let properties = ["e\u{301}", "\u{e9}"].enumerated().map { number, name in
+            StoredProperty(
+                name: PropertyName(namespace: "", local: name),
+                value: PropertyValue(element: Array(repeating: UInt8(number), count: 70_000 * number)))
+        }
+        let binding = Binding(
+            identity: ResourceIdentity(inode: .max, birth: .min), pending: .init(inode: 1 << 63, birth: -1))
+        var added = lock("1", "x")
+        added.root = odd
+        added.owner = PropertyValue(element: [])
+        added.principal = ""
+        added.rootHref = [0, 0xFF]
+        added.expiry = Timestamp(nanoseconds: .max)
+        try store.apply([
+            .putRecord(odd, PropertyRecord(binding: binding, properties: properties)), .addLock(added),
+        ])
+        #expect(try store.record(at: odd) == PropertyRecord(binding: binding, properties: properties))
+        #expect(try store.locks().map(\.lock) == [added])
+        let top = try #require(odd.parent?.parent)
+        try store.apply([.moveRows(from: top, to: moved)])
+        let renamed = try #require(odd.rebased(from: top, to: moved))
+        #expect(try store.record(at: renamed)?.properties.map(\.value) == properties.map(\.value))
+        #expect(try store.records(under: top).isEmpty)
+        #expect(try store.records(under: moved).map(\.path) == [renamed])
+    }
+}
