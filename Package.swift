@@ -48,6 +48,7 @@ let package = Package(
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
+        library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitServer", ["DavitHTTP"]),
@@ -55,6 +56,7 @@ let package = Package(
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP"]),
+        tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,49 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// A file or folder that was taken out of sight under a reserved name.
+final class DetachedFile: DetachedTree {
+    private let share: SharedFolder
+    private let original: ResourcePath
+    private let directory: FileDescriptor
+    private let name: ReservedName
+    /// Taken before the name was given, so that no sweep comes in between.
+    private let lock: HeldLock
+
+    init(_ path: ResourcePath, in share: SharedFolder) throws(StoreError) {
+        let directory = try share.openParent(of: path)
+        let name = ReservedName.random()
+        lock = HeldLock(on: Array(path.name), in: directory)
+        // Links, and what may not be read, cannot be locked.
+        share.use(name)
+        do {
+            try share.rename(Array(path.name), of: directory, toFree: name.bytes, in: directory)
+        } catch {
+            share.endUse(of: name)
+            throw error
+        }
+        self.share = share
+        self.name = name
+        self.directory = directory
+        original = path
+    }
+
+    deinit { share.endUse(of: name) }
+
+    func destroy() -> [(path: ResourcePath, error: StoreError)] {
+        var removal = TreeRemoval(isOurs: false)
+        removal.remove(name.bytes, in: directory)
+        return removal.failures.map { failure in
+            // The first segment is the reserved name.
+            let path = failure.segments.dropFirst().reduce(original) { path, name in
+                path.appending(name) ?? path
+            }
+            return (path, failure.error)
+        }
+    }
+
+    func restore() throws(StoreError) {
+        try share.rename(name.bytes, of: directory, toFree: Array(original.name), in: directory)
+    }
+}

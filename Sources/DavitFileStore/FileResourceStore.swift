@@ -1,0 +1,115 @@
+public import DavitHTTP
+public import DavitStore
+internal import DavitSystem
+
+/// A folder as the resources of a share: names are file names, content is regular files.
+///
+/// The folder stays everybody's: what others do to it shows at once, and nothing is remembered about it.
+/// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them.
+public final class FileResourceStore: ResourceStore {
+    let share: SharedFolder
+    /// Absolute and without links; bytes that are not UTF-8 are replaced.
+    public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
+    /// As ``rootPath``, byte for byte.
+    public var rootPathBytes: [UInt8] { share.directory.realPath }
+    public let rootIdentity: ResourceIdentity
+
+    /// Opens the folder; it stays the same one even if it is renamed.
+    public convenience init(root path: String) throws(RootError) {
+        try self.init(root: path, walksComponents: false)
+    }
+
+    /// - Parameter walksComponents: as on a system that cannot resolve a path beneath a directory in one call.
+    package init(root path: String, walksComponents: Bool) throws(RootError) {
+        do {
+            share = SharedFolder(
+                directory: try RootDirectory(opening: path, walksComponents: walksComponents))
+            rootIdentity = ResourceInfo(try share.directory.descriptor.status(), stamp: 0).identity
+            // Entries can be read, or it had not opened; this asks for the permission to look at members.
+            _ = try share.directory.descriptor.status(of: [UInt8(ascii: ".")])
+        } catch {
+            throw RootError(error)
+        }
+    }
+
+    /// Why a folder cannot be shared.
+    public enum RootError: Error, Hashable, Sendable {
+        case missing
+        case notADirectory
+        /// This process may not list it, or may not look at its members.
+        case notReadable
+        case failed(reason: String)
+
+        init(_ error: SystemError) {
+            self =
+                switch error.code {
+                case .noEntry: .missing
+                case .notDirectory: .notADirectory
+                case .accessDenied, .notPermitted: .notReadable
+                default: .failed(reason: error.description)
+                }
+        }
+    }
+
+    public func lookup(
+        _ path: ResourcePath, last: LastSegment, wait: Wait
+    ) throws(StoreError) -> Lookup {
+        switch try share.resolve(path, last: last, wait: wait) {
+        case .found(let canonical, let status):
+            return Lookup(
+                path: canonical, state: .mapped(try share.info(status, at: canonical, wait: wait)))
+        case .unmapped(let canonical): return Lookup(path: canonical, state: .unmapped)
+        case .missingAncestor(let path): return Lookup(path: path, state: .missingAncestor)
+        case .unservable(let path): return Lookup(path: path, state: .unservable)
+        }
+    }
+
+    public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        let resolution = try share.resolve(path, last: .followed, wait: wait, tellsAbsence: false)
+        guard case .found(let canonical, let seen) = resolution else { throw .notFound }
+        if seen.kind == .directory { return OpenResource(info: ResourceInfo(seen, stamp: 0), content: nil) }
+        do {
+            return try openContent(canonical, wait: wait)
+        } catch {
+            switch error.code {
+            case .again where wait == .never: throw .wouldBlock
+            // Something else has taken its place, or nothing.
+            case .noEntry, .notDirectory, .loop, .noDevice: throw .notFound
+            default: throw StoreError(error)
+            }
+        }
+    }
+
+    /// - Parameter path: of a regular file, canonical.
+    /// - Throws: `noEntry` if that is no longer one.
+    private func openContent(_ path: ResourcePath, wait: Wait) throws(SystemError) -> OpenResource {
+        let file = try share.directory.open(path.bytes, for: .content, mayWait: wait == .allowed)
+        let status = try file.status()
+        guard status.kind == .regular else { throw .absent }
+        // Attributes can be anywhere on the disk.
+        if wait == .never, Stamp.isNeeded(for: status) { throw .notCached }
+        let info = ResourceInfo(status, of: file)
+        return OpenResource(info: info, content: OpenFile(file, length: status.length))
+    }
+
+    public func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
+        if ReservedName.occurs(in: path) { throw .forbidden }
+        return try FileMemberCursor(path, in: share)
+    }
+
+    public func stageContent(
+        for path: ResourcePath, expectedLength: Int64?
+    ) throws(StoreError) -> any StagedContent {
+        try StagedFile(for: path, expectedLength: expectedLength, in: share)
+    }
+
+    public func stageCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+    ) throws(StoreError) -> any StagedTree {
+        try StagedCopy(of: source, for: destination, includesMembers: includesMembers, in: share)
+    }
+
+    public func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
+        try DetachedFile(path, in: share)
+    }
+}

@@ -1,0 +1,82 @@
+internal import DavitStore
+internal import DavitSystem
+
+/// A walk through the whole share for what crashed changes have left behind, in small steps. Links are not
+/// followed. Used by one thread at a time.
+///
+/// If somebody moves the folder it is in, the walk ends; the next listing finds what it has missed.
+final class LeftoverSweep {
+    /// Files that one step removes at most.
+    private static let budget = 64
+
+    private let share: SharedFolder
+    private var position: DirectoryPosition
+    private var block = DirectoryBlock(capacity: 1 << 15)
+    /// For each folder on the path, the folders in it that are still to be visited.
+    private var pending: [[[UInt8]]] = [[]]
+    private var leftovers: [ReservedName] = []
+    private var isReading = true
+
+    init?(in share: SharedFolder) {
+        guard let root = try? share.directory.open([], for: .entries, mayWait: true),
+            let position = try? DirectoryPosition(at: root)
+        else { return nil }
+        self.share = share
+        self.position = position
+    }
+
+    /// Reads one block of entries, removes one leftover or a part of it, or goes to another folder.
+    ///
+    /// - Returns: false when the walk is over.
+    func step() -> Bool {
+        if isReading {
+            readBlock()
+            return true
+        }
+        if let name = leftovers.popLast() {
+            var budget = Self.budget
+            share.removeLeftover(name, in: position.directory, budget: &budget)
+            if budget == 0 { leftovers.append(name) }
+            return true
+        }
+        if let name = pending[pending.count - 1].popLast() {
+            // A folder that cannot be read has nothing to be found.
+            if (try? position.enter(name)) != nil {
+                pending.append([])
+                block = DirectoryBlock(capacity: 1 << 15)
+                isReading = true
+            }
+            return true
+        }
+        pending.removeLast()
+        guard !pending.isEmpty else { return false }
+        return (try? position.leave()) != nil
+    }
+
+    private func readBlock() {
+        isReading = (try? block.read(from: position.directory)) ?? false
+        guard isReading else { return }
+        block.scan { entry in
+            if entry.startsWithDot, let name = ReservedName(entry.bytes) {
+                leftovers.append(name)
+            } else if entry.kind == .directory {
+                pending[pending.count - 1].append(entry.bytes)
+            } else if entry.kind == .unknown {
+                let name = entry.bytes
+                let kind = (try? position.directory.status(of: name))?.kind
+                if kind == .directory { pending[pending.count - 1].append(name) }
+            }
+        }
+    }
+}
+
+extension FileResourceStore {
+    /// Removes the leftovers of the whole share. Walks all folders: for a thread of low priority, after the
+    /// server is ready.
+    ///
+    /// - Parameter isCancelled: asked between small steps.
+    public func sweepLeftovers(isCancelled: () -> Bool) {
+        guard let sweep = LeftoverSweep(in: share) else { return }
+        while !isCancelled(), sweep.step() {}
+    }
+}

@@ -1,0 +1,33 @@
+internal import DavitStore
+internal import DavitSystem
+
+extension SharedFolder {
+    /// Removes what stands under a reserved name, unless somebody uses it.
+    ///
+    /// Who uses it holds its lock, took the lock before the name mattered, and checked afterwards that the
+    /// name still was its own: so a removal at any moment is harmless.
+    ///
+    /// - Parameter budget: how many files may still be removed; the rest stays for another time.
+    func removeLeftover(
+        _ name: ReservedName, in directory: borrowing FileDescriptor, budget: inout Int
+    ) {
+        guard budget > 0, !isInUse(name), let status = try? directory.status(of: name.bytes) else { return }
+        let mode: OpenMode
+        switch status.kind {
+        case .regular: mode = .content
+        case .directory: mode = .entries
+        case .symbolicLink, .special:
+            // What a replaced link leaves behind; links cannot be locked, nor can anybody be using one.
+            budget -= 1
+            try? directory.unlink(name.bytes)
+            return
+        }
+        guard let file = try? directory.open(name.bytes, for: mode), (try? file.tryLock()) == true,
+            let locked = try? file.status(), let named = try? directory.status(of: name.bytes),
+            locked.identity == named.identity
+        else { return }
+        var removal = TreeRemoval(isOurs: true, budget: budget)
+        removal.remove(name.bytes, in: directory)
+        budget = removal.budget
+    }
+}

@@ -1,0 +1,51 @@
+internal import DavitHTTP
+
+/// The name under which something stands that is not, or no longer, part of the share: `.davit-` and 16
+/// random characters. It is built from nothing a client sent, so that a name of 255 bytes has one too.
+///
+/// This type alone knows the form. Clients neither see such names nor may use them.
+struct ReservedName: Hashable, Sendable {
+    let bytes: [UInt8]
+
+    private static let prefix = Array(".davit-".utf8)
+    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+    private static let randomCount = 16
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// 80 random bits: no two are equal.
+    static func random() -> ReservedName {
+        var generator = SystemRandomNumberGenerator()
+        var bits = generator.next()
+        var bytes = prefix
+        for index in 0..<randomCount {
+            if index == 12 { bits = generator.next() }
+            bytes.append(alphabet[Int(bits & 31)])
+            bits >>= 5
+        }
+        return ReservedName(bytes: bytes)
+    }
+
+    /// Nil if `segment` is an ordinary name.
+    init?(_ segment: some Collection<UInt8>) {
+        guard segment.count == Self.prefix.count + Self.randomCount, segment.starts(with: Self.prefix),
+            segment.dropFirst(Self.prefix.count).allSatisfy({ byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains(byte)
+            })
+        else { return nil }
+        bytes = Array(segment)
+    }
+
+    static func occurs(in path: ResourcePath) -> Bool {
+        let bytes = path.bytes
+        var start = 0
+        while start < bytes.count {
+            var end = start
+            while end < bytes.count, bytes[end] != UInt8(ascii: "/") { end += 1 }
+            if bytes[start] == UInt8(ascii: "."), ReservedName(bytes[start..<end]) != nil { return true }
+            start = end + 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,110 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+extension SharedFolder {
+    func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
+        let from = try openParent(of: source)
+        let to = try openParent(of: destination)
+        try rename(Array(source.name), of: from, toFree: Array(destination.name), in: to)
+    }
+
+    func rename(
+        _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
+        in to: borrowing FileDescriptor
+    ) throws(StoreError) {
+        if try renameInOneStep(name, of: from, toFree: newName, in: to) { return }
+        try renameInSteps(name, of: from, toFree: newName, in: to)
+    }
+
+    /// - Returns: false, with nothing changed, if the volume cannot.
+    func renameInOneStep(
+        _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
+        in to: borrowing FileDescriptor
+    ) throws(StoreError) -> Bool {
+        do {
+            try from.rename(name, to: to, asFree: newName)
+            return true
+        } catch {
+            guard error.isUnsupported else { throw StoreError(error) }
+            return false
+        }
+    }
+
+    /// For volumes that cannot refuse to replace: content gets a second name and loses the first; for a
+    /// collection there is only asking first. The section of the change keeps davit itself out.
+    private func renameInSteps(
+        _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
+        in to: borrowing FileDescriptor
+    ) throws(StoreError) {
+        if (try? to.status(of: newName)) != nil { throw .alreadyExists }
+        do {
+            try from.link(name, to: to, as: newName)
+        } catch {
+            // A directory, or a volume without second names.
+            guard error.code == .notPermitted || error.isUnsupported else { throw StoreError(error) }
+            return try storing { () throws(SystemError) in try from.rename(name, to: to, as: newName) }
+        }
+        try storing { () throws(SystemError) in try from.unlink(name) }
+    }
+
+    func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
+        let first = try openParent(of: a)
+        let second = try openParent(of: b)
+        let (name, otherName) = (Array(a.name), Array(b.name))
+        do {
+            return try first.exchange(name, with: second, otherName)
+        } catch {
+            guard error.isUnsupported else { throw StoreError(error) }
+        }
+        let hidden = ReservedName.random()
+        try withNameInUse(hidden) { () throws(StoreError) in
+            // Held to the end, against the sweep of another process.
+            let lock = HeldLock(on: otherName, in: second)
+            try storing { () throws(SystemError) in
+                try second.rename(otherName, to: second, as: hidden.bytes)
+                do throws(SystemError) {
+                    try first.rename(name, to: second, as: otherName)
+                } catch {
+                    try? second.rename(hidden.bytes, to: second, as: otherName)
+                    throw error
+                }
+                do throws(SystemError) {
+                    try second.rename(hidden.bytes, to: first, as: name)
+                } catch {
+                    try? second.rename(otherName, to: first, as: name)
+                    try? second.rename(hidden.bytes, to: second, as: otherName)
+                    throw error
+                }
+            }
+            lock.release()
+        }
+    }
+}
+
+/// The advisory lock of a file or directory, as far as it can be had: what cannot be opened or locked here
+/// cannot be locked by a sweep either, which then leaves it alone.
+struct HeldLock: ~Copyable, Sendable {
+    private let file: FileDescriptor?
+
+    init(on name: [UInt8], in directory: borrowing FileDescriptor) {
+        file = Self.lock(name, in: directory)
+    }
+
+    private static func lock(_ name: [UInt8], in directory: borrowing FileDescriptor) -> FileDescriptor? {
+        let file: FileDescriptor
+        switch try? directory.status(of: name).kind {
+        case .directory:
+            guard let opened = try? directory.open(name, for: .entries) else { return nil }
+            file = opened
+        case .regular:
+            guard let opened = try? directory.open(name, for: .content) else { return nil }
+            file = opened
+        default: return nil
+        }
+        _ = try? file.tryLock()
+        return file
+    }
+
+    consuming func release() {}
+}

@@ -1,0 +1,61 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+internal import Synchronization
+
+/// What the store, its cursors and what it has staged have in common.
+final class SharedFolder: Sendable {
+    let directory: RootDirectory
+    /// The segments of the root's real path, to recognise absolute link texts that lead back beneath it.
+    let rootSegments: [[UInt8]]
+    /// Reserved names that are in use although their files cannot be locked.
+    private let usedNames = Mutex<Set<ReservedName>>([])
+
+    init(directory: consuming RootDirectory) {
+        rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        self.directory = directory
+    }
+
+    func isInUse(_ name: ReservedName) -> Bool { usedNames.withLock { $0.contains(name) } }
+
+    func use(_ name: ReservedName) { _ = usedNames.withLock { $0.insert(name) } }
+
+    func endUse(of name: ReservedName) { _ = usedNames.withLock { $0.remove(name) } }
+
+    func withNameInUse<R>(_ name: ReservedName, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        use(name)
+        defer { endUse(of: name) }
+        return try body()
+    }
+
+    /// Opens a collection at a canonical path as the base of changes to its members.
+    func openDirectory(_ path: ResourcePath) throws(StoreError) -> FileDescriptor {
+        do {
+            return try directory.open(path.bytes, for: .base, mayWait: true)
+        } catch {
+            // A link in a canonical path was put there a moment ago: what was asked for is gone.
+            if error.code == .loop { throw .missingAncestor }
+            throw StoreError(error, absent: .missingAncestor)
+        }
+    }
+
+    /// Opens the collection of which `path` is a member.
+    /// - Throws: `forbidden` for the root, which is a member of nothing.
+    func openParent(of path: ResourcePath) throws(StoreError) -> FileDescriptor {
+        guard let parent = path.parent else { throw .forbidden }
+        return try openDirectory(parent)
+    }
+
+    /// What stands at a canonical path, which may be a reserved name; nil if nothing does.
+    func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        do {
+            let status = try directory.status(at: path.bytes, acceptsLink: true, mayWait: true)
+            return ResourceInfo(status, stamp: 0).identity
+        } catch {
+            switch error.code {
+            case .noEntry, .notDirectory: return nil
+            default: throw StoreError(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// A copy under a reserved name beside its destination.
+///
+/// `@unchecked`: one task at a time uses it, as for ``StagedFile``.
+final class StagedCopy: StagedTree, @unchecked Sendable {
+    private let share: SharedFolder
+    private let source: ResourcePath
+    private let destination: ResourcePath
+    private let directory: FileDescriptor
+    /// Holds the lock that keeps a sweep away.
+    private let reservation: Reservation
+    /// Something of ours is under the reserved name: the copy, or what it replaced.
+    private var isOwned = true
+    let path: ResourcePath
+    let info: ResourceInfo
+    let failures: [(path: ResourcePath, error: StoreError)]
+
+    init(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, in share: SharedFolder
+    ) throws(StoreError) {
+        guard case .found(let source, let status) = try share.resolve(source, last: .followed, wait: .allowed)
+        else { throw .notFound }
+        if ReservedName.occurs(in: destination) { throw .forbidden }
+        let directory = try share.openParent(of: destination)
+        let reservation = try Reservation.make(
+            status.kind == .directory ? .directory : .file, in: directory)
+        guard let path = destination.parent?.appending(reservation.name.bytes) else { throw .invalidName }
+        do throws(StoreError) {
+            if status.kind == .directory {
+                let copy = try TreeCopy(of: source, to: reservation.openAgain(), in: share)
+                try copy.run(includesMembers: includesMembers)
+                failures = copy.failures
+            } else {
+                try Self.copyFile(source, to: reservation.file, in: share)
+                failures = []
+            }
+            info = try storing { () throws(SystemError) in
+                ResourceInfo(try reservation.file.status(), of: reservation.file)
+            }
+        } catch {
+            Self.remove(reservation.name, in: directory)
+            throw error
+        }
+        self.share = share
+        self.source = source
+        self.destination = destination
+        self.directory = directory
+        self.reservation = reservation
+        self.path = path
+    }
+
+    deinit { destroy() }
+
+    func destroy() {
+        guard isOwned else { return }
+        isOwned = false
+        Self.remove(reservation.name, in: directory)
+    }
+
+    func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        guard let copy = path.rebased(from: source, to: self.path) else { return nil }
+        return try share.identity(at: copy)
+    }
+
+    private static func copyFile(
+        _ source: ResourcePath, to copy: borrowing FileDescriptor, in share: SharedFolder
+    ) throws(StoreError) {
+        try storing { () throws(SystemError) in
+            let file = try share.directory.open(source.bytes, for: .content, mayWait: true)
+            try TreeCopy.copyContent(of: file, status: file.status(), to: copy)
+        }
+    }
+
+    private static func remove(_ name: ReservedName, in directory: borrowing FileDescriptor) {
+        var removal = TreeRemoval(isOurs: true)
+        removal.remove(name.bytes, in: directory)
+    }
+
+    func publish(isReplacing: Bool) throws(StoreError) {
+        if isReplacing {
+            try share.exchange(path, destination)
+        } else {
+            try share.rename(path, toFree: destination)
+            isOwned = false
+        }
+    }
+
+    func unpublish(isReplacing: Bool) throws(StoreError) {
+        if isReplacing {
+            try share.exchange(path, destination)
+        } else {
+            try share.rename(destination, toFree: path)
+            isOwned = true
+        }
+    }
+}

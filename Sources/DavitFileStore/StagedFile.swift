@@ -1,0 +1,168 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// New content: an unnamed file on the volume of its folder or, where there are none, one under a reserved
+/// name.
+///
+/// `@unchecked`: one task at a time uses it, as ``StagedContent`` asks.
+final class StagedFile: StagedContent, @unchecked Sendable {
+    /// From this length on it pays to ask for space, and for the right to write, before the bytes come.
+    private static let earlyCheckBytes: Int64 = 1 << 16
+
+    private let share: SharedFolder
+    private let path: ResourcePath
+    private let file: FileDescriptor
+    /// Where the file is as long as it is hidden; nil for an unnamed file.
+    private var hidden: HiddenName?
+    private(set) var length: Int64 = 0
+    private var isSealed = false
+
+    /// A member under a reserved name, which goes when this does.
+    final class HiddenName {
+        let directory: FileDescriptor
+        let name: ReservedName
+        var isOwned = true
+
+        init(_ name: ReservedName, in directory: consuming FileDescriptor) {
+            self.name = name
+            self.directory = directory
+        }
+
+        deinit {
+            // What stays is swept later.
+            if isOwned { try? directory.unlink(name.bytes) }
+        }
+    }
+
+    init(for path: ResourcePath, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
+        if ReservedName.occurs(in: path) { throw .forbidden }
+        guard let parent = path.parent else { throw .wrongKind }
+        self.share = share
+        self.path = path
+        do throws(SystemError) {
+            // The kernel applies the umask, or the folder's default access control list.
+            file = try share.directory.openUnnamed(in: parent.bytes, permissions: 0o666)
+        } catch {
+            guard error.isUnsupported || error.code == .isDirectory else {
+                throw error.code == .loop ? .missingAncestor : StoreError(error, absent: .missingAncestor)
+            }
+            let directory = try share.openDirectory(parent)
+            let reservation = try Reservation.make(.file, in: directory)
+            hidden = HiddenName(reservation.name, in: directory)
+            file = reservation.takeFile()
+        }
+        if expectedLength ?? .max >= Self.earlyCheckBytes { try checkEarly(expectedLength ?? 0) }
+    }
+
+    /// Refuses now what would be refused after the last byte.
+    private func checkEarly(_ expectedLength: Int64) throws(StoreError) {
+        let space = try storing { () throws(SystemError) in try file.space() }
+        if space.available < expectedLength { throw .outOfSpace }
+        let directory = try share.openParent(of: path)
+        do {
+            try directory.checkWritable(Array(path.name))
+        } catch {
+            if error.code != .noEntry { throw StoreError(error) }
+        }
+    }
+
+    func write(_ buffer: IOBuffer) throws(StoreError) {
+        try storing { () throws(SystemError) in
+            try unsafe buffer.withBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
+        }
+        length += Int64(buffer.count)
+    }
+
+    func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
+        if old != nil {
+            try takeOver()
+        } else if hidden != nil {
+            try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
+        }
+        while true {
+            let info = try storing { () throws(SystemError) in try stamp(modified) }
+            if let old, info.entityTag == old.entityTag { continue }
+            isSealed = true
+            return info
+        }
+    }
+
+    private func stamp(_ modified: Timestamp?) throws(SystemError) -> ResourceInfo {
+        let clock = StampClock.shared
+        let time = modified.map { clock.next(within: $0) } ?? clock.next()
+        try file.setModified(time)
+        let status = try file.status()
+        if status.modified != time { Stamp.write(to: file) }
+        return ResourceInfo(status, of: file)
+    }
+
+    /// Mode, owner, group and extended attributes of what will be replaced. A rename asks nobody for the right
+    /// to write to it, so this does.
+    private func takeOver() throws(StoreError) {
+        let directory = try share.openParent(of: path)
+        let name = Array(path.name)
+        do {
+            let current = try directory.status(of: name)
+            if current.kind == .regular { try takeOver(name, in: directory, status: current) }
+        } catch {
+            // Gone meanwhile: it is new content then.
+            if error.code != .noEntry { throw StoreError(error) }
+        }
+    }
+
+    private func takeOver(
+        _ name: [UInt8], in directory: borrowing FileDescriptor, status current: FileStatus
+    ) throws(SystemError) {
+        try directory.checkWritable(name)
+        let own = try file.status()
+        if own.owner != current.owner || own.group != current.group {
+            // Who may not give files away keeps at least the group, if it is one of its own.
+            if (try? file.setOwner(current.owner, group: current.group)) == nil {
+                try? file.setOwner(nil, group: current.group)
+            }
+        }
+        // Not set-user and set-group: they vouch for the old bytes, as write(2) knows.
+        let mode = current.mode & 0o777
+        if own.mode != mode { try file.setMode(mode) }
+        if let old = try? directory.open(name, for: .content) {
+            try old.copyAttributes(to: file, except: Stamp.attribute)
+        }
+    }
+
+    func publish(isReplacing: Bool) throws(StoreError) {
+        guard isSealed else { throw .failed(reason: "published before it was sealed") }
+        // By its path: the folder may have been moved while the bytes came in.
+        let directory = try share.openParent(of: path)
+        let name = Array(path.name)
+        if let hidden {
+            if isReplacing {
+                try storing(absent: .missingAncestor) { () throws(SystemError) in
+                    try hidden.directory.rename(hidden.name.bytes, to: directory, as: name)
+                }
+            } else {
+                try share.rename(hidden.name.bytes, of: hidden.directory, toFree: name, in: directory)
+            }
+            hidden.isOwned = false
+        } else {
+            try storing(absent: .missingAncestor) { () throws(SystemError) in
+                isReplacing
+                    ? try linkOver(name, in: directory) : try file.linkUnnamed(to: directory, as: name)
+            }
+        }
+    }
+
+    /// An unnamed file can only be linked to a free name; so it gets a reserved one first.
+    private func linkOver(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(SystemError) {
+        let reserved = ReservedName.random()
+        // Before it has the name: no sweep comes in between.
+        _ = try? file.tryLock()
+        try file.linkUnnamed(to: directory, as: reserved.bytes)
+        do {
+            try directory.rename(reserved.bytes, to: directory, as: name)
+        } catch {
+            try? directory.unlink(reserved.bytes)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,235 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// Copies a folder with all its members into an empty one, as far as that goes.
+///
+/// Symbolic links are copied as what they lead to, if that is beneath the root; the walk stops at a folder
+/// that is already on its path. What is never served is left out. Descriptors do not grow with the depth,
+/// only with links to folders that contain links to folders.
+final class TreeCopy {
+    /// Links to folders within folders reached through links.
+    private static let nestingLimit = 16
+
+    private let share: SharedFolder
+    private let source: ResourcePath
+    private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
+    /// The source, and below it one more place for each folder reached through a link.
+    private var places: [Place] = []
+    private var target: DirectoryPosition
+    private var frames: [Frame] = []
+
+    /// A walk in one real tree.
+    private final class Place {
+        /// Where it began, canonical.
+        let start: ResourcePath
+        var position: DirectoryPosition
+        var names: [[UInt8]] = []
+
+        init(_ start: ResourcePath, at directory: consuming FileDescriptor) throws(SystemError) {
+            self.start = start
+            position = try DirectoryPosition(at: directory)
+        }
+
+        /// The canonical path of a member of where it is now.
+        func path(of name: [UInt8]) -> ResourcePath? {
+            var path: ResourcePath? = start
+            for name in names { path = path?.appending(name) }
+            return path?.appending(name)
+        }
+    }
+
+    private struct Frame {
+        /// The member of the source that is being copied; its path is that of the frames.
+        var name: [UInt8]
+        var pending: [Pending] = []
+        var startsPlace: Bool
+    }
+
+    private struct Pending {
+        var name: [UInt8]
+        /// Where the name is a link.
+        var target: ResourcePath?
+    }
+
+    /// - Parameters:
+    ///   - source: a collection, canonical.
+    ///   - target: an empty directory, open for its entries.
+    init(of source: ResourcePath, to target: consuming FileDescriptor, in share: SharedFolder)
+        throws(StoreError)
+    {
+        self.share = share
+        self.source = source
+        do {
+            self.target = try DirectoryPosition(at: target)
+            places = [
+                try Place(source, at: share.directory.open(source.bytes, for: .entries, mayWait: true))
+            ]
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// - Throws: `outOfSpace`, after which nothing more is copied, and what makes the walk itself impossible.
+    func run(includesMembers: Bool) throws(StoreError) {
+        frames = [Frame(name: [], startsPlace: true)]
+        if includesMembers { try copyMembers() }
+        while true {
+            if let member = frames[frames.count - 1].pending.popLast() {
+                try enter(member)
+                continue
+            }
+            try finishDirectory()
+            let frame = frames.removeLast()
+            if frames.isEmpty { return }
+            try storing { () throws(SystemError) in
+                try target.leave()
+                if frame.startsPlace {
+                    places.removeLast()
+                } else {
+                    try places[places.count - 1].position.leave()
+                    places[places.count - 1].names.removeLast()
+                }
+            }
+        }
+    }
+
+    private var place: Place { places[places.count - 1] }
+
+    // MARK: Folders
+
+    private func enter(_ member: Pending) throws(StoreError) {
+        do {
+            if let link = member.target {
+                guard places.count <= Self.nestingLimit else { return record(member.name, .loop) }
+                let directory = try share.directory.open(link.bytes, for: .entries, mayWait: true)
+                // Already on the path: the tree would never end.
+                let identity = try directory.status().identity
+                if places.contains(where: { $0.position.path.contains(identity) }) { return }
+                places.append(try Place(link, at: directory))
+            } else {
+                try place.position.enter(member.name)
+                place.names.append(member.name)
+            }
+        } catch {
+            return record(member.name, StoreError(error))
+        }
+        do {
+            try target.directory.makeDirectory(member.name, mode: 0o700)
+            try target.enter(member.name)
+        } catch {
+            if error.isDiskFull { throw .outOfSpace }
+            record(member.name, StoreError(error))
+            return try storing { () throws(SystemError) in
+                if member.target != nil {
+                    places.removeLast()
+                } else {
+                    try place.position.leave()
+                    place.names.removeLast()
+                }
+            }
+        }
+        frames.append(Frame(name: member.name, startsPlace: member.target != nil))
+        try copyMembers()
+    }
+
+    /// Gives the copy of a folder, which is complete now, the mode and attributes of its source.
+    private func finishDirectory() throws(StoreError) {
+        do {
+            let status = try place.position.directory.status()
+            let own = try target.directory.status()
+            try place.position.directory.copyAttributes(to: target.directory)
+            // Set-group on a folder comes from the folder above, as for any new one.
+            try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
+        } catch {
+            if error.isDiskFull { throw .outOfSpace }
+            record(nil, StoreError(error))
+        }
+    }
+
+    // MARK: Members
+
+    private func copyMembers() throws(StoreError) {
+        var block = DirectoryBlock(capacity: 1 << 15)
+        let place = place
+        do throws(SystemError) {
+            while try block.read(from: place.position.directory) {
+                var names: [(name: [UInt8], kind: DirectoryEntry.Kind)] = []
+                block.scan { entry in names.append((entry.bytes, entry.kind)) }
+                for (name, kind) in names where ReservedName(name) == nil {
+                    try copyMember(name, kind: kind)
+                }
+            }
+        } catch {
+            if error.isDiskFull { throw .outOfSpace }
+            record(nil, StoreError(error))
+        }
+    }
+
+    /// - Throws: only what ends the whole copy.
+    private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
+        do throws(SystemError) {
+            let directory = frames.count - 1
+            switch kind {
+            case .special: return
+            case .directory: frames[directory].pending.append(Pending(name: name))
+            case .regular: try copyFile(name, from: place.position.directory.open(name, for: .content))
+            case .symbolicLink: try copyLinked(name)
+            case .unknown:
+                switch try place.position.directory.status(of: name).kind {
+                case .special: return
+                case .directory: frames[directory].pending.append(Pending(name: name))
+                case .regular: try copyFile(name, from: place.position.directory.open(name, for: .content))
+                case .symbolicLink: try copyLinked(name)
+                }
+            }
+        } catch {
+            if error.isDiskFull { throw error }
+            // Gone meanwhile.
+            if error.code != .noEntry { record(name, StoreError(error)) }
+        }
+    }
+
+    private func copyLinked(_ name: [UInt8]) throws(SystemError) {
+        guard let link = place.path(of: name),
+            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed)
+        else { return }
+        if status.kind == .directory {
+            frames[frames.count - 1].pending.append(Pending(name: name, target: target))
+        } else {
+            try copyFile(name, from: share.directory.open(target.bytes, for: .content, mayWait: true))
+        }
+    }
+
+    private func copyFile(_ name: [UInt8], from file: consuming FileDescriptor) throws(SystemError) {
+        let status = try file.status()
+        guard status.kind == .regular else { return }
+        let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)
+        do {
+            try Self.copyContent(of: file, status: status, to: copy)
+        } catch {
+            try? target.directory.unlink(name)
+            throw error
+        }
+    }
+
+    /// Bytes, mode and attributes; the modification time is new, as for everything that COPY makes (RFC 4918
+    /// §15.7).
+    static func copyContent(
+        of file: borrowing FileDescriptor, status: FileStatus, to copy: borrowing FileDescriptor
+    ) throws(SystemError) {
+        try file.copyContent(to: copy, status: status)
+        try copy.setMode(status.mode & 0o777)
+        try file.copyAttributes(to: copy, except: Stamp.attribute)
+        try copy.setModified(StampClock.shared.next())
+    }
+
+    /// - Parameter name: a member of the current folder; nil for the folder itself.
+    private func record(_ name: [UInt8]?, _ error: StoreError) {
+        var path = source
+        for name in frames.dropFirst().map(\.name) + (name.map { [$0] } ?? []) {
+            path = path.appending(name) ?? path
+        }
+        failures.append((path, error))
+    }
+}

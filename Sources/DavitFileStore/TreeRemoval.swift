@@ -1,0 +1,154 @@
+internal import DavitStore
+internal import DavitSystem
+
+/// Removes a tree, as far as that goes. Neither depth nor size matter: one descriptor, and the names of the
+/// collections that are still to be visited. Links are removed, never followed.
+struct TreeRemoval {
+    /// A failed member: its segments below the directory in which the removal started.
+    struct Failure {
+        var segments: [[UInt8]]
+        var error: StoreError
+    }
+
+    /// True for what was built here or is already deleted: permissions within do not matter then.
+    let isOurs: Bool
+    /// How many files may still be removed.
+    private(set) var budget: Int
+    private(set) var failures: [Failure] = []
+    private var frames: [Frame] = []
+
+    private struct Frame {
+        var name: [UInt8]
+        /// Collections within that are still to be removed.
+        var pending: [[UInt8]] = []
+        /// How often it was read and still was not empty afterwards.
+        var attempts = 0
+        var hasFailure = false
+    }
+
+    init(isOurs: Bool, budget: Int = .max) {
+        self.isOurs = isOurs
+        self.budget = budget
+    }
+
+    mutating func remove(_ name: [UInt8], in directory: borrowing FileDescriptor) {
+        do {
+            try directory.unlink(name)
+            budget -= 1
+            return
+        } catch {
+            guard error.code == .isDirectory || error.code == .notPermitted else {
+                if error.code != .noEntry { record(name, StoreError(error)) }
+                return
+            }
+        }
+        do throws(SystemError) {
+            let start = try directory.open([UInt8(ascii: ".")], for: .entries)
+            var position = try DirectoryPosition(at: start)
+            frames = [Frame(name: [], pending: [name])]
+            try walk(&position)
+        } catch {
+            frames = []
+            record(name, StoreError(error))
+        }
+    }
+
+    private mutating func walk(_ position: inout DirectoryPosition) throws(SystemError) {
+        while budget > 0 {
+            if let name = frames[frames.count - 1].pending.popLast() {
+                enter(Frame(name: name), &position)
+            } else if frames.count == 1 {
+                return
+            } else {
+                let frame = frames.removeLast()
+                try position.leave()
+                removeEmptied(frame, &position)
+            }
+        }
+    }
+
+    private mutating func enter(_ frame: Frame, _ position: inout DirectoryPosition) {
+        do throws(SystemError) {
+            do throws(SystemError) {
+                try position.enter(frame.name)
+            } catch {
+                guard isOurs, error.code == .accessDenied else { throw error }
+                try position.directory.setMode(0o700, of: frame.name)
+                try position.enter(frame.name)
+            }
+        } catch {
+            // It may be empty, or no directory any more.
+            let reason = error
+            if (try? position.directory.removeDirectory(frame.name)) == nil, reason.code != .noEntry {
+                record(frame.name, StoreError(reason))
+            }
+            return
+        }
+        frames.append(frame)
+        removeFiles(of: position.directory)
+    }
+
+    /// Removes all but collections, which become pending.
+    private mutating func removeFiles(of directory: borrowing FileDescriptor) {
+        var block = DirectoryBlock(capacity: 1 << 15)
+        do throws(SystemError) {
+            while budget > 0, try block.read(from: directory) {
+                var names: [(name: [UInt8], isDirectory: Bool)] = []
+                block.scan { entry in names.append((entry.bytes, entry.kind == .directory)) }
+                for (name, isDirectory) in names where budget > 0 {
+                    if isDirectory {
+                        frames[frames.count - 1].pending.append(name)
+                    } else {
+                        removeFile(name, in: directory)
+                    }
+                }
+            }
+        } catch {
+            record([], StoreError(error))
+        }
+    }
+
+    private mutating func removeFile(_ name: [UInt8], in directory: borrowing FileDescriptor) {
+        do throws(SystemError) {
+            do throws(SystemError) {
+                try directory.unlink(name)
+            } catch {
+                guard isOurs, error.code == .accessDenied else { throw error }
+                try directory.setMode(0o700)
+                try directory.unlink(name)
+            }
+            budget -= 1
+        } catch {
+            let isDirectory = (try? directory.status(of: name))?.kind == .directory
+            if isDirectory {
+                frames[frames.count - 1].pending.append(name)
+            } else if error.code != .noEntry {
+                record(name, StoreError(error))
+            }
+        }
+    }
+
+    private mutating func removeEmptied(_ frame: Frame, _ position: inout DirectoryPosition) {
+        do {
+            try position.directory.removeDirectory(frame.name)
+            budget -= 1
+        } catch {
+            if error.code == .noEntry { return }
+            guard error.code == .notEmpty, !frame.hasFailure else {
+                if !frame.hasFailure { record(frame.name, StoreError(error)) }
+                frames[frames.count - 1].hasFailure = true
+                return
+            }
+            // Somebody added to it, or the volume left entries out while others were removed.
+            guard frame.attempts < 3 else { return record(frame.name, .busy) }
+            enter(Frame(name: frame.name, attempts: frame.attempts + 1), &position)
+        }
+    }
+
+    /// - Parameter name: a member of the current directory; empty for that directory itself.
+    private mutating func record(_ name: [UInt8], _ error: StoreError) {
+        let above = frames.dropFirst().map(\.name)
+        failures.append(Failure(segments: name.isEmpty ? above : above + [name], error: error))
+        if !frames.isEmpty { frames[frames.count - 1].hasFailure = true }
+    }
+}

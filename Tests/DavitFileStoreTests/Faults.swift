@@ -1,0 +1,25 @@
+import DavitSystem
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Runs `body` with the faults of `plan`, which only calls of this thread see.
+@discardableResult
+func withFaults<R>(_ plan: FaultPlan, _ body: () throws -> R) rethrows -> R {
+    try FileFaults.$plan.withValue(plan, operation: body)
+}
+
+enum Errno {
+    static let again = EAGAIN
+    static let access = EACCES
+    static let io = EIO
+    static let noSpace = ENOSPC
+    static let crossVolume = EXDEV
+    static let notPermitted = EPERM
+    static let invalid = EINVAL
+    static let notSupported = EOPNOTSUPP
+    static let noDescriptors = EMFILE
+}

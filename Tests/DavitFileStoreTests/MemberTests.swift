@@ -1,0 +1,142 @@
+import DavitFileStore
+import DavitHTTP
+import DavitStore
+import DavitSystem
+import Testing
+
+struct MemberTests {
+    @Test(arguments: Volume.allCases)
+    func listsWhatIsServed(volume: Volume) throws {
+        let sandbox = try Sandbox(on: volume)
+        try sandbox.write("file", "123", mode: 0o755)
+        try sandbox.makeFolder("folder")
+        try sandbox.write("folder/inner", "4567")
+        try sandbox.makeSpecial("fifo")
+        try sandbox.link("link", to: "folder/inner")
+        try sandbox.link("collection", to: "folder")
+        for (name, text) in [
+            ("outside", "../outside"), ("dangling", "none"), ("loop", "loop"), ("pipe", "fifo"),
+        ] {
+            try sandbox.link(name, to: text)
+        }
+        try sandbox.write(".hidden")
+        let store = try sandbox.store()
+        let members = try store.list("")
+        #expect(members.map(\.text) == [".hidden", "collection", "file", "folder", "link"])
+        #expect(members.map(\.info.isCollection) == [false, true, false, true, false])
+        #expect(members.map(\.info.length) == [0, 0, 3, 0, 4])
+        #expect(members.map { $0.canonicalPath?.description } == [nil, "/folder", nil, nil, "/folder/inner"])
+        #expect(members.map(\.info.isExecutable) == [false, false, true, false, false])
+        // What a listing says is what a look at the member says.
+        for member in members {
+            let path = try resource(member.text)
+            let info = try #require(try store.lookup(path, last: .followed, wait: .allowed).info)
+            #expect(info.entityTag == member.info.entityTag)
+            #expect(info.identity == member.info.identity)
+            #expect(info.volume == member.info.volume)
+        }
+    }
+
+    @Test func listsManyMembersInBlocksThatStartSmall() throws {
+        let sandbox = try Sandbox(on: .memory)
+        let names = (0..<5000).map { "a member with a name of some length \($0)" }
+        for name in names { try sandbox.write(name) }
+        let cursor = try sandbox.store().members(of: .root)
+        var blocks: [[Member]] = []
+        while case let block = try cursor.next(), !block.isEmpty { blocks.append(block) }
+        #expect(blocks.count > 3)
+        #expect(blocks[0].count < 100)
+        #expect(Set(blocks.joined().map(\.text)) == Set(names))
+        #expect(blocks.joined().count == names.count)
+        #expect(try cursor.next().isEmpty)
+    }
+
+    @Test func listsNamesOfAnyBytes() throws {
+        let sandbox = try Sandbox()
+        let store = try sandbox.store()
+        let names: [[UInt8]] = [
+            [UInt8](repeating: 0xFF, count: 255), [0x80], Array("...".utf8), Array(" ".utf8),
+            Array("\n%".utf8),
+        ]
+        for name in names { try store.put("", at: #require(ResourcePath.root.appending(name))) }
+        #expect(Set(try store.list("").map(\.name)) == Set(names))
+    }
+
+    @Test func saysWhatCannotBeListed() throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file")
+        try sandbox.makeSpecial("fifo")
+        let store = try sandbox.store()
+        #expect(throws: StoreError.wrongKind) { try store.list("file") }
+        #expect(throws: StoreError.notFound) { try store.list("none") }
+        #expect(throws: StoreError.missingAncestor) { try store.list("file/none") }
+        withFaults(FaultPlan(failCalls: ["getdents64": Errno.io])) {
+            #expect(throws: StoreError.self) { try store.list("") }
+        }
+        // A list that is short for want of memory would be a lie.
+        try sandbox.link("link", to: "file")
+        let plan = FaultPlan(failCalls: ["readlinkat": Errno.noDescriptors])
+        withFaults(plan) { #expect(throws: StoreError.busy) { try store.list("") } }
+    }
+
+    @Test func opensContentWithFourCalls() throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file", "text")
+        let store = try sandbox.store()
+        let plan = FaultPlan()
+        let opened = try withFaults(plan) { try store.open(resource("file"), wait: .allowed) }
+        #expect(content(opened) == "text")
+        #expect(plan.calls == ["openat2", "statx", "openat2", "statx"])
+        #expect(opened.info.length == 4)
+        // What is open stays what it was.
+        try store.put("other text", at: resource("file"))
+        #expect(content(opened) == "text")
+    }
+
+    @Test func opensCollectionsWithoutADescriptor() throws {
+        let sandbox = try Sandbox()
+        let opened = try sandbox.store().open(.root, wait: .allowed)
+        #expect(opened.info.isCollection)
+        #expect(opened.content == nil)
+        #expect(throws: StoreError.notFound) { try sandbox.store().open(resource("none"), wait: .allowed) }
+    }
+
+    @Test func findsContentThatIsReplacedByAFIFO() throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeSpecial("fifo")
+        let store = try sandbox.store()
+        // No writer: an open that waits would never return.
+        #expect(throws: StoreError.notFound) { try store.open(resource("fifo"), wait: .allowed) }
+        #expect(throws: StoreError.notFound) { try store.open(resource("fifo"), wait: .never) }
+    }
+
+    /// The kernel is asked who opened them; a descriptor that only names a file (O_PATH) does not count.
+    @Test func neverOpensSpecialFiles() throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        try sandbox.makeSpecial("folder/fifo")
+        try sandbox.link("link", to: "folder/fifo")
+        let watch = try OpenWatch(sandbox.path("folder/fifo"))
+        let store = try sandbox.store()
+        let components = try sandbox.store(.components)
+        for store in [store, components] {
+            for name in ["folder/fifo", "link"] {
+                _ = try store.lookup(resource(name), last: .followed, wait: .allowed)
+                _ = try store.lookup(resource(name), last: .itself, wait: .allowed)
+                #expect(throws: StoreError.notFound) { try store.open(resource(name), wait: .allowed) }
+                #expect(throws: StoreError.self) { try store.put("", at: resource(name)) }
+            }
+            #expect(try store.list("").map(\.text) == ["folder"])
+            #expect(try store.list("folder").isEmpty)
+        }
+        _ = try store.stageCopy(of: resource("folder"), for: resource("copy"), includesMembers: true)
+        store.sweepLeftovers { false }
+        #expect(watch.count == 0)
+        #expect(store.detachAndDestroy("folder") == [])
+        // The watch sees opens: one by this test.
+        try sandbox.makeSpecial("seen")
+        let other = try OpenWatch(sandbox.path("seen"))
+        _ = sandbox.read("seen")
+        #expect(other.count == 1)
+    }
+}
