@@ -50,13 +50,26 @@ let package = Package(
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
+        library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
+
+        // What tests share.
+        library("DavitTesting", ["DavitServer", "DavitHTTP"]),
+
+        tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitServer", ["DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
+        tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),
+        tests(
+            of: "DavitEngine",
+            [
+                "DavitTesting", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitServer",
+                "DavitSystem", "DavitHTTP",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,151 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// The one check of preconditions, `If` and locks. Synchronous: it runs on the event loop for a first answer,
+/// and again inside the section of the change, where its answer counts.
+struct WriteGuard: Sendable {
+    let share: Share
+    let context: RequestContext
+    let wait: Wait
+
+    /// Checks everything that can forbid a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
+    /// HTTP preconditions and `If` (412), then locks (423).
+    ///
+    /// - Parameter target: what is at the target now; nil if nothing is.
+    func check(target: ResourceInfo?, path: ResourcePath, effects: [Effect]) throws(WebDAVError) {
+        try checkPreconditions(target: target)
+        try checkIf(target: target, path: path)
+        for effect in effects { try checkLocks(effect) }
+    }
+
+    func checkPreconditions(target: ResourceInfo?) throws(WebDAVError) {
+        let outcome = Preconditions.evaluate(
+            context.request, current: RequestContext.validators(of: target), now: context.now)
+        switch outcome {
+        case .proceed: return
+        case .notModified, .failed: throw WebDAVError(.preconditionFailed)
+        }
+    }
+
+    /// RFC 4918 §10.4: 412 if `If` is there and none of its lists holds.
+    func checkIf(target: ResourceInfo?, path: ResourcePath) throws(WebDAVError) {
+        guard let header = context.ifHeader else { return }
+        let holds = try header.evaluate { tag throws(WebDAVError) in
+            try state(ofTag: tag, target: target, path: path)
+        }
+        guard holds else { throw WebDAVError(.preconditionFailed) }
+    }
+
+    private func state(
+        ofTag tag: String?, target: ResourceInfo?, path: ResourcePath
+    ) throws(WebDAVError) -> IfHeader.ResourceState {
+        guard let tag else { return try state(at: path, info: target) }
+        guard let tagged = share.path(ofTag: tag, in: context) else { return .unmapped }
+        let lookup = try storing { () throws(StoreError) in
+            try share.lookTagged(at: tagged, wait: wait)
+        }
+        return try state(at: lookup.path, info: lookup.info)
+    }
+
+    private func state(at path: ResourcePath, info: ResourceInfo?) throws(WebDAVError)
+        -> IfHeader.ResourceState
+    {
+        let tokens = Set(try locks(covering: path).map(\.token.uri))
+        let tag = info.flatMap { $0.isCollection ? nil : $0.entityTag }
+        return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
+    }
+
+    /// RFC 4918 §7: 423 with `lock-token-submitted` unless a token of each lock in the way was submitted by
+    /// the principal who holds it (§6.4).
+    func checkLocks(_ effect: Effect) throws(WebDAVError) {
+        guard share.state.hasLocks else { return }
+        switch effect {
+        case .write(let path): try require(try locks(covering: path))
+        case .member(let path):
+            if let parent = path.parent { try require(try locks(covering: parent)) }
+        case .tree(let path):
+            try require(try locks(covering: path))
+            try requireEach(try locks(under: path))
+        }
+    }
+
+    private func require(_ locks: [Lock]) throws(WebDAVError) {
+        // Where several locks cover one resource they are shared, and one token is enough (§6.2).
+        guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
+        throw WebDAVError(.locked, .lockTokenSubmitted(locks.map(\.rootHref)))
+    }
+
+    private func requireEach(_ locks: [Lock]) throws(WebDAVError) {
+        let missing = unheldRoots(among: locks)
+        guard !missing.isEmpty else { return }
+        throw WebDAVError(
+            .locked, .lockTokenSubmitted(locks.filter { missing.contains($0.root) }.map(\.rootHref)))
+    }
+
+    /// The lock roots below a collection for which no token was submitted.
+    func unheldRoots(among locks: [Lock]) -> Set<ResourcePath> {
+        var missing = Set(locks.map(\.root))
+        for lock in locks where isHeld(lock) { missing.remove(lock.root) }
+        return missing
+    }
+
+    func isHeld(_ lock: Lock) -> Bool {
+        context.submittedTokens.contains(lock.token.uri) && isOwner(of: lock)
+    }
+
+    /// Only who took a lock may use its token (§6.4); without authentication there is nobody to tell apart.
+    func isOwner(of lock: Lock) -> Bool { lock.principal == nil || lock.principal == context.principal }
+
+    // MARK: Locks that count
+
+    /// The active locks that protect `path`, outermost first.
+    func locks(covering path: ResourcePath) throws(WebDAVError) -> [Lock] {
+        try standing(share.state.locks(covering: path, now: context.now))
+    }
+
+    /// The active locks whose root is below `path`.
+    func locks(under path: ResourcePath) throws(WebDAVError) -> [Lock] {
+        try standing(share.state.locks(under: path, now: context.now))
+    }
+
+    /// Leaves out the locks whose root is no longer the resource that was locked: it was replaced or removed
+    /// behind the server's back, and the rows at its name are nobody's.
+    private func standing(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
+        try storing { () throws(StoreError) in
+            var standing: [Lock] = []
+            for lock in locks {
+                let info = try share.resources.lookup(lock.root, last: .itself, wait: wait).info
+                let binding = share.state.binding(ofLockRoot: lock.root)
+                if let info, binding?.holds(for: info.identity) == true { standing.append(lock) }
+            }
+            return standing
+        }
+    }
+}
+
+extension Share {
+    /// The path that a Resource-Tag of `If` names; nil if it is not on this server.
+    func path(ofTag tag: String, in context: RequestContext) -> ResourcePath? {
+        let bytes = Array(tag.utf8)
+        guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
+        if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
+        return try? ResourcePath.parse(rawPath: destination.rawPath).path
+    }
+
+    /// True if `authority` is the host this request was sent to, or one of the configured public names.
+    /// Schemes and their default ports are not told apart: a proxy that ends TLS changes both.
+    func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
+        guard let other = HostField(parsing: authority.span) else { return false }
+        if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
+        guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
+            return true
+        }
+        guard let own = HostField(parsing: own.span), own.host == other.host else { return false }
+        return Self.portThatCounts(own) == Self.portThatCounts(other)
+    }
+
+    private static func portThatCounts(_ field: HostField) -> UInt16? {
+        field.port == 80 || field.port == 443 ? nil : field.port
+    }
+}

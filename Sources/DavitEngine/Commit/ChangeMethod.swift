@@ -1,0 +1,90 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+/// What stands at the target, and for COPY and MOVE at the destination, at one moment.
+struct Scene: Sendable {
+    let context: RequestContext
+    /// What the method acts on; for DELETE and MOVE that can be a link.
+    var target: Lookup
+    /// What a client sees at the target, which for a link is what it leads to: preconditions, `If` and a slash
+    /// at the end are about this. Elsewhere the same as ``target``.
+    var subject: Lookup
+    var destination: Lookup?
+    /// What a client sees at the destination.
+    var destinationSubject: Lookup?
+    /// The canonical paths of the resources that `If` names besides.
+    var tagged: [ResourcePath] = []
+
+    /// Where the change happens: what was prepared for one place cannot be committed in another.
+    var place: [ResourcePath] { [target.path] + (destination.map { [$0.path] } ?? []) }
+
+    /// All that the checks and the change rest on.
+    var paths: [ResourcePath] {
+        place + [subject.path] + (destinationSubject.map { [$0.path] } ?? []) + tagged
+    }
+
+    /// The locks on what a link leads to protect the link as well: its holder has locked that name.
+    var linkEffects: [Effect] {
+        var effects: [Effect] = []
+        if subject.path != target.path { effects.append(.write(subject.path)) }
+        if let destination, let destinationSubject, destinationSubject.path != destination.path {
+            effects.append(.write(destinationSubject.path))
+        }
+        return effects
+    }
+}
+
+/// A method that changes something. ``Share/change(_:context:)`` drives it, so that preconditions, `If` and
+/// locks are checked in one place, and again in one section with the change:
+///
+/// 1. the scene is looked up, ``effects(on:)`` says what would change, the guard checks it;
+/// 2. ``prepare(_:)`` receives a body or builds a copy, outside of any section, as long as it takes
+///    (a method that ``needsNoScene(_:)`` to prepare starts here, with the paths as they were asked for);
+/// 3. in a section that claims only the paths that change: scene, effects and guard once more, then
+///    ``commit(_:_:guard:)`` as one synchronous run;
+/// 4. ``finish(_:in:)`` removes what was replaced, and answers.
+protocol ChangeMethod: Sendable {
+    associatedtype Prepared: Sendable
+    associatedtype Outcome: Sendable
+
+    var share: Share { get }
+    /// Whether a link at the target is followed, or meant itself.
+    var targetSegment: LastSegment { get }
+    /// The destination as asked, and whether a link there is followed; nil for most methods.
+    var destination: (path: ResourcePath, last: LastSegment)? { get }
+
+    /// True if preparing is cheap and refusing early would save the client nothing: no body, or a short one that
+    /// is on its way already. The first look then is the one that counts, in the section.
+    func needsNoScene(_ request: HTTPRequest) -> Bool
+    /// Whether what ``prepare(_:)`` has made serves only the place it was made for.
+    func isForOnePlace(_ prepared: Prepared) -> Bool
+
+    /// Refuses what the method can never do here, and says what it will change.
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
+    func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared
+    /// Removes what was prepared and will not be committed.
+    func discard(_ prepared: Prepared) async
+    /// How the paths that change are claimed.
+    func claims(on scene: Scene) -> [Claim]
+    func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse
+}
+
+extension ChangeMethod {
+    var targetSegment: LastSegment { .followed }
+    func needsNoScene(_ request: HTTPRequest) -> Bool {
+        if request.expectsContinue { return false }
+        return !request.body.isPresent || request.body.declaredLength.map { $0 <= Self.shortBytes } ?? false
+    }
+    /// Bytes of a body that are taken before anything is looked at.
+    static var shortBytes: Int64 { 64 << 10 }
+    var destination: (path: ResourcePath, last: LastSegment)? { nil }
+    func isForOnePlace(_ prepared: Prepared) -> Bool { false }
+    func discard(_ prepared: Prepared) async {}
+    func claims(on scene: Scene) -> [Claim] { [Claim(path: scene.target.path, mode: .exclusive)] }
+}
+
+extension ChangeMethod where Prepared == Void {
+    func prepare(_ scene: Scene) async throws(WebDAVError) {}
+}

@@ -1,0 +1,154 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+extension Share {
+    /// How often a change is tried because somebody changes links on its way, or makes what it was to make.
+    private static let attemptLimit = 8
+
+    /// The one way every change takes; see ``ChangeMethod``.
+    func change<Method: ChangeMethod>(
+        _ method: Method, context: RequestContext
+    ) async throws(WebDAVError) -> HTTPResponse {
+        let first =
+            method.needsNoScene(context.request)
+            ? expectedScene(for: method, context: context)
+            : try await attempt { wait throws(WebDAVError) in
+                try checkedScene(for: method, context: context, wait: wait).0
+            }
+        let prepared = try await method.prepare(first)
+        let outcome: (value: Method.Outcome, scene: Scene)
+        do throws(WebDAVError) {
+            outcome = try await commit(method, prepared, from: first)
+        } catch {
+            await method.discard(prepared)
+            throw error
+        }
+        return try await method.finish(outcome.value, on: outcome.scene)
+    }
+
+    /// Commits what was prepared, in a section of its own.
+    func commit<Method: ChangeMethod>(
+        _ method: Method, _ prepared: Method.Prepared, from first: Scene
+    ) async throws(WebDAVError) -> (value: Method.Outcome, scene: Scene) {
+        var scene = first
+        for attempt in 1...Self.attemptLimit {
+            let claimed = scene
+            let section: Section
+            do { section = try await sections.acquire(claims(of: method, on: claimed)) } catch { throw .busy }
+            defer { section.release() }
+            let result = try await offload { () throws(WebDAVError) -> (Method.Outcome?, Scene) in
+                var context = claimed.context
+                context.now = now()
+                state.expireLocks(now: context.now)
+                let (current, check) = try checkedScene(for: method, context: context, wait: .allowed)
+                if method.isForOnePlace(prepared), current.place != first.place { throw .busy }
+                // A link was changed between look-up and claim: what is claimed is not what would change.
+                guard current.paths == claimed.paths else { return (nil, current) }
+                do throws(WebDAVError) {
+                    return (try method.commit(current, prepared, guard: check), current)
+                } catch {
+                    if error.isOvertaken, attempt < Self.attemptLimit { return (nil, current) }
+                    throw error
+                }
+            }
+            if let outcome = result.0 { return (outcome, result.1) }
+            scene = result.1
+        }
+        throw .busy
+    }
+
+    /// The claims of the method, and a shared one on everything else that its checks rest on: nothing of it may
+    /// change before the commit. Above and below what the method claims, nothing can.
+    private func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
+        var claims = method.claims(on: scene)
+        for path in scene.paths
+        where !claims.contains(where: { $0.path.contains(path) || path.contains($0.path) }) {
+            claims.append(Claim(path: path, mode: .shared))
+        }
+        return claims
+    }
+
+    /// The scene as it is if there are no links on the way; only its paths count, for the first claims.
+    private func expectedScene<Method: ChangeMethod>(for method: Method, context: RequestContext) -> Scene {
+        let target = Lookup(path: context.path, state: .unmapped)
+        var scene = Scene(context: context, target: target, subject: target)
+        scene.destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
+        scene.destinationSubject = scene.destination
+        scene.tagged = tags(in: context).compactMap { path(ofTag: $0, in: context) }
+        return scene
+    }
+
+    /// The Resource-Tags of `If`, each once.
+    private func tags(in context: RequestContext) -> [String] {
+        Set(context.ifHeader?.lists.compactMap(\.resourceTag) ?? []).sorted()
+    }
+
+    private func checkedScene<Method: ChangeMethod>(
+        for method: Method, context: RequestContext, wait: Wait
+    ) throws(WebDAVError) -> (Scene, WriteGuard) {
+        let scene = try scene(for: method, context: context, wait: wait)
+        let effects = try method.effects(on: scene)
+        let check = WriteGuard(share: self, context: context, wait: wait)
+        try check.check(
+            target: scene.subject.info, path: scene.subject.path, effects: effects + scene.linkEffects)
+        return (scene, check)
+    }
+
+    private func scene<Method: ChangeMethod>(
+        for method: Method, context: RequestContext, wait: Wait
+    ) throws(WebDAVError) -> Scene {
+        try storing { () throws(StoreError) in
+            let (target, subject) = try look(at: context.path, last: method.targetSegment, wait: wait)
+            var scene = Scene(context: context, target: target, subject: subject)
+            if let (path, last) = method.destination {
+                (scene.destination, scene.destinationSubject) = try look(at: path, last: last, wait: wait)
+            }
+            for tag in tags(in: context) {
+                if let path = path(ofTag: tag, in: context) {
+                    scene.tagged.append(try lookTagged(at: path, wait: wait).path)
+                }
+            }
+            return scene
+        }
+    }
+}
+
+extension Share {
+    /// What stands at any path. Links that lead round and round are as unservable as those that lead outside.
+    func look(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+        do throws(StoreError) {
+            return try resources.lookup(path, last: .followed, wait: wait)
+        } catch .loop {
+            return Lookup(path: path, state: .unservable)
+        } catch {
+            throw error
+        }
+    }
+
+    /// What stands at any path, and what is to be seen there; one look unless there is a link on the way.
+    private func look(
+        at path: ResourcePath, last: LastSegment, wait: Wait
+    ) throws(StoreError) -> (itself: Lookup, seen: Lookup) {
+        let seen = try look(at: path, wait: wait)
+        guard last == .itself, seen.path != path else { return (seen, seen) }
+        return (try resources.lookup(path, last: .itself, wait: wait), seen)
+    }
+
+    /// What stands at a path that `If` names: where nothing can, nothing does (RFC 4918 §10.4.4).
+    func lookTagged(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+        do throws(StoreError) {
+            return try look(at: path, wait: wait)
+        } catch {
+            switch error {
+            case .forbidden, .invalidName: return Lookup(path: path, state: .unservable)
+            default: throw error
+            }
+        }
+    }
+
+    /// Runs on another thread what no answer depends on. Where too much waits, it is left to the sweep of
+    /// leftovers.
+    func tidy(_ body: @escaping @Sendable () -> Void) async { _ = await work.run(body) }
+}

@@ -1,0 +1,60 @@
+public import DavitHTTP
+public import DavitServer
+
+/// WebDAV as one handler: a request in, its method found, its errors made into responses.
+public struct WebDAVHandler: Handler {
+    private let share: Share
+    private let page: (any CollectionPage)?
+
+    /// - Parameter page: what a browser gets for GET on a collection; nil for nothing but a head.
+    public init(share: Share, page: (any CollectionPage)?) {
+        self.share = share
+        self.page = page
+    }
+
+    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        do throws(WebDAVError) {
+            return try await dispatch(request)
+        } catch {
+            if let connectionError = error.connectionError { throw connectionError }
+            return error.response()
+        }
+    }
+
+    private func dispatch(_ request: HTTPRequest) async throws(WebDAVError) -> HTTPResponse {
+        if case .other = request.method { throw WebDAVError(.notImplemented) }
+        if request.target.form == .asterisk { return OptionsMethod.response(allowing: AllowedMethods.any) }
+        if share.configuration.isReadOnly, !Self.isReading(request.method) { throw WebDAVError(.forbidden) }
+        let context = try RequestContext(request, now: share.now())
+
+        switch request.method {
+        case .get, .head: return try await GetMethod(share: share, page: page).respond(context)
+        case .options: return try await OptionsMethod(share: share).respond(context)
+        case .propfind: return try await PropFindMethod(share: share).respond(context)
+        case .put: return try await share.change(PutMethod(share: share), context: context)
+        case .delete: return try await share.change(DeleteMethod(share: share), context: context)
+        case .mkcol: return try await share.change(MkColMethod(share: share), context: context)
+        case .proppatch: return try await share.change(PropPatchMethod(share: share), context: context)
+        case .copy:
+            let transfer = try Transfer(request, context: context, share: share)
+            return try await share.change(CopyMethod(share: share, transfer: transfer), context: context)
+        case .move:
+            let transfer = try Transfer(request, context: context, share: share)
+            return try await share.change(MoveMethod(share: share, transfer: transfer), context: context)
+        case .lock:
+            return try await share.change(LockMethod(share: share, request: request), context: context)
+        case .unlock:
+            return try await share.change(UnlockMethod(share: share, request: request), context: context)
+        case .post, .patch, .trace, .connect: throw .methodNotAllowed(AllowedMethods.any)
+        case .other: throw WebDAVError(.notImplemented)
+        }
+    }
+
+    /// An allow-list: a method that is added later is refused until someone decides about it.
+    private static func isReading(_ method: HTTPMethod) -> Bool {
+        switch method {
+        case .get, .head, .options, .propfind: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// COPY (RFC 4918 §9.8): the copy is built aside and then swapped in, so that a failure before that leaves the
+/// destination as it was. To a free name it finishes what it can (§9.8.3).
+struct CopyMethod: ChangeMethod {
+    let share: Share
+    let transfer: Transfer
+    var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .followed) }
+
+    /// The copy is built before the section: not for nothing.
+    func needsNoScene(_ request: HTTPRequest) -> Bool { false }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        try transfer.check(scene)
+        return scene.destination.map(Transfer.effects) ?? []
+    }
+
+    func claims(on scene: Scene) -> [Claim] {
+        [Claim(path: scene.target.path, mode: .shared)]
+            + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
+    }
+
+    func isForOnePlace(_ prepared: any StagedTree) -> Bool { true }
+
+    func prepare(_ scene: Scene) async throws(WebDAVError) -> any StagedTree {
+        guard let destination = scene.destination else { throw WebDAVError(.conflict) }
+        let (resources, source) = (share.resources, scene.target.path)
+        let includesMembers = transfer.depth == .infinity
+        return try await share.offload { () throws(WebDAVError) in
+            try storing { () throws(StoreError) in
+                try resources.stageCopy(
+                    of: source, for: destination.path, includesMembers: includesMembers)
+            }
+        }
+    }
+
+    func commit(
+        _ scene: Scene, _ staged: any StagedTree, guard: WriteGuard
+    ) throws(WebDAVError) -> any StagedTree {
+        guard let destination = scene.destination else { throw WebDAVError(.conflict) }
+        if !staged.failures.isEmpty && destination.info != nil { return staged }
+        try share.swapIn(staged, from: scene.target.path, to: destination)
+        return staged
+    }
+
+    func discard(_ staged: any StagedTree) async { await share.tidy { staged.destroy() } }
+
+    func finish(_ staged: any StagedTree, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        await discard(staged)
+        guard staged.failures.isEmpty else {
+            return MemberFailure.response(staged.failures.map(MemberFailure.init), scene: scene)
+        }
+        return Transfer.response(scene)
+    }
+}

@@ -1,0 +1,98 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// DELETE (RFC 4918 §9.6): the target and everything below it goes. What cannot go stays with its ancestors,
+/// and is named in a 207.
+struct DeleteMethod: ChangeMethod {
+    enum Outcome: Sendable {
+        case removed
+        /// Out of sight already; its members are removed after the section.
+        case detached(any DetachedTree, SavedRows)
+        /// Members that stayed.
+        case partial([MemberFailure])
+    }
+
+    let share: Share
+    /// A link at the target is removed itself.
+    var targetSegment: LastSegment { .itself }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        let path = scene.target.path
+        switch scene.target.state {
+        case .unmapped, .missingAncestor, .unservable: throw WebDAVError(.notFound)
+        case .mapped:
+            if path.isRoot { throw WebDAVError(.forbidden) }
+            let isCollection = scene.subject.info?.isCollection == true
+            if !isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
+        }
+        // §9.6.1: on a collection, Depth other than infinity is an error.
+        if scene.target.info?.isCollection == true {
+            let isInfinite =
+                scene.context.request.withValue(of: .depth) { Depth.parse($0) == .infinity } ?? true
+            if !isInfinite { throw WebDAVError(.badRequest) }
+        }
+        // Locks below the target do not stop the rest: `commit` looks at them one by one.
+        return [.write(path), .member(path)]
+    }
+
+    func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
+        let path = scene.target.path
+        guard scene.target.info?.isCollection == true else {
+            try storing { () throws(StoreError) in try share.resources.removeContent(at: path) }
+            share.dropRows(under: path)
+            return .removed
+        }
+        let locked = check.unheldRoots(among: try check.locks(under: path))
+        guard locked.isEmpty else {
+            var removal = MemberRemoval(share: share, locked: locked)
+            removal.remove(path)
+            return removal.failures.isEmpty ? .removed : .partial(removal.failures)
+        }
+        return try storing { () throws(StoreError) in
+            let rows = try share.savedRows(under: path)
+            let tree = try share.resources.detach(path)
+            share.dropRows(under: path)
+            return .detached(tree, rows)
+        }
+    }
+
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        switch outcome {
+        case .removed: return HTTPResponse(.noContent)
+        case .partial(let failures): return MemberFailure.response(failures, scene: scene)
+        case .detached(let tree, let rows):
+            let failures = await share.work.run { tree.destroy() } ?? []
+            if failures.isEmpty { return HTTPResponse(.noContent) }
+            guard try await bringBack(tree, rows, to: scene.target.path) else {
+                return HTTPResponse(.noContent)
+            }
+            return MemberFailure.response(failures.map(MemberFailure.init), scene: scene)
+        }
+    }
+
+    /// What could not be removed gets its name back, with its ancestors (§9.6.1) and their rows.
+    /// - Returns: false if somebody has made something new there: that stays, and what is left of the old stays
+    ///   out of sight.
+    private func bringBack(
+        _ tree: any DetachedTree, _ rows: SavedRows, to path: ResourcePath
+    ) async throws(WebDAVError) -> Bool {
+        let section: Section
+        do { section = try await share.sections.acquire([Claim(path: path, mode: .exclusive)]) } catch {
+            throw .busy
+        }
+        defer { section.release() }
+        return try await share.offload { () throws(WebDAVError) in
+            do throws(StoreError) {
+                try tree.restore()
+                try share.putBack(rows)
+                return true
+            } catch .alreadyExists {
+                return false
+            } catch {
+                throw WebDAVError(store: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// LOCK (RFC 4918 §9.10): a new write lock, or new time for those whose tokens `If` submits.
+struct LockMethod: ChangeMethod {
+    enum Prepared: Sendable {
+        case new(LockInfo)
+        case refresh
+    }
+
+    struct Outcome: Sendable {
+        /// For `lockdiscovery`; a new lock stands last.
+        var locks: [Lock]
+        var newToken: LockToken?
+        var isNewResource = false
+        /// Locks on members that are in the way; nothing was locked.
+        var conflicts: [Lock] = []
+    }
+
+    let share: Share
+    let depth: Depth
+    let seconds: Int64
+
+    init(share: Share, request: HTTPRequest) throws(WebDAVError) {
+        self.share = share
+        // §9.10.3: absent means infinity; 1 is an error.
+        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? .infinity, depth != .one
+        else {
+            throw WebDAVError(.badRequest)
+        }
+        self.depth = depth
+        let timeout = request.combinedBytes(of: .timeout).map { TimeoutHeader.parse($0.span) }
+        seconds = (timeout ?? TimeoutHeader(wishes: [])).granted(
+            default: share.configuration.defaultLockSeconds, maximum: share.configuration.maximumLockSeconds)
+    }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        switch scene.target.state {
+        case .mapped(let info):
+            if !info.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
+            // Whether it can be locked beside other locks is for `commit`; a lock in the way is no token to submit.
+            return []
+        case .unmapped:
+            // §7.3: what LOCK makes is no collection.
+            if scene.context.endsInSlash { throw WebDAVError(.conflict) }
+            return scene.context.request.body.isPresent ? [.member(scene.target.path)] : []
+        case .missingAncestor: throw WebDAVError(.conflict)
+        case .unservable: throw WebDAVError(.forbidden)
+        }
+    }
+
+    func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
+        let bytes = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        if bytes.isEmpty { return .refresh }
+        return .new(try parsing { () throws(BodyError) in try LockInfo.parse(bytes) })
+    }
+
+    func commit(
+        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+    ) throws(WebDAVError) -> Outcome {
+        switch prepared {
+        case .refresh: try refresh(scene, check)
+        case .new(let info): try create(info, scene, check)
+        }
+    }
+
+    // MARK: A new lock
+
+    private func create(
+        _ info: LockInfo, _ scene: Scene, _ check: WriteGuard
+    ) throws(WebDAVError) -> Outcome {
+        let path = scene.target.path
+        let covering = try check.locks(covering: path)
+        let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
+        guard conflicts.isEmpty else {
+            throw WebDAVError(.locked, .noConflictingLock(conflicts.map(\.rootHref)))
+        }
+        let below = depth == .infinity ? try check.locks(under: path) : []
+        let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
+        guard inside.isEmpty else { return Outcome(locks: [], conflicts: inside) }
+        let lock = makeLock(info, scene)
+        try storing { () throws(StoreError) in
+            if let existing = scene.target.info {
+                try share.record([.bind(path, current: existing.identity, pending: nil), .addLock(lock)])
+            } else {
+                try createResource(lock)
+            }
+        }
+        return Outcome(
+            locks: covering + [lock], newToken: lock.token, isNewResource: scene.target.info == nil)
+    }
+
+    /// §7.3: a lock on a free name makes an empty resource. The rows come first and name the file that is
+    /// about to appear: without it they count for nothing.
+    private func createResource(_ lock: Lock) throws(StoreError) {
+        let staged = try share.resources.stageContent(for: lock.root, expectedLength: 0)
+        let info = try staged.seal(replacing: nil, modified: nil)
+        try share.record([.bind(lock.root, current: info.identity, pending: nil), .addLock(lock)])
+        do throws(StoreError) {
+            try staged.publish(isReplacing: false)
+        } catch {
+            try? share.record([.removeLock(lock.token)])
+            throw error
+        }
+    }
+
+    private func makeLock(_ info: LockInfo, _ scene: Scene) -> Lock {
+        var generator = SystemRandomNumberGenerator()
+        let random = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let isCollection = scene.target.info?.isCollection == true
+        let slash = isCollection && !scene.context.endsInSlash
+        return Lock(
+            token: LockToken.make(from: random), root: scene.target.path, depth: depth, scope: info.scope,
+            owner: info.owner, principal: scene.context.principal, timeoutSeconds: seconds,
+            expiry: scene.context.now.adding(seconds: seconds),
+            rootHref: scene.context.href + (slash ? [UInt8(ascii: "/")] : []))
+    }
+
+    // MARK: Refresh
+
+    /// §9.10.2: no body, and a token in `If`. Any other refresh is refused.
+    private func refresh(_ scene: Scene, _ check: WriteGuard) throws(WebDAVError) -> Outcome {
+        guard scene.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
+        let covering = try check.locks(covering: scene.target.path)
+        var refreshed = covering.filter { scene.context.submittedTokens.contains($0.token.uri) }
+        guard !refreshed.isEmpty else {
+            throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
+        }
+        guard refreshed.allSatisfy(check.isOwner) else { throw WebDAVError(.forbidden) }
+        let expiry = scene.context.now.adding(seconds: seconds)
+        for index in refreshed.indices {
+            refreshed[index].timeoutSeconds = seconds
+            refreshed[index].expiry = expiry
+        }
+        let changes = refreshed.map {
+            StateChange.refreshLock($0.token, timeoutSeconds: seconds, expiry: expiry)
+        }
+        try storing { () throws(StoreError) in try share.record(changes) }
+        // Its time was up, and another request has just removed it.
+        guard refreshed.allSatisfy({ share.state.lock(for: $0.token, now: scene.context.now) != nil }) else {
+            throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
+        }
+        return Outcome(locks: refreshed, newToken: nil)
+    }
+
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, scene) }
+        var response = HTTPResponse(outcome.isNewResource ? .created : .ok)
+        if let token = outcome.newToken {
+            response.fields.append(.lockToken, token.codedURL)
+        }
+        response.fields.append(.contentType, "application/xml; charset=utf-8")
+        let active = outcome.locks.map { ActiveLock($0, now: scene.context.now) }
+        response.body = .bytes(LockDiscoveryWriter.lockResponse(active))
+        return response
+    }
+
+    /// §9.10.3: 207 that names the members which prevent the lock; the target itself failed because of them.
+    private func refusal(_ conflicts: [Lock], _ scene: Scene) -> HTTPResponse {
+        let writer = MultistatusWriter()
+        writer.begin()
+        for lock in conflicts {
+            writer.beginResponse(href: Href.sanitise(lock.rootHref))
+            writer.responseStatus(.locked)
+            writer.endResponse(condition: .noConflictingLock([]))
+        }
+        writer.beginResponse(href: scene.context.href, isCollection: true)
+        writer.responseStatus(.failedDependency)
+        writer.endResponse()
+        writer.end()
+        return .multistatus(body: .bytes(writer.drain()))
+    }
+}
+
+extension ActiveLock {
+    /// How a lock is shown at `now`.
+    init(_ lock: Lock, now: Timestamp) {
+        let left = max(0, lock.expiry.nanoseconds - now.nanoseconds + 999_999_999) / 1_000_000_000
+        self.init(
+            scope: lock.scope, depth: lock.depth, owner: lock.owner, remainingSeconds: left,
+            token: lock.token, rootHref: lock.rootHref)
+    }
+}

@@ -1,0 +1,55 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// A member for which a method on a tree failed: one `response` of the 207 (RFC 4918 §13).
+struct MemberFailure: Sendable {
+    let path: ResourcePath
+    let status: HTTPStatus
+
+    init(path: ResourcePath, status: HTTPStatus) {
+        self.path = path
+        self.status = status
+    }
+
+    init(_ failure: (path: ResourcePath, error: StoreError)) {
+        path = failure.path
+        status = WebDAVError(store: failure.error).status
+    }
+
+    /// 207 that names the members, their hrefs in the client's own spelling of the target; one failure of the
+    /// target itself is its plain status instead.
+    static func response(_ failures: [MemberFailure], scene: Scene) -> HTTPResponse {
+        let root = scene.target.path
+        if failures.count == 1, failures[0].path == root { return WebDAVError(failures[0].status).response() }
+        let writer = MultistatusWriter()
+        writer.begin()
+        for failure in failures {
+            writer.beginResponse(href: href(of: failure.path, below: root, as: scene.context.href))
+            writer.responseStatus(failure.status)
+            writer.endResponse()
+        }
+        writer.end()
+        return .multistatus(body: .bytes(writer.drain()))
+    }
+
+    private static func href(of path: ResourcePath, below root: ResourcePath, as rootHref: [UInt8]) -> [UInt8]
+    {
+        var href = rootHref
+        let base = root.segments.count
+        for segment in path.segments.dropFirst(base) {
+            if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+            PercentCoding.append(segment, to: &href)
+        }
+        return href
+    }
+}
+
+extension HTTPResponse {
+    /// 207 (RFC 4918 §13).
+    static func multistatus(body: HTTPBody) -> HTTPResponse {
+        var response = HTTPResponse(.multistatus, body: body)
+        response.fields.append(.contentType, "application/xml; charset=utf-8")
+        return response
+    }
+}

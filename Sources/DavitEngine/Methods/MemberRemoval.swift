@@ -1,0 +1,108 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// Removes a tree member by member around those that are locked: the slow way of DELETE.
+struct MemberRemoval {
+    let share: Share
+    /// Lock roots whose token was not submitted.
+    let locked: Set<ResourcePath>
+    private(set) var failures: [MemberFailure] = []
+
+    init(share: Share, locked: Set<ResourcePath>) {
+        self.share = share
+        self.locked = locked
+    }
+
+    /// Removes what is at `path` as far as it goes.
+    /// - Returns: whether all of it is gone. The ancestors of what stayed stay too, and are not named (§9.6.1).
+    @discardableResult
+    mutating func remove(_ path: ResourcePath) -> Bool {
+        // A walk with its own stack: a tree may be deeper than the thread's.
+        var stack: [(path: ResourcePath, isEntered: Bool, isComplete: Bool)] = [(path, false, true)]
+        var isGone = true
+        while let top = stack.popLast() {
+            if top.isEntered {
+                isGone = top.isComplete && tryRemove(collection: top.path)
+                if !isGone, !stack.isEmpty { markParentIncomplete(of: top.path, in: &stack) }
+                continue
+            }
+            if locked.contains(top.path) {
+                failures.append(MemberFailure(path: top.path, status: .locked))
+                isGone = false
+                markParentIncomplete(of: top.path, in: &stack)
+                continue
+            }
+            stack.append((top.path, true, true))
+            descend(into: top.path, &stack)
+        }
+        return isGone
+    }
+
+    private mutating func descend(
+        into path: ResourcePath, _ stack: inout [(path: ResourcePath, isEntered: Bool, isComplete: Bool)]
+    ) {
+        let own = stack.count - 1
+        do throws(StoreError) {
+            let cursor = try share.resources.members(of: path)
+            while true {
+                let members = try cursor.next()
+                if members.isEmpty { return }
+                for member in members {
+                    guard let memberPath = path.appending(member.name) else { continue }
+                    if member.info.isCollection && member.canonicalPath == nil {
+                        stack.append((memberPath, false, true))
+                    } else if !tryRemove(content: memberPath) {
+                        stack[own].isComplete = false
+                    }
+                }
+            }
+        } catch {
+            failures.append(MemberFailure((path: path, error: error)))
+            stack[own].isComplete = false
+        }
+    }
+
+    private func markParentIncomplete(
+        of path: ResourcePath, in stack: inout [(path: ResourcePath, isEntered: Bool, isComplete: Bool)]
+    ) {
+        guard let parent = path.parent else { return }
+        if let index = stack.lastIndex(where: { $0.isEntered && $0.path == parent }) {
+            stack[index].isComplete = false
+        }
+    }
+
+    private mutating func tryRemove(content path: ResourcePath) -> Bool {
+        guard !locked.contains(path) else {
+            failures.append(MemberFailure(path: path, status: .locked))
+            return false
+        }
+        return attempt(path) { resources throws(StoreError) in try resources.removeContent(at: path) }
+    }
+
+    private mutating func tryRemove(collection path: ResourcePath) -> Bool {
+        attempt(path) { resources throws(StoreError) in
+            do throws(StoreError) {
+                try resources.removeEmptyCollection(at: path)
+            } catch .alreadyExists {
+                // What is left is never listed: special files, links that lead outside, leftovers.
+                let rest = try resources.detach(path)
+                guard let failure = rest.destroy().first else { return }
+                try rest.restore()
+                throw failure.error
+            }
+        }
+    }
+
+    private mutating func attempt(
+        _ path: ResourcePath, _ removal: (any ResourceStore) throws(StoreError) -> Void
+    ) -> Bool {
+        do throws(StoreError) {
+            try removal(share.resources)
+            share.dropRows(under: path)
+            return true
+        } catch {
+            failures.append(MemberFailure((path: path, error: error)))
+            return false
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// MKCOL (RFC 4918 §9.3): creates an empty collection at the target.
+struct MkColMethod: ChangeMethod {
+    let share: Share
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        // §9.3: content that the server does not understand is refused, never ignored.
+        if scene.context.request.body.isPresent { throw WebDAVError(.unsupportedMediaType) }
+        switch scene.target.state {
+        case .mapped(let info):
+            throw .methodNotAllowed(info.isCollection ? AllowedMethods.collection : AllowedMethods.content)
+        case .unmapped: return [.write(scene.target.path), .member(scene.target.path)]
+        case .missingAncestor: throw WebDAVError(.conflict)
+        case .unservable: throw WebDAVError(.forbidden)
+        }
+    }
+
+    func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) {
+        _ = try storing { () throws(StoreError) in
+            try share.resources.createCollection(at: scene.target.path)
+        }
+    }
+
+    func finish(_ outcome: Void, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        HTTPResponse(.created)
+    }
+}

@@ -1,0 +1,89 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// MOVE (RFC 4918 §9.9): one rename on one volume; across volumes a copy, a swap and a removal.
+struct MoveMethod: ChangeMethod {
+    enum Outcome: Sendable {
+        case moved
+        /// What stood at the destination, or the source of a move across volumes: out of sight, to be removed.
+        case replaced(any DetachedTree)
+        /// The same for a copy that replaced something.
+        case copied(any StagedTree, source: (any DetachedTree)?)
+        /// A rename cannot do it: a copy has to be built first.
+        case crossesVolumes
+        /// The copy is not whole; nothing was changed.
+        case incomplete(any StagedTree)
+    }
+
+    let share: Share
+    let transfer: Transfer
+    /// Across volumes: the copy is built in the section, which nothing else of this method does. Whatever was
+    /// written to the source after the copy would be removed with it.
+    var buildsCopy = false
+    /// A link moves itself, and is replaced itself.
+    var targetSegment: LastSegment { .itself }
+    var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .itself) }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        try transfer.check(scene)
+        if scene.subject.info?.isCollection == true && transfer.depth != .infinity {
+            throw WebDAVError(.badRequest)
+        }
+        if scene.target.path.isRoot { throw WebDAVError(.forbidden) }
+        return [.tree(scene.target.path), .member(scene.target.path)]
+            + (scene.destination.map(Transfer.effects) ?? [])
+    }
+
+    func claims(on scene: Scene) -> [Claim] { scene.place.map { Claim(path: $0, mode: .exclusive) } }
+
+    func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
+        guard let source = scene.target.info, let destination = scene.destination else {
+            throw WebDAVError(.notFound)
+        }
+        if buildsCopy { return try moveByCopy(scene, source, to: destination) }
+        do throws(StoreError) {
+            let old = try share.rename(source, from: scene.target.path, to: destination)
+            return old.map(Outcome.replaced) ?? .moved
+        } catch .crossVolume {
+            return .crossesVolumes
+        } catch {
+            throw WebDAVError(store: error)
+        }
+    }
+
+    private func moveByCopy(
+        _ scene: Scene, _ source: ResourceInfo, to destination: Lookup
+    ) throws(WebDAVError) -> Outcome {
+        // A link cannot be taken along: what it leads to is copied, and the link removed.
+        let seen = scene.subject.path
+        let staged = try storing { () throws(StoreError) in
+            try share.resources.stageCopy(of: seen, for: destination.path, includesMembers: true)
+        }
+        guard staged.failures.isEmpty else { return .incomplete(staged) }
+        let origin = Intent.Origin(path: scene.target.path, identity: source.identity)
+        let hidden = try share.swapIn(staged, of: seen, moving: origin, to: destination)
+        return .copied(staged, source: hidden)
+    }
+
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        switch outcome {
+        case .moved: break
+        case .replaced(let tree): await share.tidy { _ = tree.destroy() }
+        case .copied(let staged, let source):
+            await share.tidy {
+                staged.destroy()
+                _ = source?.destroy()
+            }
+        case .crossesVolumes:
+            var method = self
+            method.buildsCopy = true
+            let outcome = try await share.commit(method, (), from: scene)
+            return try await method.finish(outcome.value, on: outcome.scene)
+        case .incomplete(let staged):
+            await share.tidy { staged.destroy() }
+            return MemberFailure.response(staged.failures.map(MemberFailure.init), scene: scene)
+        }
+        return Transfer.response(scene)
+    }
+}

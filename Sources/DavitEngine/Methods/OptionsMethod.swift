@@ -1,0 +1,36 @@
+public import DavitHTTP
+internal import DavitStore
+
+/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1): what the server and the target can do.
+public struct OptionsMethod: Sendable {
+    let share: Share
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let share = share
+        let lookup = try await share.attempt { wait throws(WebDAVError) in
+            try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
+        }
+        switch lookup.state {
+        case .mapped(let info):
+            return Self.response(
+                allowing: info.isCollection ? AllowedMethods.collection : AllowedMethods.content)
+        case .unmapped, .missingAncestor, .unservable: return Self.response(allowing: AllowedMethods.unmapped)
+        }
+    }
+
+    static func response(allowing methods: StaticString) -> HTTPResponse {
+        var response = HTTPResponse(.ok)
+        response.fields = complianceFields
+        response.fields.append(.allow, methods)
+        response.fields.append(.acceptRanges, "bytes")
+        return response
+    }
+
+    /// Class 1, 2 and 3, and the property set of `executable`; Office and Windows want MS-Author-Via.
+    public static let complianceFields: HTTPFields = {
+        var fields = HTTPFields()
+        fields.append(.dav, "1, 2, 3, <http://apache.org/dav/propset/fs/1>")
+        fields.append(.msAuthorVia, "DAV")
+        return fields
+    }()
+}

@@ -1,0 +1,45 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// PROPFIND (RFC 4918 §9.1): properties of the target and, as far as Depth goes, of its members.
+struct PropFindMethod: Sendable {
+    let share: Share
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let request = context.request
+        // §9.1: absent means infinity; where that is switched off an absent Depth is read as 1.
+        let fallback: Depth = share.configuration.allowsInfiniteDepth ? .infinity : .one
+        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? fallback else {
+            throw WebDAVError(.badRequest)
+        }
+        let bytes = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let plan = PropFindPlan(try parsing { () throws(BodyError) in try PropFindBody.parse(bytes) })
+        let lookup = try await find(context)
+        guard let info = lookup.info else { throw WebDAVError(.notFound) }
+        if !info.isCollection && context.endsInSlash { throw WebDAVError(.notFound) }
+        if info.isCollection && depth == .infinity && !share.configuration.allowsInfiniteDepth {
+            throw WebDAVError(.forbidden, .propfindFiniteDepth)
+        }
+        let stream = PropFindStream(
+            share: share, context: context, plan: plan, depth: depth, target: lookup.path, info: info)
+        if depth == .zero || !info.isCollection {
+            return .multistatus(body: .bytes(try await stream.whole()))
+        }
+        // Before the head is out: what cannot be read at all has a status.
+        try await stream.start()
+        return .multistatus(body: .stream(stream))
+    }
+
+    private func find(_ context: RequestContext) async throws(WebDAVError) -> Lookup {
+        let share = share
+        return try await share.attempt { wait throws(WebDAVError) in
+            let lookup = try storing { () throws(StoreError) in
+                try share.look(at: context.path, wait: wait)
+            }
+            let check = WriteGuard(share: share, context: context, wait: wait)
+            try check.checkIf(target: lookup.info, path: lookup.path)
+            return lookup
+        }
+    }
+}

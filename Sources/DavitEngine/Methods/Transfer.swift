@@ -1,0 +1,69 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// What COPY and MOVE share: where to, and whether something there may be replaced (RFC 4918 §10.3, §10.6).
+struct Transfer: Sendable {
+    let destination: ResourcePath
+    let overwrites: Bool
+    let depth: Depth
+
+    init(_ request: HTTPRequest, context: RequestContext, share: Share) throws(WebDAVError) {
+        guard request.count(of: .destination) == 1, let field = request.bytes(of: .destination) else {
+            throw WebDAVError(.badRequest)
+        }
+        guard let parsed = try? DestinationHeader.parse(field.span) else { throw WebDAVError(.badRequest) }
+        if let authority = parsed.authority, !share.isOurs(authority, in: context) {
+            // §9.8.5: the destination is on another server.
+            throw WebDAVError(.badGateway)
+        }
+        // A query is no part of a resource's name here: what it asks for cannot be made.
+        guard parsed.rawQuery == nil, let path = try? ResourcePath.parse(rawPath: parsed.rawPath).path else {
+            throw WebDAVError(.badRequest)
+        }
+        destination = path
+        // §10.6: absent means T.
+        guard let overwrite = request.withValue(of: .overwrite, { Overwrite.parse($0) }) ?? .allowed else {
+            throw WebDAVError(.badRequest)
+        }
+        overwrites = overwrite == .allowed
+        // §9.8.3, §9.9.2: absent means infinity.
+        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? .infinity else {
+            throw WebDAVError(.badRequest)
+        }
+        self.depth = depth
+    }
+
+    /// Refuses what neither method can do.
+    func check(_ scene: Scene) throws(WebDAVError) {
+        guard let source = scene.subject.info, let destination = scene.destination else {
+            throw WebDAVError(.notFound)
+        }
+        if !source.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
+        if source.isCollection && depth == .one { throw WebDAVError(.badRequest) }
+        switch destination.state {
+        case .missingAncestor: throw WebDAVError(.conflict)
+        case .unservable: throw WebDAVError(.forbidden)
+        case .unmapped: break
+        case .mapped:
+            if destination.path == scene.target.path { throw WebDAVError(.forbidden) }
+            if !overwrites { throw WebDAVError(.preconditionFailed) }
+        }
+        // Onto itself, into its own descendant, or over its own ancestor (§9.8.5, §9.9.4). So also for what a
+        // link leads to: in the place of that, the link would lead nowhere and the content be lost.
+        for path in [scene.target.path, scene.subject.path]
+        where destination.path.contains(path) || path.contains(destination.path) {
+            throw WebDAVError(.forbidden)
+        }
+    }
+
+    /// What changes at the destination.
+    static func effects(at destination: Lookup) -> [Effect] {
+        destination.info == nil
+            ? [.write(destination.path), .member(destination.path)] : [.tree(destination.path)]
+    }
+
+    static func response(_ scene: Scene) -> HTTPResponse {
+        HTTPResponse(scene.destination?.info == nil ? .created : .noContent)
+    }
+}

@@ -1,0 +1,38 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// UNLOCK (RFC 4918 §9.11): removes the lock with the token of `Lock-Token`, wherever its root is.
+struct UnlockMethod: ChangeMethod {
+    let share: Share
+    let token: LockToken
+
+    init(share: Share, request: HTTPRequest) throws(WebDAVError) {
+        self.share = share
+        guard let token = request.withValue(of: .lockToken, { LockTokenHeader.parse($0) }) ?? nil else {
+            throw WebDAVError(.badRequest)
+        }
+        self.token = token
+    }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] { [] }
+
+    func claims(on scene: Scene) -> [Claim] {
+        let root = share.state.lock(for: token, now: scene.context.now)?.root
+        return [Claim(path: root ?? scene.target.path, mode: .exclusive)]
+    }
+
+    func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {
+        let covering = try check.locks(covering: scene.target.path)
+        // §9.11.1: 409 where no lock with this token covers the target.
+        guard let lock = covering.first(where: { $0.token == token }) else {
+            throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
+        }
+        guard check.isOwner(of: lock) else { throw WebDAVError(.forbidden) }
+        try recording { () throws(StateError) in try share.state.commit([.removeLock(token)]) }
+    }
+
+    func finish(_ outcome: Void, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        HTTPResponse(.noContent)
+    }
+}

@@ -1,0 +1,46 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// What the dispatcher has read from a request before its method runs: plain values, each parsed once.
+struct RequestContext: Sendable {
+    let request: HTTPRequest
+    /// The target as asked: decoded, not yet canonical.
+    let path: ResourcePath
+    let endsInSlash: Bool
+    /// The target as sent, safe to stand in an href.
+    let href: [UInt8]
+    let principal: String?
+    let ifHeader: IfHeader?
+    /// Every state token that stands anywhere in `If` (RFC 4918 §10.4).
+    let submittedTokens: Set<String>
+    /// When the head arrived; in a section, when that was entered: locks end while a body is on its way.
+    var now: Timestamp
+
+    init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
+        self.request = request
+        self.now = now
+        do throws(HTTPError) {
+            (path, endsInSlash) = try request.target.resourcePath()
+        } catch {
+            throw WebDAVError(error.status)
+        }
+        href = Href.sanitise(request.target.rawPath)
+        principal = request.principal
+        if let field = request.combinedBytes(of: .if) {
+            do throws(IfHeader.ParseError) {
+                ifHeader = try IfHeader(parsing: field.span)
+            } catch {
+                throw WebDAVError(.badRequest)
+            }
+        } else {
+            ifHeader = nil
+        }
+        submittedTokens = ifHeader?.submittedTokens ?? []
+    }
+
+    /// The current tag and time of the target, for the preconditions of RFC 9110 §13.
+    static func validators(of info: ResourceInfo?) -> (tag: EntityTag?, modified: Timestamp)? {
+        info.map { ($0.isCollection ? nil : $0.entityTag, $0.modified) }
+    }
+}

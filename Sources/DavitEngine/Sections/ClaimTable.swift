@@ -1,0 +1,126 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// The claims that are held or wait, in a tree of paths.
+///
+/// Every set of claims has a ticket, in the order of arrival. Its conflicts are all claims with a smaller
+/// ticket that do not go with one of its own. One without conflicts is granted. Any other is parked on the
+/// latest of its conflicts, and looks for the next when that one leaves; so in a queue for one path, one that
+/// leaves looks at one.
+package struct ClaimTable {
+    /// A path that is claimed, or that has claimed paths below it.
+    private final class Node {
+        var children: [SegmentKey: Node] = [:]
+        var here = ClaimTickets()
+        var below = ClaimTickets()
+    }
+
+    private struct Entry {
+        let claims: [Claim]
+        var isGranted: Bool
+        /// Tickets to look at again when this one leaves.
+        var parked: [UInt64] = []
+    }
+
+    private let root = Node()
+    private var entries: [UInt64: Entry] = [:]
+    private var lastTicket: UInt64 = 0
+
+    package init() {}
+
+    /// How many sets of claims are held or wait.
+    package var count: Int { entries.count }
+
+    /// True if nothing is left of those that were here.
+    package var isEmpty: Bool {
+        entries.isEmpty && root.children.isEmpty && root.here.isEmpty && root.below.isEmpty
+    }
+
+    /// - Returns: a ticket that no set ever had before, and whether the claims are held at once.
+    package mutating func enter(_ claims: [Claim]) -> (ticket: UInt64, isGranted: Bool) {
+        lastTicket += 1
+        let ticket = lastTicket
+        let conflict = claims.reduce(0) { max($0, add($1, ticket)) }
+        entries[ticket] = Entry(claims: claims, isGranted: conflict == 0)
+        if conflict != 0 { entries[conflict]?.parked.append(ticket) }
+        return (ticket, conflict == 0)
+    }
+
+    /// Whether the claims of a ticket are held; false if they wait, nil if they have left.
+    package func isGranted(_ ticket: UInt64) -> Bool? { entries[ticket]?.isGranted }
+
+    /// Takes out a set of claims, whether it is held or waits. An unknown ticket is none.
+    /// - Returns: the tickets that are granted thereby, in their order.
+    package mutating func leave(_ ticket: UInt64) -> [UInt64] {
+        guard let entry = entries.removeValue(forKey: ticket) else { return [] }
+        for claim in entry.claims { remove(claim, ticket) }
+        var granted: [UInt64] = []
+        for parked in entry.parked {
+            // One that has left since is not taken out of the list it was parked in.
+            guard let waiting = entries[parked] else { continue }
+            let conflict = waiting.claims.reduce(0) { max($0, latestConflict(of: $1, before: parked)) }
+            if conflict == 0 {
+                entries[parked]?.isGranted = true
+                granted.append(parked)
+            } else {
+                entries[conflict]?.parked.append(parked)
+            }
+        }
+        return granted.sorted()
+    }
+
+    // MARK: The tree
+
+    /// The latest ticket before `ticket` that does not go with `claim`; 0 if there is none.
+    private func latestConflict(of claim: Claim, before ticket: UInt64) -> UInt64 {
+        var node = root
+        var latest = node.here.latestConflict(before: ticket, with: claim.mode)
+        var offset = 0
+        while let segment = claim.path.nextSegment(at: &offset) {
+            guard let child = node.children[segment] else { return latest }
+            node = child
+            latest = max(latest, node.here.latestConflict(before: ticket, with: claim.mode))
+        }
+        return max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
+    }
+
+    /// - Returns: as ``latestConflict(of:before:)``.
+    private func add(_ claim: Claim, _ ticket: UInt64) -> UInt64 {
+        var node = root
+        var latest = node.here.latestConflict(before: ticket, with: claim.mode)
+        var offset = 0
+        while let segment = claim.path.nextSegment(at: &offset) {
+            node.below.add(ticket, claim.mode)
+            if let child = node.children[segment] {
+                node = child
+                latest = max(latest, node.here.latestConflict(before: ticket, with: claim.mode))
+            } else {
+                let child = Node()
+                node.children[segment.detached] = child
+                node = child
+            }
+        }
+        latest = max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
+        node.here.add(ticket, claim.mode)
+        return latest
+    }
+
+    /// Takes the nodes along that nothing else needs.
+    private func remove(_ claim: Claim, _ ticket: UInt64) {
+        var node = root
+        var offset = 0
+        var steps: [(parent: Node, segment: SegmentKey)] = []
+        while let segment = claim.path.nextSegment(at: &offset) {
+            node.below.remove(ticket, claim.mode)
+            steps.append((node, segment))
+            guard let child = node.children[segment] else { return }
+            node = child
+        }
+        node.here.remove(ticket, claim.mode)
+        for step in steps.reversed() {
+            guard node.here.isEmpty, node.below.isEmpty else { return }
+            step.parent.children[step.segment] = nil
+            node = step.parent
+        }
+    }
+}

@@ -1,0 +1,82 @@
+public import DavitHTTP
+public import DavitServer
+public import DavitStore
+
+/// What one share consists of: its stores, the table of claims, and where blocking calls run.
+public struct Share: Sendable {
+    let resources: any ResourceStore
+    let state: ShareState
+    package let sections = PathSections()
+    let work: any BlockingWork
+    let configuration: ShareConfiguration
+    /// The wall clock.
+    let now: @Sendable () -> Timestamp
+    /// For faults that no response can carry: what failed, as text without control over its bytes.
+    let report: @Sendable (String) -> Void
+
+    public init(
+        resources: any ResourceStore, state: ShareState, work: any BlockingWork,
+        configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.resources = resources
+        self.state = state
+        self.work = work
+        self.configuration = configuration
+        self.now = now
+        self.report = report
+    }
+}
+
+/// The settings of one share.
+public struct ShareConfiguration: Sendable {
+    /// Answers 403 to every method that could change something.
+    public var isReadOnly = false
+    /// Seconds granted to a LOCK that asks for none.
+    public var defaultLockSeconds: Int64 = 1_800
+    /// The most seconds granted; `Infinite` gets these (RFC 4918 §10.7).
+    public var maximumLockSeconds: Int64 = 86_400
+    /// Bytes of an XML request body; over it 413.
+    public var bodyLimitBytes = 1 << 20
+    /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
+    public var allowsInfiniteDepth = true
+    /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.
+    public var publicHosts: [String] = []
+
+    public init() {}
+}
+
+extension Share {
+    /// Runs a change or a long read on another thread.
+    func offload<T: Sendable>(
+        _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        let result = await work.run { () -> Result<T, WebDAVError> in
+            do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        guard let result else { throw .busy }
+        return try result.get()
+    }
+
+    /// Tries something on the event loop, where it must not wait; if it would, does it on another thread.
+    func attempt<T: Sendable>(
+        _ body: @escaping @Sendable (Wait) throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        do throws(WebDAVError) {
+            return try body(.never)
+        } catch {
+            guard error.wouldBlock else { throw error }
+        }
+        return try await offload { () throws(WebDAVError) in try body(.allowed) }
+    }
+}
+
+/// Runs a call of a store and gives its error the status that ``WebDAVError`` has for it.
+func storing<T>(_ body: () throws(StoreError) -> T) throws(WebDAVError) -> T {
+    do throws(StoreError) { return try body() } catch { throw WebDAVError(store: error) }
+}
+
+/// The same for the state.
+func recording<T>(_ body: () throws(StateError) -> T) throws(WebDAVError) -> T {
+    do throws(StateError) { return try body() } catch { throw WebDAVError(state: error) }
+}

@@ -1,0 +1,99 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// A request that is refused: a status, perhaps a condition of RFC 4918 §16, perhaps fields.
+struct WebDAVError: Error {
+    var status: HTTPStatus
+    var condition: ErrorBody.Condition?
+    var fields = HTTPFields()
+    /// Set where the connection itself failed; it is thrown on to the transport.
+    var connectionError: HTTPError?
+    /// Nothing is wrong: the call has to be made where it may wait.
+    var wouldBlock = false
+    /// Somebody behind the server's back has made what was free a moment ago: worth looking again.
+    var isOvertaken = false
+
+    init(_ status: HTTPStatus, _ condition: ErrorBody.Condition? = nil) {
+        self.status = status
+        self.condition = condition
+    }
+
+    init(connection error: HTTPError) {
+        status = error.status
+        connectionError = error
+    }
+
+    /// Too much is waiting; the client may try again (RFC 9110 §15.6.4).
+    static let busy: WebDAVError = {
+        var error = WebDAVError(.serviceUnavailable)
+        error.fields.append(.retryAfter, 1)
+        return error
+    }()
+
+    /// RFC 9110 §15.5.6: 405 always says what is allowed.
+    static func methodNotAllowed(_ allowed: StaticString) -> WebDAVError {
+        var error = WebDAVError(.methodNotAllowed)
+        error.fields.append(.allow, allowed)
+        return error
+    }
+}
+
+extension WebDAVError {
+    /// The status of a store error where the method has no other reading of it.
+    init(store error: StoreError) {
+        switch error {
+        case .wouldBlock:
+            self = .busy
+            wouldBlock = true
+        case .busy: self = .busy
+        case .notFound, .loop: self.init(.notFound)
+        case .missingAncestor: self.init(.conflict)
+        case .alreadyExists:
+            self.init(.preconditionFailed)
+            isOvertaken = true
+        case .wrongKind: self.init(.conflict)
+        case .forbidden: self.init(.forbidden)
+        case .outOfSpace: self.init(.insufficientStorage)
+        case .invalidName: self.init(.badRequest)
+        case .crossVolume: self.init(.badGateway)
+        case .failed: self.init(.internalServerError)
+        }
+    }
+
+    init(state error: StateError) {
+        switch error {
+        case .outOfSpace: self.init(.insufficientStorage)
+        case .failed: self.init(.internalServerError)
+        }
+    }
+
+    init(body error: BodyError) {
+        switch error {
+        case .malformed: self.init(.badRequest)
+        case .externalEntity: self.init(.forbidden, .noExternalEntities)
+        case .notThis: self.init(.unprocessableContent)
+        }
+    }
+}
+
+extension WebDAVError {
+    /// The response: the condition as XML, or one line of text.
+    func response() -> HTTPResponse {
+        var response = HTTPResponse(status, fields: fields)
+        if status.forbidsContent { return response }
+        if let condition {
+            response.fields.append(.contentType, "application/xml; charset=utf-8")
+            response.body = .bytes(ErrorBody.encode(condition))
+        } else {
+            response.fields.append(.contentType, "text/plain; charset=utf-8")
+            var text: [UInt8] = []
+            text.appendDecimal(Int64(status.code))
+            text.append(UInt8(ascii: " "))
+            text.append(contentsOf: status.reasonPhrase.description.utf8)
+            text.append(UInt8(ascii: "\n"))
+            response.body = .bytes(text)
+        }
+        return response
+    }
+}

@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A fresh folder for one test; removed, with all that is in it, when the object disappears.
+public final class TemporaryFolder: Sendable {
+    /// Absolute, without a slash at its end.
+    public let path: String
+
+    /// - Parameter parent: where it is made; `/dev/shm` for a folder in memory.
+    public init(in parent: String = "/tmp") throws(CreationError) {
+        var template = Array((parent + "/davit-test-XXXXXX").utf8CString)
+        guard let made = unsafe mkdtemp(&template) else { throw CreationError(errno: errno) }
+        path = unsafe String(cString: made)
+    }
+
+    public struct CreationError: Error {
+        public let errno: Int32
+    }
+
+    /// Makes an empty file.
+    public func makeFile(_ name: String) throws(CreationError) {
+        let file = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw CreationError(errno: errno) }
+        close(file)
+    }
+
+    deinit { Self.remove(path) }
+
+    private static func remove(_ path: String) {
+        if unsafe unlink(path) == 0 { return }
+        if let folder = unsafe opendir(path) {
+            while let entry = unsafe readdir(folder) {
+                let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                    unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
+                        unsafe String(cString: $0)
+                    }
+                }
+                if name != "." && name != ".." { remove(path + "/" + name) }
+            }
+            unsafe closedir(folder)
+        }
+        unsafe rmdir(path)
+    }
+}

@@ -1,0 +1,140 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import Synchronization
+import Testing
+
+/// Requests at the same time: one section for each change, and none while a body is received.
+struct ConcurrencyTests {
+    @Test func ofAHundredPutsWithOneIfMatchExactlyOneWins() async throws {
+        let share = try TestShare()
+        let tag = try await share.client.send("PUT", "/a", text: "start")["ETag"] ?? ""
+        let statuses = await withTaskGroup(of: UInt16?.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    let body = Array("version \(number)".utf8)
+                    return try? await share.client.send("PUT", "/a", [("If-Match", tag)], body: body).status
+                }
+            }
+            return await group.reduce(into: [UInt16: Int]()) { counts, status in
+                counts[status ?? 0, default: 0] += 1
+            }
+        }
+        #expect(statuses == [204: 1, 412: 99])
+    }
+
+    @Test func ofAHundredLocksExactlyOneWins() async throws {
+        let share = try TestShare()
+        let body = Array(lockBody(scope: "exclusive").utf8)
+        let statuses = await withTaskGroup(of: UInt16?.self) { group in
+            for _ in 0..<100 {
+                group.addTask { try? await share.client.send("LOCK", "/new", body: body).status }
+            }
+            return await group.reduce(into: [UInt16: Int]()) { counts, status in
+                counts[status ?? 0, default: 0] += 1
+            }
+        }
+        #expect(statuses == [201: 1, 423: 99])
+    }
+
+    @Test func aStalledPutDelaysNobodyNotEvenOnItsOwnName() async throws {
+        let share = try TestShare()
+        let stalled = StalledBody(first: [UInt8](repeating: 1, count: 100_000))
+        async let slow = share.client.send("PUT", "/a", body: stalled)
+        await stalled.isWaiting.wait()
+
+        #expect(try await share.client.send("PUT", "/a", text: "quick").status == 201)
+        #expect(try await share.client.send("GET", "/a").text == "quick")
+        #expect(try await share.client.send("MOVE", "/a", [("Destination", "/b")]).status == 201)
+        let lock = try await share.client.send(
+            "LOCK", "/a", [("Depth", "0")], text: lockBody(scope: "exclusive"))
+        #expect(lock.status == 201)
+
+        stalled.mayEnd.open()
+        // The lock came while the body was on its way: what was checked at the head is checked again.
+        #expect(try await slow.status == 423)
+        #expect(try await share.client.send("GET", "/a").text == "")
+    }
+
+    @Test func aBodyThatBreaksOffLeavesTheOldContent() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "old")
+        for first in [0, 10, 200_000] {
+            let broken = StalledBody(first: [UInt8](repeating: 1, count: first), breaksOff: true)
+            broken.mayEnd.open()
+            await #expect(throws: HTTPError.disconnected) {
+                try await share.client.send("PUT", "/a", body: broken)
+            }
+            #expect(try await share.client.send("GET", "/a").text == "old")
+        }
+        let listing = try await share.client.send("PROPFIND", "/", [("Depth", "1")])
+        #expect(listing.text.components(of: "<D:response>") == 2)
+    }
+}
+
+extension String {
+    /// How often `part` occurs.
+    func components(of part: String) -> Int { ranges(of: part).count }
+}
+
+/// Content whose end is held back until the test says so.
+final class StalledBody: RequestBody, @unchecked Sendable {
+    private var first: [UInt8]
+    private var hasEnded = false
+    private let breaksOff: Bool
+    let isWaiting = Gate()
+    let mayEnd = Gate()
+    let declaredLength: Int64?
+
+    init(first: [UInt8], breaksOff: Bool = false) {
+        self.first = first
+        self.breaksOff = breaksOff
+        declaredLength = Int64(first.count) + 1
+    }
+
+    var isPresent: Bool { true }
+
+    func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
+        if !first.isEmpty {
+            let taken = buffer.append(first)
+            first.removeFirst(taken)
+            return taken
+        }
+        if hasEnded { return 0 }
+        isWaiting.open()
+        await mayEnd.wait()
+        hasEnded = true
+        if breaksOff { throw .disconnected }
+        return buffer.append([UInt8(ascii: "!")])
+    }
+}
+
+/// Opened once; everybody who waits goes on.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}

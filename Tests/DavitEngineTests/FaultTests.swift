@@ -1,0 +1,314 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Calls that fail in the middle of a change.
+struct FaultTests {
+    /// Every change that needs the state, and what it would have changed.
+    @Test(arguments: [
+        ("PUT /p", ""), ("PROPPATCH /p", ""), ("LOCK /c", ""), ("LOCK /new", ""),
+        ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /d", "/new"), ("MOVE /d", "/e"),
+        ("MOVE /c", "/e"), ("MOVE /e", "/c"), ("COPY /p", "/new"), ("COPY /p", "/c"), ("COPY /c", "/p"),
+        ("COPY /d", "/new"), ("COPY /d", "/e"), ("COPY /e", "/d"),
+    ])
+    func aFullStateDiskChangesNothing(line: String, destination: String) async throws {
+        for failing in 0...1 {
+            let store = FullStore()
+            let share = try TestShare(state: store)
+            try await share.play(
+                Scenario(
+                    "before",
+                    [
+                        step("PUT /p", [], "P", 201), step("PROPPATCH /p", [], setProperty("p", "one"), 207),
+                        step("PUT /c", [], "C", 201), step("MKCOL /d", [], nil, 201),
+                        step("PUT /d/f", [], "F", 201),
+                        step("PROPPATCH /d/f", [], setProperty("p", "two"), 207),
+                        step("MKCOL /e", [], nil, 201), step("PUT /e/g", [], "G", 201),
+                    ]))
+            let before = try await picture(of: share)
+            store.commitsLeft.store(failing, ordering: .sequentiallyConsistent)
+            let body = line.hasPrefix("LOCK") ? lockBody(scope: "exclusive") : setProperty("p", "new")
+            let parts = line.split(separator: " ").map(String.init)
+            let isTransfer = parts[0] == "MOVE" || parts[0] == "COPY"
+            let status = try await share.client.send(
+                parts[0], parts[1], isTransfer ? [("Destination", destination)] : [],
+                body: isTransfer ? nil : Array(body.utf8)
+            ).status
+            // With one commit left, what needs a single one is done.
+            if status == 507 {
+                #expect(try await picture(of: share) == before, "\(line) with \(failing) commits")
+            } else {
+                #expect(failing == 1 && status < 300)
+            }
+            #expect(failing == 1 || status == 507)
+            #expect(share.share.sections.count == 0)
+
+            // What could not be forgotten does no harm later.
+            store.commitsLeft.store(.max, ordering: .sequentiallyConsistent)
+            _ = try await share.client.send("PROPPATCH", "/e", text: setProperty("q", "later"))
+            let settled = try await picture(of: share)
+            #expect(try store.intents().isEmpty, "\(line) with \(failing) commits")
+            #expect(try !store.pathsWithProperties().contains { "\($0.path)".contains(".davit-") })
+            let again = try TestShare(share.folder, state: store)
+            #expect(try await picture(of: again) == settled)
+        }
+    }
+
+    /// Renames that the system refuses, with rows on either side and without.
+    @Test(arguments: [
+        ("DELETE /d", ""), ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /c", "/x"),
+        ("MOVE /d", "/new"), ("MOVE /d", "/e"), ("MOVE /e", "/d"), ("MOVE /e", "/x"), ("MOVE /p", "/d"),
+        ("MOVE /e", "/p"),
+    ])
+    func aRenameThatIsRefusedChangesNothing(line: String, destination: String) async throws {
+        for refused in [WatchedStore.Call.rename, .exchange, .detach] {
+            let store = MemoryStateStore()
+            let share = try TestShare(state: store)
+            try await share.play(
+                Scenario(
+                    "before",
+                    [
+                        step("PUT /p", [], "P", 201), step("PROPPATCH /p", [], setProperty("p", "one"), 207),
+                        step("PUT /c", [], "C", 201), step("PUT /x", [], "X", 201),
+                        step("MKCOL /d", [], nil, 201), step("PUT /d/f", [], "F", 201),
+                        step("PROPPATCH /d/f", [], setProperty("p", "two"), 207), lock("/d/f", depth: "0"),
+                        step("MKCOL /e", [], nil, 201), step("PUT /e/g", [], "G", 201),
+                    ]))
+            let token = try store.locks().map { "<\($0.lock.token.uri)>" }.joined()
+            let before = try await picture(of: share)
+            share.resources.watch { $0 == refused ? .forbidden : nil }
+            let parts = line.split(separator: " ").map(String.init)
+            let status = try await share.client.send(
+                parts[0], parts[1], [("Destination", destination), ("If", "</d/f> (\(token))")]
+            ).status
+            // Not every change needs the call.
+            #expect(status == 403 || status == 201 || status == 204)
+            if status == 403 {
+                #expect(try await picture(of: share) == before, "\(line) without \(refused)")
+            }
+            #expect(try store.intents().isEmpty)
+            #expect(share.shell("! ls -A | grep davit") == 0)
+        }
+    }
+
+    /// Names, contents and properties.
+    private func picture(of share: TestShare) async throws -> String {
+        var text = try await share.client.send(
+            "PROPFIND", "/", [],
+            text: """
+                <D:propfind xmlns:D="DAV:" xmlns:x="urn:x"><D:prop><D:getetag/><D:lockdiscovery/><x:p/><x:q/></D:prop>\
+                </D:propfind>
+                """
+        ).text.components(separatedBy: "<D:response>").sorted().joined()
+        for name in ["p", "c", "new", "d/f", "e/g"] {
+            text += try await share.client.send("GET", "/" + name).text
+        }
+        return text + "\(share.shell("ls -A | grep -q davit"))"
+    }
+
+    @Test func aWriteDuringAMoveAcrossVolumesIsNotLost() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "old")
+        let isPutDone = Atomic<Bool>(false)
+        let isCopied = Gate()
+        share.resources.watch { call in
+            switch call {
+            case .rename, .exchange: return .crossVolume
+            case .stageCopy:
+                isCopied.open()
+                while !isPutDone.load(ordering: .acquiring), share.share.sections.count < 2 { sched_yield() }
+                return nil
+            default: return nil
+            }
+        }
+        async let put = {
+            await isCopied.wait()
+            let response = try await share.client.send("PUT", "/a", text: "new")
+            isPutDone.store(true, ordering: .releasing)
+            return response.status
+        }()
+        let move = try await share.client.send("MOVE", "/a", [("Destination", "/b")])
+        #expect(move.status == 201)
+        let contents = [
+            try await put, try await share.client.send("GET", "/a").status == 200 ? 1 : 0,
+        ]
+        let moved = try await share.client.send("GET", "/b").text
+        #expect(contents == [201, 1] && moved == "old" || contents == [204, 0] && moved == "new")
+    }
+
+    @Test(arguments: ["/a", "/d"])
+    func aMoveAcrossVolumesCarriesPropertiesAndLeavesLocks(source: String) async throws {
+        let share = try TestShare()
+        share.resources.watch { $0 == .rename ? .crossVolume : nil }
+        try await share.play(
+            Scenario(
+                "RFC 4918 §9.9.1, §7.5",
+                [
+                    step("PUT /a", [], "A", 201), step("MKCOL /d", [], nil, 201),
+                    step("PUT /d/a", [], "A", 201),
+                    step("PROPPATCH /a", [], setProperty("p", "one"), 207),
+                    step("PROPPATCH /d/a", [], setProperty("p", "one"), 207), lock(source),
+                    step("MOVE \(source)", [("Destination", "/t")], nil, 423),
+                    step("MOVE \(source)", [("Destination", "/t"), ("If", "(<$1>)")], nil, 201),
+                    step("PROPFIND /t", [], nil, 207, holds: [">one</"], lacks: ["$1"]),
+                    step("HEAD \(source)", [], nil, 404),
+                    step("PUT /a", [], "new", source == "/a" ? 201 : 204),
+                    shell("! ls -A | grep davit"),
+                ]))
+    }
+
+    @Test func membersThatCannotBeRemovedKeepTheirRows() async throws {
+        let share = try TestShare()
+        share.resources.watch { $0 == .destroy ? .forbidden : nil }
+        try await share.play(
+            Scenario(
+                "RFC 4918 §9.6.1",
+                [
+                    step("MKCOL /d", [], nil, 201), step("PUT /d/stays", [], "x", 201),
+                    step("PROPPATCH /d/stays", [], setProperty("p", "one"), 207),
+                    lock("/d/stays", depth: "0"),
+                    step("DELETE /d", [("If", "</d/stays> (<$1>)")], nil, 207, holds: ["/d/stays<", "403"]),
+                    step("PROPFIND /d/stays", [("Depth", "0")], nil, 207, holds: [">one</", "$1"]),
+                    step("PUT /d/stays", [], "y", 423), step("PUT /d/stays", [("If", "(<$1>)")], "y", 204),
+                ]))
+    }
+
+    @Test func whatCannotBeListedIsNoEmptyListing() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("MKCOL", "/d")
+        _ = try await share.client.send("PUT", "/d/a", text: "x")
+        share.resources.watch { call in
+            if case .members(let path) = call, !path.isRoot { return .forbidden }
+            return nil
+        }
+        #expect(try await share.client.send("PROPFIND", "/d", [("Depth", "1")]).status == 403)
+        // Below the target it is listed without its members.
+        #expect(try await share.client.send("PROPFIND", "/").text.contains("/d/<"))
+
+        share.resources.watch { call in
+            if case .members(let path) = call, !path.isRoot { return .busy }
+            return nil
+        }
+        // No descriptors are no reason to leave members out.
+        #expect(try await share.client.send("PROPFIND", "/").status == 503)
+    }
+
+    @Test(arguments: [
+        ("PUT /new", [], "mine", 204), ("PUT /new", [("If-None-Match", "*")], "theirs", 412),
+        ("MKCOL /new", [], "theirs", 405), ("LOCK /new", [], "theirs", 200),
+        ("COPY /a", [("Destination", "/new")], "A", 204),
+        ("COPY /a", [("Destination", "/new"), ("Overwrite", "F")], "theirs", 412),
+        ("MOVE /a", [("Destination", "/new")], "A", 204),
+        ("MOVE /a", [("Destination", "/new"), ("Overwrite", "F")], "theirs", 412),
+    ])
+    func whatIsMadeMeanwhileIsLookedAtAgain(
+        line: String, fields: [(String, String)], text: String, status: UInt16
+    ) async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "A")
+        share.resources.watch { [unowned share] call in
+            // After the check, before the name is given.
+            switch call {
+            case .stageContent, .createCollection, .rename, .stageCopy:
+                // For a copy that is before its commit, which then sees it.
+                _ = share.shell("test -e new || printf theirs > new")
+            default: break
+            }
+            return nil
+        }
+        let parts = line.split(separator: " ").map(String.init)
+        let body: String? =
+            switch parts[0] {
+            case "PUT": "mine"
+            case "LOCK": lockBody(scope: "exclusive")
+            default: nil
+            }
+        let response = try await share.client.send(
+            parts[0], parts[1], fields, body: body.map { Array($0.utf8) })
+        #expect(response.status == status)
+        #expect(try await share.client.send("GET", "/new").text == text)
+        #expect(share.shell("! ls -A | grep davit") == 0)
+    }
+
+    @Test func aCancelledRequestWaitsNoLonger() async throws {
+        let share = try TestShare()
+        let section = try await share.share.sections.acquire([
+            .init(path: try #require(ResourcePath(segments: [Array("a".utf8)])), mode: .exclusive)
+        ])
+        let isDone = Atomic<Bool>(false)
+        let put = Task {
+            defer { isDone.store(true, ordering: .releasing) }
+            return try await share.client.send("PUT", "/a", text: "x").status
+        }
+        while share.share.sections.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
+        put.cancel()
+        #expect(try await put.value == 503)
+        #expect(share.share.sections.count == 1)
+        section.release()
+        #expect(try await share.client.send("GET", "/a").status == 404)
+    }
+
+    @Test func aResourceThatIfNamesByAnAliasDoesNotChangeMeanwhile() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/t", text: "x")
+        #expect(share.shell("ln -s t l") == 0)
+        let section = try await share.share.sections.acquire([
+            .init(path: try #require(ResourcePath(segments: [Array("t".utf8)])), mode: .exclusive)
+        ])
+        let isDone = Atomic<Bool>(false)
+        let put = Task {
+            defer { isDone.store(true, ordering: .releasing) }
+            return try await share.client.send("PUT", "/a", [("If", "</l> (Not <urn:x>)")], text: "x").status
+        }
+        while share.share.sections.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
+        #expect(share.share.sections.count == 2)
+        #expect(try await share.client.send("GET", "/a").status == 404)
+        section.release()
+        #expect(try await put.value == 201)
+    }
+}
+
+/// State in memory, on a disk that has room for some commits more.
+final class FullStore: StateStore {
+    let commitsLeft = Atomic<Int>(.max)
+    private let rows = MemoryStateStore()
+
+    func apply(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
+    ) throws(StateError) {
+        guard commitsLeft.load(ordering: .sequentiallyConsistent) > 0 else { throw .outOfSpace }
+        commitsLeft.subtract(1, ordering: .sequentiallyConsistent)
+        try rows.apply(changes, publish: publish)
+    }
+
+    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] { try rows.locks() }
+    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
+        try rows.pathsWithProperties()
+    }
+    func intents() throws(StateError) -> [Intent] { try rows.intents() }
+    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
+    func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
+        try rows.records(ofMembersOf: path)
+    }
+    func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        try rows.records(under: path)
+    }
+}
+
+extension String {
+    func components(separatedBy separator: String) -> [String] {
+        split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+    }
+}

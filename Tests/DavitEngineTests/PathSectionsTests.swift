@@ -1,0 +1,239 @@
+import DavitEngine
+import DavitHTTP
+import DavitTesting
+import Synchronization
+import Testing
+
+struct PathSectionsTests {
+    static func path(_ text: String) -> ResourcePath {
+        ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))) ?? .root
+    }
+
+    static func claim(_ text: String, _ mode: Claim.Mode) -> Claim { Claim(path: path(text), mode: mode) }
+
+    // MARK: The table
+
+    static let pairs: [(held: [Claim], asked: [Claim], isGranted: Bool)] = [
+        ([claim("a", .shared)], [claim("a", .shared)], true),
+        ([claim("a", .shared)], [claim("a/b", .shared)], true),
+        ([claim("a", .shared)], [claim("a", .exclusive)], false),
+        ([claim("a", .exclusive)], [claim("a", .shared)], false),
+        ([claim("a", .exclusive)], [claim("a", .exclusive)], false),
+        ([claim("a", .exclusive)], [claim("a/b/c", .shared)], false),
+        ([claim("a", .shared)], [claim("a/b/c", .exclusive)], false),
+        ([claim("a/b/c", .exclusive)], [claim("a", .shared)], false),
+        ([claim("a/b/c", .shared)], [claim("a", .exclusive)], false),
+        ([claim("", .exclusive)], [claim("a", .shared)], false),
+        ([claim("a", .exclusive)], [claim("", .exclusive)], false),
+        // Siblings, also those with a common prefix of bytes, never meet.
+        ([claim("a/b", .exclusive)], [claim("a/c", .exclusive)], true),
+        ([claim("a/b", .exclusive)], [claim("a/bc", .exclusive)], true),
+        // One claim of a set in the way keeps all of it out.
+        ([claim("a", .exclusive)], [claim("b", .exclusive), claim("a/x", .shared)], false),
+        // Claims of one set are not in each other's way.
+        ([], [claim("a", .exclusive), claim("a/b", .exclusive), claim("a", .shared)], true),
+        ([claim("a", .exclusive)], [], true),
+    ]
+
+    @Test(arguments: pairs)
+    func grantsWhatIsNotInTheWay(held: [Claim], asked: [Claim], isGranted: Bool) {
+        var table = ClaimTable()
+        let first = table.enter(held)
+        #expect(first.isGranted)
+        let second = table.enter(asked)
+        #expect(second.isGranted == isGranted)
+        #expect(table.isGranted(second.ticket) == isGranted)
+        #expect(table.leave(first.ticket) == (isGranted ? [] : [second.ticket]))
+        #expect(table.isGranted(second.ticket) == true)
+        #expect(table.leave(second.ticket) == [])
+        #expect(table.isEmpty)
+    }
+
+    @Test func theFirstInLineGoesFirst() {
+        var table = ClaimTable()
+        let reader = table.enter([Self.claim("a/b", .shared)]).ticket
+        let writer = table.enter([Self.claim("a", .exclusive)]).ticket
+        // Goes with the reader that holds, but not with the writer that came earlier.
+        let late = table.enter([Self.claim("a/b", .shared)]).ticket
+        let elsewhere = table.enter([Self.claim("b", .exclusive)])
+        #expect(elsewhere.isGranted)
+        #expect(table.isGranted(late) == false)
+        #expect(table.leave(reader) == [writer])
+        #expect(table.leave(writer) == [late])
+    }
+
+    /// What a set holds is decided by those before it: held if none of them is in its way.
+    private struct Oracle {
+        var line: [(ticket: UInt64, claims: [Claim])] = []
+
+        var granted: Set<UInt64> {
+            var granted: Set<UInt64> = []
+            for (index, asker) in line.enumerated() {
+                let isFree = line[..<index].allSatisfy { earlier in
+                    earlier.claims.allSatisfy { a in asker.claims.allSatisfy { a.isCompatible(with: $0) } }
+                }
+                if isFree { granted.insert(asker.ticket) }
+            }
+            return granted
+        }
+    }
+
+    static let names = ["", "a", "b", "a/a", "a/b", "a/b/c", "a/b/d", "a/bc", "b/a", "b/a/a/a"]
+
+    static func randomClaims(_ generator: inout some RandomNumberGenerator) -> [Claim] {
+        (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+            // The root, which is in everybody's way, only now and then.
+            let isAnywhere = Int.random(in: 0..<8, using: &generator) == 0
+            let name = names[Int.random(in: (isAnywhere ? 0 : 1)..<names.count, using: &generator)]
+            return claim(name, Bool.random(using: &generator) ? .shared : .exclusive)
+        }
+    }
+
+    @Test(arguments: 0..<40)
+    func agreesWithTheOracle(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var table = ClaimTable()
+        var oracle = Oracle()
+        for _ in 0..<400 {
+            let before = oracle.granted
+            if oracle.line.count < 12, Bool.random(using: &generator) {
+                let claims = Self.randomClaims(&generator)
+                let (ticket, isGranted) = table.enter(claims)
+                oracle.line.append((ticket, claims))
+                #expect(isGranted == oracle.granted.contains(ticket))
+            } else if !oracle.line.isEmpty {
+                // One that holds releases, or one that waits gives up.
+                let leaving = oracle.line.remove(at: Int.random(in: 0..<oracle.line.count, using: &generator))
+                let granted = table.leave(leaving.ticket)
+                #expect(granted == oracle.granted.subtracting(before).sorted())
+            }
+            for (ticket, _) in oracle.line {
+                #expect(table.isGranted(ticket) == oracle.granted.contains(ticket))
+            }
+            #expect(table.count == oracle.line.count)
+        }
+        for (ticket, _) in oracle.line { _ = table.leave(ticket) }
+        #expect(table.isEmpty)
+    }
+
+    // MARK: Waiting
+
+    @Test func aTaskWaitsUntilTheSectionIsReleased() async throws {
+        let sections = PathSections()
+        let first = try await sections.acquire([Self.claim("a", .exclusive)])
+        let witness = Witness()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let second = try? await sections.acquire([Self.claim("a/b", .shared)])
+                #expect(second != nil)
+                let wasReleased = witness.isReleased.load(ordering: .acquiring)
+                #expect(wasReleased)
+            }
+            while sections.count < 2 { await Task.yield() }
+            witness.isReleased.store(true, ordering: .releasing)
+            first.release()
+            // A second time means nothing, not even for the one who holds it now.
+            first.release()
+        }
+        #expect(sections.count == 0)
+    }
+
+    @Test func aCancelledTaskIsInNobodysWay() async throws {
+        let sections = PathSections()
+        let reader = try await sections.acquire([Self.claim("a", .shared)])
+        let writer = Task {
+            try await sections.acquire([Self.claim("a", .exclusive)]).release()
+        }
+        while sections.count < 2 { await Task.yield() }
+        let late = Task {
+            try await sections.acquire([Self.claim("a", .shared)]).release()
+        }
+        while sections.count < 3 { await Task.yield() }
+        writer.cancel()
+        await #expect(throws: CancellationError.self) { try await writer.value }
+        // The writer was all that kept the late reader out.
+        try await late.value
+        reader.release()
+        #expect(sections.count == 0)
+    }
+
+    @Test func aTaskThatIsCancelledAlreadyDoesNotWait() async throws {
+        let sections = PathSections()
+        let held = try await sections.acquire([Self.claim("a", .exclusive)])
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await sections.acquire([Self.claim("a", .exclusive)]).release()
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(sections.count == 1)
+        held.release()
+        #expect(sections.count == 0)
+    }
+
+    private enum Failure: Error { case cancelled, thrown }
+
+    @Test func aSectionEndsHoweverItsBodyEnds() async throws {
+        let sections = PathSections()
+        let claims = [Self.claim("a", .exclusive)]
+        let count = try await sections.withSection(claims, ifCancelled: Failure.cancelled) {
+            () async throws(Failure) in sections.count
+        }
+        #expect(count == 1)
+        #expect(sections.count == 0)
+        await #expect(throws: Failure.thrown) {
+            try await sections.withSection(claims, ifCancelled: Failure.cancelled) {
+                () async throws(Failure) in throw Failure.thrown
+            }
+        }
+        #expect(sections.count == 0)
+        do {
+            let forgotten = try await sections.acquire(claims)
+            _ = forgotten
+        }
+        #expect(sections.count == 0)
+    }
+
+    @Test(arguments: 0..<4)
+    func manyTasksNeverHoldWhatDoesNotGoTogether(seed: UInt64) async {
+        let sections = PathSections()
+        let witness = Witness()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(number))
+                let claims = Self.randomClaims(&generator)
+                let isCancelled = number % 5 == 0
+                group.addTask {
+                    let task = Task {
+                        guard let section = try? await sections.acquire(claims) else { return }
+                        #expect(witness.enter(number, claims))
+                        await Task.yield()
+                        witness.leave(number)
+                        section.release()
+                    }
+                    if isCancelled { task.cancel() }
+                    await task.value
+                }
+            }
+        }
+        #expect(sections.count == 0)
+    }
+}
+
+/// What tasks see of each other.
+private final class Witness: Sendable {
+    let isReleased = Atomic<Bool>(false)
+    private let held = Mutex<[Int: [Claim]]>([:])
+
+    /// - Returns: whether `claims` go with all that is held.
+    func enter(_ number: Int, _ claims: [Claim]) -> Bool {
+        held.withLock { held in
+            defer { held[number] = claims }
+            return held.values.joined().allSatisfy { other in
+                claims.allSatisfy { $0.isCompatible(with: other) }
+            }
+        }
+    }
+
+    func leave(_ number: Int) { held.withLock { $0[number] = nil } }
+}

@@ -1,0 +1,113 @@
+import DavitHTTP
+import DavitTesting
+import Testing
+
+/// A short exchange with a share, as a row of a table: what is sent, and which status comes back.
+struct Scenario: Sendable, CustomTestStringConvertible {
+    struct Step: Sendable {
+        var line: String
+        var fields: [(String, String)] = []
+        var body: String?
+        var status: UInt16
+        /// Texts the body must hold.
+        var holds: [String] = []
+        /// Texts the body must not hold.
+        var lacks: [String] = []
+        var principal: String?
+    }
+
+    /// The clause it rests on, and what it says.
+    let name: String
+    let steps: [Step]
+
+    init(_ name: String, _ steps: [Step]) {
+        self.name = name
+        self.steps = steps
+    }
+
+    var testDescription: String { name }
+}
+
+/// `METHOD /target`, then what is sent with it, then the status. `$1`, `$2` … in fields and bodies stand for the
+/// tokens of the locks taken so far, `$e` for the last entity tag seen.
+func step(
+    _ line: String, _ fields: [(String, String)] = [], _ body: String? = nil, _ status: UInt16,
+    holds: [String] = [], lacks: [String] = [], as principal: String? = nil
+) -> Scenario.Step {
+    Scenario.Step(
+        line: line, fields: fields, body: body, status: status, holds: holds, lacks: lacks,
+        principal: principal)
+}
+
+/// Shell commands in the shared folder, which must succeed.
+func shell(_ commands: String) -> Scenario.Step { step("SHELL \(commands)", [], nil, 0) }
+
+/// Time that passes.
+func later(seconds: Int64) -> Scenario.Step { step("LATER \(seconds)", [], nil, 0) }
+
+/// A LOCK that is expected to succeed.
+func lock(
+    _ target: String, depth: String = "infinity", scope: String = "exclusive", status: UInt16 = 200,
+    fields: [(String, String)] = [], as principal: String? = nil
+) -> Scenario.Step {
+    Scenario.Step(
+        line: "LOCK \(target)", fields: [("Depth", depth)] + fields, body: lockBody(scope: scope),
+        status: status, principal: principal)
+}
+
+func lockBody(scope: String) -> String {
+    """
+    <?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:\(scope)/></D:lockscope>\
+    <D:locktype><D:write/></D:locktype><D:owner>me</D:owner></D:lockinfo>
+    """
+}
+
+func setProperty(_ name: String, _ value: String) -> String {
+    """
+    <D:propertyupdate xmlns:D="DAV:" xmlns:x="urn:x"><D:set><D:prop><x:\(name)>\(value)</x:\(name)>\
+    </D:prop></D:set></D:propertyupdate>
+    """
+}
+
+func askProperty(_ name: String) -> String {
+    "<D:propfind xmlns:D=\"DAV:\" xmlns:x=\"urn:x\"><D:prop><x:\(name)/></D:prop></D:propfind>"
+}
+
+extension TestShare {
+    /// Plays the steps in order.
+    func play(_ scenario: Scenario) async throws {
+        var tokens: [String] = []
+        var tag = ""
+        for (index, step) in scenario.steps.enumerated() {
+            func filled(_ text: String) -> String {
+                var text = text.replacing("$e", with: tag)
+                for (number, token) in tokens.enumerated() {
+                    text = text.replacing("$\(number + 1)", with: token)
+                }
+                return text
+            }
+            let parts = step.line.split(separator: " ", maxSplits: 1).map(String.init)
+            if parts[0] == "SHELL" {
+                #expect(shell(parts[1]) == 0, "\(scenario.name): \(parts[1])")
+                continue
+            }
+            if parts[0] == "LATER" {
+                wait(seconds: Int64(parts[1]) ?? 0)
+                continue
+            }
+            let response = try await client.send(
+                parts[0], parts[1], step.fields.map { ($0.0, filled($0.1)) },
+                body: step.body.map { Array(filled($0).utf8) }, principal: step.principal)
+            let place = "\(scenario.name): step \(index + 1), \(step.line)"
+            #expect(response.status == step.status, "\(place): \(response.text)")
+            for text in step.holds {
+                #expect(response.text.contains(filled(text)), "\(place): \(response.text)")
+            }
+            for text in step.lacks {
+                #expect(!response.text.contains(filled(text)), "\(place): \(response.text)")
+            }
+            if let token = response["Lock-Token"] { tokens.append(String(token.dropFirst().dropLast())) }
+            if let newTag = response["ETag"] { tag = newTag }
+        }
+    }
+}

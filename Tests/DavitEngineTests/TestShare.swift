@@ -1,0 +1,64 @@
+import DavitEngine
+import DavitFileStore
+import DavitHTTP
+import DavitServer
+import DavitStore
+import DavitSystem
+import DavitTesting
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A share of a folder, fresh unless one is given, with its state in memory unless a store is given.
+final class TestShare: Sendable {
+    let folder: TemporaryFolder
+    let client: TestClient<WebDAVHandler>
+    let state: ShareState
+    let share: Share
+    let resources: WatchedStore
+    private let clock: Mutex<Timestamp>
+
+    init(
+        _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
+        _ configure: (inout ShareConfiguration) -> Void = { _ in }
+    ) throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        var configuration = ShareConfiguration()
+        configure(&configuration)
+        state = try ShareState(store: store)
+        resources = WatchedStore(try FileResourceStore(root: folder.path))
+        let now = Now()
+        clock = Mutex(Timestamp(seconds: 1_800_000_000))
+        share = Share(
+            resources: resources, state: state, work: TestWork(pool: BlockingPool()),
+            configuration: configuration, now: { now.value() }, report: { _ in })
+        client = TestClient(WebDAVHandler(share: share, page: nil))
+        now.value = { [unowned self] in clock.withLock { $0 } }
+        try share.recover()
+    }
+
+    /// Lets time pass.
+    func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
+
+    /// Runs shell commands in the folder: what people do behind the server's back.
+    /// - Returns: the exit status.
+    func shell(_ commands: String) -> Int32 {
+        unsafe system("cd '\(folder.path)' && { \(commands); } 2>/dev/null")
+    }
+}
+
+/// Set once, before the first request.
+private final class Now: @unchecked Sendable {
+    var value: @Sendable () -> Timestamp = { Timestamp(seconds: 0) }
+}
+
+private struct TestWork: BlockingWork {
+    let pool: BlockingPool
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }
+}

@@ -1,0 +1,135 @@
+import DavitHTTP
+import DavitStore
+import Synchronization
+
+/// A store in front of another: a test sees each change before it happens, and can let it fail.
+final class WatchedStore: ResourceStore {
+    enum Call: Sendable, Equatable {
+        case members(ResourcePath)
+        case stageContent
+        case createCollection
+        case stageCopy
+        case rename
+        case exchange
+        case detach
+        /// Of a detached tree.
+        case destroy
+    }
+
+    private let store: any ResourceStore
+    private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
+
+    init(_ store: any ResourceStore) { self.store = store }
+
+    /// - Parameter watcher: called before each call, on its thread; an error it returns is the call's.
+    func watch(_ watcher: @escaping @Sendable (Call) -> StoreError?) {
+        self.watcher.withLock { $0 = watcher }
+    }
+
+    fileprivate func pass(_ call: Call) throws(StoreError) {
+        if let error = watcher.withLock({ $0 })?(call) { throw error }
+    }
+
+    func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup {
+        try store.lookup(path, last: last, wait: wait)
+    }
+
+    func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        try store.open(path, wait: wait)
+    }
+
+    func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
+        try pass(.members(path))
+        return try store.members(of: path)
+    }
+
+    func stageContent(
+        for path: ResourcePath, expectedLength: Int64?
+    ) throws(StoreError) -> any StagedContent {
+        try pass(.stageContent)
+        return try store.stageContent(for: path, expectedLength: expectedLength)
+    }
+
+    func createCollection(at path: ResourcePath) throws(StoreError) -> ResourceInfo {
+        try pass(.createCollection)
+        return try store.createCollection(at: path)
+    }
+
+    /// Here the call is reported when the copy is there.
+    func stageCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+    ) throws(StoreError) -> any StagedTree {
+        let tree = try store.stageCopy(of: source, for: destination, includesMembers: includesMembers)
+        try pass(.stageCopy)
+        return tree
+    }
+
+    func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
+        try pass(.rename)
+        try store.rename(source, toFree: destination)
+    }
+
+    func renameInOneStep(
+        _ source: ResourcePath, toFree destination: ResourcePath
+    ) throws(StoreError) -> Bool {
+        try pass(.rename)
+        return try store.renameInOneStep(source, toFree: destination)
+    }
+
+    func rename(_ source: ResourcePath, overContent destination: ResourcePath) throws(StoreError) {
+        try pass(.rename)
+        try store.rename(source, overContent: destination)
+    }
+
+    func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
+        try pass(.exchange)
+        try store.exchange(a, b)
+    }
+
+    func removeContent(at path: ResourcePath) throws(StoreError) { try store.removeContent(at: path) }
+
+    func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
+        try pass(.detach)
+        return WatchedTree(try store.detach(path), of: path, in: self)
+    }
+
+    func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
+        try store.removeEmptyCollection(at: path)
+    }
+
+    func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
+        try store.setExecutable(isExecutable, at: path)
+    }
+
+    func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
+        try store.quota(at: path)
+    }
+
+    func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        try store.identity(at: path)
+    }
+
+    func removeLeftover(at path: ResourcePath) { store.removeLeftover(at: path) }
+}
+
+/// If its removal is to fail, nothing of it is removed.
+private final class WatchedTree: DetachedTree {
+    private let tree: any DetachedTree
+    private let path: ResourcePath
+    private let store: WatchedStore
+
+    init(_ tree: any DetachedTree, of path: ResourcePath, in store: WatchedStore) {
+        self.tree = tree
+        self.path = path
+        self.store = store
+    }
+
+    func destroy() -> [(path: ResourcePath, error: StoreError)] {
+        do throws(StoreError) { try store.pass(.destroy) } catch {
+            return [(path.appending(Array("stays".utf8)) ?? path, error)]
+        }
+        return tree.destroy()
+    }
+
+    func restore() throws(StoreError) { try tree.restore() }
+}
