@@ -51,6 +51,7 @@ let package = Package(
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
+        library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
         // What tests share.
         library("DavitTesting", ["DavitServer", "DavitHTTP"]),
@@ -69,6 +70,12 @@ let package = Package(
             [
                 "DavitTesting", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitServer",
                 "DavitSystem", "DavitHTTP",
+            ]),
+        tests(
+            of: "DavitPage",
+            [
+                "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
+                "DavitHTTP",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,104 @@
+public import DavitEngine
+public import DavitHTTP
+internal import DavitStore
+
+/// Answers GET on a collection with a page of its members.
+public struct FolderListing: CollectionPage {
+    public init() {}
+
+    public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+        let page = ListingPage(
+            segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash)
+        let members = visit.members()
+        // Before the head is out: what cannot be read at all has a status.
+        let first = try await members.next()
+        var response = HTTPResponse(.ok, body: .stream(ListingStream(page, members, first: first)))
+        ListingPage.appendFields(to: &response.fields)
+        return response
+    }
+}
+
+/// Writes the page while the collection is read: sorted where it has a size that people read, else in the
+/// order of the volume, so that memory stays flat.
+private final class ListingStream: BodyStream {
+    /// Entries that are held back to be sorted.
+    private static let sortedLimit = 10_000
+
+    private enum Phase { case gathering, passing, ended }
+
+    private let page: ListingPage
+    private let members: MemberReader
+    /// Read already, and not yet taken.
+    private var first: [Member]?
+    private var phase = Phase.gathering
+    private var ready: ArraySlice<UInt8> = []
+
+    init(_ page: ListingPage, _ members: MemberReader, first: [Member]) {
+        self.page = page
+        self.members = members
+        self.first = first
+    }
+
+    func next(into buffer: IOBuffer) async throws(HTTPError) {
+        while ready.isEmpty && phase != .ended { ready = await more()[...] }
+        let taken = buffer.append(Array(ready.prefix(buffer.freeCount)))
+        ready = ready.dropFirst(taken)
+    }
+
+    private func more() async -> [UInt8] {
+        var bytes: [UInt8] = []
+        switch phase {
+        case .gathering:
+            page.appendHead(to: &bytes)
+            let (entries, outcome) = await gather()
+            for entry in entries { page.append(entry, to: &bytes) }
+            finish(outcome, isEmpty: entries.isEmpty, &bytes)
+        case .passing:
+            let outcome = await read { page.append($0, to: &bytes) }
+            finish(outcome, isEmpty: false, &bytes)
+        case .ended: break
+        }
+        return bytes
+    }
+
+    private enum Outcome { case goesOn, ended, failed }
+
+    private func gather() async -> ([ListingEntry], Outcome) {
+        var entries: [ListingEntry] = []
+        while entries.count <= Self.sortedLimit {
+            let outcome = await read { entries.append($0) }
+            if outcome != .goesOn { return (entries.sorted(by: ListingEntry.precedes), outcome) }
+        }
+        return (entries, .goesOn)
+    }
+
+    private func read(_ take: (ListingEntry) -> Void) async -> Outcome {
+        do throws(HTTPError) {
+            let next: [Member]
+            if let first {
+                next = first
+                self.first = nil
+            } else {
+                next = try await members.next()
+            }
+            for member in next {
+                take(
+                    ListingEntry(
+                        name: member.name, isCollection: member.info.isCollection, length: member.info.length,
+                        modified: member.info.modified))
+            }
+            return next.isEmpty ? .ended : .goesOn
+        } catch {
+            return .failed
+        }
+    }
+
+    private func finish(_ outcome: Outcome, isEmpty: Bool, _ bytes: inout [UInt8]) {
+        switch outcome {
+        case .goesOn: phase = .passing
+        case .ended, .failed:
+            page.appendFoot(isEmpty: isEmpty, isComplete: outcome == .ended, to: &bytes)
+            phase = .ended
+        }
+    }
+}

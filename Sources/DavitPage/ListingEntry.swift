@@ -1,0 +1,24 @@
+public import DavitHTTP
+
+/// A row of the listing.
+public struct ListingEntry: Hashable, Sendable {
+    /// One segment, as stored; need not be UTF-8.
+    public var name: [UInt8]
+    public var isCollection: Bool
+    /// Bytes of content; not shown for a collection.
+    public var length: Int64
+    public var modified: Timestamp
+
+    public init(name: [UInt8], isCollection: Bool, length: Int64, modified: Timestamp) {
+        self.name = name
+        self.isCollection = isCollection
+        self.length = length
+        self.modified = modified
+    }
+
+    /// The order of the page: collections first, then by name as people expect it.
+    public static func precedes(_ a: ListingEntry, _ b: ListingEntry) -> Bool {
+        if a.isCollection != b.isCollection { return a.isCollection }
+        return NaturalOrder.precedes(a.name, b.name)
+    }
+}

@@ -1,0 +1,37 @@
+/// The order people expect of names: case does not count, and numbers go by their value.
+public enum NaturalOrder {
+    /// True if `a` comes before `b`. A strict order: of two different names exactly one comes before the other.
+    public static func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+        var i = 0
+        var j = 0
+        while i < a.count, j < b.count {
+            if isDigit(a[i]), isDigit(b[j]) {
+                let first = number(in: a, at: &i)
+                let second = number(in: b, at: &j)
+                if first.count != second.count { return first.count < second.count }
+                if !first.elementsEqual(second) { return first.lexicographicallyPrecedes(second) }
+            } else {
+                let first = lowercase(a[i])
+                let second = lowercase(b[j])
+                if first != second { return first < second }
+                i += 1
+                j += 1
+            }
+        }
+        if i < a.count || j < b.count { return j < b.count }
+        // Equal but for case or leading zeros.
+        return a.lexicographicallyPrecedes(b)
+    }
+
+    /// The digits without leading zeros; `index` moves behind them.
+    private static func number(in name: [UInt8], at index: inout Int) -> ArraySlice<UInt8> {
+        while index < name.count, name[index] == UInt8(ascii: "0") { index += 1 }
+        let start = index
+        while index < name.count, isDigit(name[index]) { index += 1 }
+        return name[start..<index]
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte + 32 : byte }
+}

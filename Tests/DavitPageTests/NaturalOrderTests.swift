@@ -1,0 +1,45 @@
+import DavitPage
+import Testing
+
+struct NaturalOrderTests {
+    /// Each line is in order.
+    static let ordered: [[String]] = [
+        ["a", "B", "c"],
+        ["file 2", "file 10", "file 100"],
+        ["1.9", "1.10"],
+        ["a", "a1", "ab"],
+        // Equal but for case or zeros: still one before the other.
+        ["A", "a"],
+        ["file 01", "file 1", "file 2"],
+        // Longer than any integer type.
+        ["99999999999999999999998", "99999999999999999999999", "100000000000000000000000"],
+        ["", "a"],
+    ]
+
+    @Test(arguments: ordered)
+    func ordersNamesAsPeopleDo(names: [String]) {
+        let names = names.map { Array($0.utf8) }
+        for (index, a) in names.enumerated() {
+            for (other, b) in names.enumerated() {
+                #expect(NaturalOrder.precedes(a, b) == (index < other))
+            }
+        }
+    }
+
+    // Otherwise sorting could go wrong for some set of names.
+    @Test func isAStrictOrder() {
+        let alphabet = Array("a0A1".utf8)
+        var names: [[UInt8]] = [[]]
+        for name in names + alphabet.map({ [$0] }) { names += alphabet.map { name + [$0] } }
+        names = Array(Set(names))
+        for a in names {
+            for b in names {
+                #expect((NaturalOrder.precedes(a, b) || NaturalOrder.precedes(b, a)) == (a != b))
+                #expect(!(NaturalOrder.precedes(a, b) && NaturalOrder.precedes(b, a)))
+                for c in names where NaturalOrder.precedes(a, b) && NaturalOrder.precedes(b, c) {
+                    #expect(NaturalOrder.precedes(a, c))
+                }
+            }
+        }
+    }
+}
