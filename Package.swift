@@ -30,7 +30,8 @@ let package = Package(
     name: "davit",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "DavitParts", targets: ["DavitXML"])
+        .library(name: "Davit", targets: ["Davit"]),
+        .executable(name: "davit", targets: ["DavitCommand"]),
     ],
     targets: [
         // C libraries: a module map and a shim header, nothing else.
@@ -52,6 +53,20 @@ let package = Package(
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
+
+        // The façade and the command.
+        library(
+            "Davit",
+            [
+                "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
+                "DavitServer", "DavitSystem", "DavitHTTP",
+            ]),
+        .executableTarget(
+            name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
+
+        // The program of the README, which is compiled with everything else.
+        .executableTarget(
+            name: "ShareFolder", dependencies: ["Davit"], path: "Examples/ShareFolder", swiftSettings: strict),
 
         // What tests share.
         library("DavitTesting", ["DavitServer", "DavitHTTP"]),
@@ -77,6 +92,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
+        tests(of: "Davit", ["DavitTesting", "DavitSystem"]),
     ],
     swiftLanguageModes: [.v6]
 )

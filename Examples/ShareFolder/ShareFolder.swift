@@ -1,0 +1,10 @@
+import Davit
+
+@main struct ShareFolder {
+    static func main() async throws {
+        var configuration = Configuration()
+        configuration.accounts = [.init(name: "anna", password: "secret")]
+        configuration.stopsOnSignals = true
+        try await WebDAVServer(sharing: "/srv/files", configuration: configuration).run()
+    }
+}

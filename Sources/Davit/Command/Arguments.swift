@@ -1,0 +1,184 @@
+/// What the command line asks for.
+package enum Invocation: Hashable, Sendable {
+    case serve(ServeOptions)
+    case check(CheckOptions)
+    case help(Help)
+    case version
+}
+
+/// Reads a command line. Looks at nothing but the words.
+package struct Arguments {
+    private var words: ArraySlice<String>
+
+    /// - Parameter words: without the name of the program.
+    /// - Throws: ``UsageError``; the command says it and ends with status 64.
+    package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
+        var arguments = Arguments(words: words[...])
+        return try arguments.invocation()
+    }
+
+    private mutating func invocation() throws(UsageError) -> Invocation {
+        switch words.popFirst() {
+        case nil, "--help", "-h": return .help(.davit)
+        case "help":
+            switch words.popFirst() {
+            case nil: return .help(.davit)
+            case let word?:
+                if let command = Subcommand(rawValue: word) { return .help(command.help) }
+                throw .unknownCommand(word, nearest: Self.nearest(to: word, in: Self.commands))
+            }
+        case "--version": return .version
+        case Subcommand.serve.rawValue: return try serve()
+        case Subcommand.check.rawValue: return try check()
+        case let word? where word.hasPrefix("-"):
+            let nearest = Self.nearest(to: word, in: ["--help", "--version"])
+            throw .unknownOption(word, nearest: nearest ?? "--help")
+        case let word?:
+            throw .unknownCommand(word, nearest: Self.nearest(to: word, in: Self.commands + ["help"]))
+        }
+    }
+
+    private static let commands = Subcommand.allCases.map(\.rawValue)
+
+    private mutating func serve() throws(UsageError) -> Invocation {
+        var options = ServeOptions(folder: "")
+        var hosts: [String] = []
+        let folder = try folder { (arguments, word) throws(UsageError) in
+            try arguments.option(word, &options, &hosts)
+        }
+        guard let folder else { return .help(.serve) }
+        options.folder = folder
+        if !hosts.isEmpty { options.hosts = hosts }
+        if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
+            throw .openToEverybody(host: host)
+        }
+        return .serve(options)
+    }
+
+    private mutating func check() throws(UsageError) -> Invocation {
+        var options = CheckOptions(folder: "")
+        let folder = try folder { (arguments, word) throws(UsageError) in
+            let (name, value) = Self.parts(of: word)
+            let known = ServeOption.stateDir.rawValue
+            guard name == known else {
+                throw .unknownOption(name, nearest: Self.nearest(to: name, in: [known, "--help"]))
+            }
+            options.stateFolder = try arguments.value(of: name, behindSign: value)
+        }
+        guard let folder else { return .help(.check) }
+        options.folder = folder
+        return .check(options)
+    }
+
+    /// Reads the other words, which name one folder, and hands the options to `option`; nil if help is asked for.
+    private mutating func folder(
+        _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
+    ) throws(UsageError) -> String? {
+        var folders: [String] = []
+        var areOptionsOver = false
+        while let word = words.popFirst() {
+            if areOptionsOver || word == "-" || !word.hasPrefix("-") {
+                folders.append(word)
+            } else if word == "--" {
+                areOptionsOver = true
+            } else if word == "--help" || word == "-h" {
+                return nil
+            } else {
+                try option(&self, word)
+            }
+        }
+        guard let folder = folders.first, !folder.isEmpty else { throw .missingFolder }
+        if folders.count > 1 { throw .moreThanOneFolder(folders[1]) }
+        return folder
+    }
+
+    /// The name of an option, and the value if it stands behind `=`.
+    private static func parts(of word: String) -> (name: String, value: String?) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    /// The value of an option, which may be the next word.
+    private mutating func value(of name: String, behindSign value: String?) throws(UsageError) -> String {
+        guard let value = value ?? words.popFirst(), !value.isEmpty else {
+            throw .missingValue(option: name)
+        }
+        return value
+    }
+
+    /// One option with its value, which is the next word or stands behind `=`.
+    private mutating func option(
+        _ word: String, _ options: inout ServeOptions, _ hosts: inout [String]
+    ) throws(UsageError) {
+        let (name, behindSign) = Self.parts(of: word)
+        guard let option = ServeOption(rawValue: name) else {
+            let all = ServeOption.allCases.map(\.rawValue) + ["--help"]
+            throw .unknownOption(name, nearest: Self.nearest(to: name, in: all))
+        }
+        guard option.takesValue else {
+            if behindSign != nil { throw .unwantedValue(option: name) }
+            options.isReadOnly = true
+            return
+        }
+        let value = try value(of: name, behindSign: behindSign)
+        switch option {
+        case .host: hosts.append(Self.withoutBrackets(value))
+        case .port: options.port = try Self.number(value, option: name, in: 0...65535)
+        case .stateDir: options.stateFolder = value
+        case .user: options.users.append(try Self.user(value))
+        case .userFile: options.userFile = value
+        case .publicURL:
+            guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
+            options.publicURLs.append(url)
+        case .logLevel:
+            guard let level = ServeOptions.LogLevel(rawValue: value) else { throw .badLogLevel(value) }
+            options.logLevel = level
+        case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
+        case .readOnly: break
+        }
+    }
+
+    private static func user(_ value: String) throws(UsageError) -> ServeOptions.User {
+        // RFC 7617 §2: the first colon ends the name; the password may have more.
+        let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        // The value is not repeated: it can hold a password.
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw .badUser }
+        return ServeOptions.User(name: String(parts[0]), password: String(parts[1]))
+    }
+
+    private static func number<T: FixedWidthInteger>(
+        _ value: String, option: String, in range: ClosedRange<Int>
+    ) throws(UsageError) -> T {
+        guard value.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }), let number = Int(value),
+            range.contains(number), let exact = T(exactly: number)
+        else { throw .badNumber(value, option: option, range: range) }
+        return exact
+    }
+
+    private static func withoutBrackets(_ host: String) -> String {
+        guard host.hasPrefix("["), host.hasSuffix("]") else { return host }
+        return String(host.dropFirst().dropLast())
+    }
+
+    /// The candidate that takes the fewest changes of letters, if that are few.
+    private static func nearest(to word: String, in candidates: [String]) -> String? {
+        let ranked = candidates.map { ($0, EditDistance.between(word, $0)) }
+        guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
+        return distance <= max(2, word.utf8.count / 3) ? candidate : nil
+    }
+}
+
+/// The options of `davit serve`.
+enum ServeOption: String, CaseIterable {
+    case host = "--host"
+    case port = "--port"
+    case stateDir = "--state-dir"
+    case user = "--user"
+    case userFile = "--user-file"
+    case readOnly = "--read-only"
+    case publicURL = "--public-url"
+    case logLevel = "--log-level"
+    case grace = "--grace"
+
+    var takesValue: Bool { self != .readOnly }
+}

@@ -1,0 +1,39 @@
+internal import DavitSystem
+
+/// The `davit` command, from its arguments to its exit status.
+public enum Command {
+    /// - Parameter arguments: without the name of the program.
+    /// - Returns: the status to exit with: 0, 1 for a failure, 64 for a command line that makes no sense.
+    public static func run(_ arguments: [String]) -> Int32 {
+        do throws(UsageError) {
+            switch try Arguments.parse(arguments) {
+            case .help(let help): StandardStreams.writeOutput(help.text)
+            case .version: StandardStreams.writeOutput("davit \(Version.text)\n")
+            case .serve(let options):
+                return report { () throws(Failure) in try ServeCommand(options: options).run() }
+            case .check(let options):
+                return report { () throws(Failure) in try CheckCommand(options: options).run() }
+            }
+            return ExitStatus.success
+        } catch {
+            let command = arguments.first.flatMap { Subcommand(rawValue: $0) }
+            StandardStreams.writeError(ErrorText.of(error, in: command ?? .serve))
+            return ExitStatus.usage
+        }
+    }
+
+    private static func report(_ work: () throws(Failure) -> Void) -> Int32 {
+        do throws(Failure) {
+            try work()
+            return ExitStatus.success
+        } catch {
+            StandardStreams.writeError(ErrorText.of(error))
+            return ExitStatus.failure
+        }
+    }
+}
+
+/// The version of this package.
+public enum Version {
+    public static let text = "0.1.0"
+}

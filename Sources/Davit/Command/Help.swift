@@ -1,0 +1,70 @@
+/// The help texts of the command.
+package enum Help: Hashable, Sendable {
+    case davit, serve, check
+
+    package var text: String {
+        switch self {
+        case .davit: Self.davitText
+        case .serve: Self.serveText
+        case .check: Self.checkText
+        }
+    }
+
+    private static let davitText = """
+        davit shares a folder over WebDAV.
+
+        usage: davit serve FOLDER [OPTION...]
+               davit check FOLDER [OPTION...]
+               davit --help | --version
+
+        commands:
+          serve FOLDER      share a folder; 'davit serve --help' lists its options
+          check FOLDER      look whether the locks and properties of a folder are stored soundly
+
+        example:
+          davit serve /srv/files --user anna:secret --host 0.0.0.0
+
+        """
+
+    private static let checkText = """
+        usage: davit check FOLDER [--state-dir FOLDER]
+
+        Looks whether the state of the shared FOLDER, its locks and properties, is sound, and prints what is not.
+        While a server shares FOLDER, that server does it; it goes on serving. It must be yours, or you root.
+
+          --state-dir FOLDER      where the state is kept, as for 'davit serve'
+          --help                  this text
+
+        Ends with 0 if the state is sound, with 1 if it is not or cannot be read.
+
+        """
+
+    private static let serveText = """
+        usage: davit serve FOLDER [OPTION...]
+
+        Shares FOLDER over WebDAV until it is stopped (SIGTERM, Ctrl-C). When it is ready it prints its URL.
+
+        where it listens:
+          --host HOST             a name or an address; may be repeated (default: localhost,
+                                  which is 127.0.0.1 and ::1)
+          --port PORT             0 for any free one (default: 8080)
+          --public-url URL        how clients see the server behind a proxy; may be repeated
+
+        who may use it:
+          --user NAME:PASSWORD    an account; may be repeated
+          --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list
+          --read-only             nothing can be changed
+
+        the rest:
+          --state-dir FOLDER      where locks and properties are kept (default: a folder under
+                                  XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
+          --log-level LEVEL       error, warning, info, access or debug (default: info)
+          --grace SECONDS         time for requests in flight when it is stopped (default: 30)
+          --help                  this text
+
+        Without users, davit listens on loopback hosts only, and answers requests only for an IP address,
+        for localhost, and for the host of a --public-url. Passwords are sent in the clear: outside your own
+        machine, put a proxy with TLS in front.
+
+        """
+}

@@ -1,0 +1,112 @@
+internal import DavitFileStore
+internal import DavitServer
+internal import DavitSystem
+internal import DavitTransport
+
+/// `davit serve`: a server from its options to its end.
+struct ServeCommand {
+    let options: ServeOptions
+
+    /// Serves until a signal stops it. Blocks.
+    func run() throws(Failure) {
+        let configuration = try configuration()
+        do throws(ServerError) {
+            FileFaults.arm(.start)
+            let server = try WebDAVServer(sharing: options.folder, configuration: configuration)
+            let addresses = try server.start()
+            let place = addresses.first.map { "http://\($0.authority)/" } ?? ""
+            let others = addresses.dropFirst().map { " and http://\($0.authority)/" }.joined()
+            // Before anybody can know that the server is there: the crash tests count from here.
+            FileFaults.arm(.ready)
+            StandardStreams.writeOutput("davit is ready at \(place)\(others)\n")
+            server.sweepLeftovers()
+            server.waitUntilStopped()
+        } catch {
+            throw Failure(error, folder: options.folder)
+        }
+    }
+
+    private func configuration() throws(Failure) -> Configuration {
+        var configuration = Configuration()
+        configuration.hosts = options.hosts
+        configuration.port = options.port
+        configuration.stateFolder = options.stateFolder
+        configuration.accounts = try accounts()
+        configuration.isReadOnly = options.isReadOnly
+        configuration.publicURLs = options.publicURLs.map(\.text)
+        configuration.logLevel = level
+        configuration.grace = .seconds(options.graceSeconds)
+        configuration.stopsOnSignals = true
+        return configuration
+    }
+
+    private var level: Log.Level {
+        switch options.logLevel {
+        case .error: .error
+        case .warning: .warning
+        case .info: .info
+        case .access: .access
+        case .debug: .debug
+        }
+    }
+
+    private func accounts() throws(Failure) -> [Configuration.Account] {
+        var users = options.users
+        if let path = options.userFile {
+            let file: SmallFile
+            do throws(SystemError) { file = try SmallFile(reading: path) } catch {
+                throw .userFileUnreadable(path, reason: error.description)
+            }
+            guard UserFile.isPrivate(mode: file.mode) else { throw .userFileNotPrivate(path) }
+            users += try UserFile.parse(file.bytes, path: path)
+        }
+        return users.map { Configuration.Account(name: $0.name, password: $0.password) }
+    }
+}
+
+extension Failure {
+    /// What a server's refusal means for the person at the command line.
+    /// - Parameter folder: the shared one, as it was given.
+    init(_ error: ServerError, folder: String) {
+        switch error {
+        case .shareNotUsable(let path, .missing): self = .folderMissing(path)
+        case .shareNotUsable(let path, .notADirectory): self = .notAFolder(path)
+        case .shareNotUsable(let path, .notReadable): self = .folderNotReadable(path)
+        case .shareNotUsable(let path, .failed(let reason)): self = .other("\(path): \(reason)")
+        case .noStateFolder: self = .noStateFolder
+        case .stateFolderNotUsable(let path, let error):
+            self = .stateFolderNotWritable(path, reason: error.description)
+        case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
+        case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
+        case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
+        case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
+        case .accountsNeeded(let host):
+            self = .other("without users, only this machine is served; \(host) is open to others")
+        case .cannotListen(let error): self.init(error)
+        }
+    }
+
+    private init(_ error: TransportError) {
+        switch error.reason {
+        case .inUse: self = .portInUse(host: error.host, port: error.port)
+        case .notPermitted: self = .portNeedsPrivileges(port: error.port)
+        case .notAvailable: self = .addressNotAvailable(host: error.host)
+        case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
+        case .noEndpoint, .alreadyStarted, .system: self = .other(error.description)
+        }
+    }
+}
+
+extension Accounts.Problem {
+    /// In words for the person who chose the account.
+    var text: String {
+        switch self {
+        case .badName: "a name has at least one character, and no colon"
+        case .emptyPassword: "the password is empty"
+        case .tooLong: "names and passwords have \(Accounts.limitBytes) bytes at most"
+        case .controlCharacter: "it has a control character"
+        case .duplicate: "there are two accounts of this name"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
+package struct ServeOptions: Hashable, Sendable {
+    /// A name and its password.
+    package struct User: Hashable, Sendable {
+        package var name: String
+        package var password: String
+
+        package init(name: String, password: String) {
+            self.name = name
+            self.password = password
+        }
+    }
+
+    /// How much is logged; each level holds the ones before it.
+    package enum LogLevel: String, CaseIterable, Sendable {
+        case error, warning, info, access, debug
+    }
+
+    /// The folder to share, as given.
+    package var folder: String
+    /// Names or addresses, without brackets.
+    package var hosts = ["localhost"]
+    /// 0 lets the system choose.
+    package var port: UInt16 = 8080
+    /// Nil for the default, which depends on the shared folder.
+    package var stateFolder: String?
+    package var users: [User] = []
+    package var userFile: String?
+    package var isReadOnly = false
+    package var publicURLs: [PublicURL] = []
+    package var logLevel = LogLevel.info
+    /// How long requests in flight may take to end after SIGTERM.
+    package var graceSeconds = 30
+
+    package init(folder: String) { self.folder = folder }
+
+    /// A host that others can reach, or nil if all are loopback.
+    package var exposedHost: String? { hosts.first { !Self.isLoopback($0) } }
+
+    /// `localhost`, `::1` and 127.0.0.0/8. Other names are not looked up: what they lead to can change.
+    package static func isLoopback(_ host: String) -> Bool {
+        if host.lowercased() == "localhost" || host == "::1" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+}

@@ -1,0 +1,11 @@
+/// The commands of `davit`.
+package enum Subcommand: String, CaseIterable, Sendable {
+    case serve, check
+
+    package var help: Help {
+        switch self {
+        case .serve: .serve
+        case .check: .check
+        }
+    }
+}

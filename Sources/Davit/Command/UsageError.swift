@@ -1,0 +1,54 @@
+/// A command line that cannot be carried out. The command ends with status 64.
+package enum UsageError: Error, Hashable, Sendable {
+    case unknownCommand(String, nearest: String?)
+    case unknownOption(String, nearest: String?)
+    case missingValue(option: String)
+    case unwantedValue(option: String)
+    case missingFolder
+    case moreThanOneFolder(String)
+    case badNumber(String, option: String, range: ClosedRange<Int>)
+    case badUser
+    case badPublicURL(String)
+    case badLogLevel(String)
+    /// Others can reach the host, and there are no users.
+    case openToEverybody(host: String)
+
+    /// What is wrong.
+    package var message: String {
+        switch self {
+        case .unknownCommand(let word, _): "there is no command '\(word)'"
+        case .unknownOption(let option, _): "there is no option \(option)"
+        case .missingValue(let option): "\(option) needs a value"
+        case .unwantedValue(let option): "\(option) takes no value"
+        case .missingFolder: "which folder?"
+        case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
+        case .badNumber(let value, let option, let range):
+            "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
+        case .badUser: "--user is a name, a colon and a password"
+        case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
+        case .badLogLevel(let value): "there is no log level '\(value)'"
+        case .openToEverybody(let host):
+            "without users, everybody who can reach \(host) could read and change the folder"
+        }
+    }
+
+    /// What to do about it.
+    /// - Parameter command: the one that was given, for examples.
+    package func advice(for command: Subcommand) -> String {
+        switch self {
+        case .unknownCommand(_, let nearest?), .unknownOption(_, let nearest?): "Did you mean \(nearest)?"
+        case .unknownCommand(_, nil): "See 'davit --help'."
+        case .unknownOption(_, nil), .missingValue, .unwantedValue, .badNumber:
+            "See 'davit \(command.rawValue) --help'."
+        case .missingFolder: "For example: davit \(command.rawValue) /srv/files"
+        case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
+        case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
+        case .badPublicURL: "For example: --public-url https://files.example.org"
+        case .badLogLevel:
+            "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
+        case .openToEverybody:
+            "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
+                + " --host localhost"
+        }
+    }
+}

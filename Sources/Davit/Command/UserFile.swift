@@ -1,0 +1,31 @@
+/// The text of a file of accounts: lines `NAME:PASSWORD`.
+///
+/// Empty lines and lines that begin with `#` do not count. Spaces do: a password can end in one.
+package enum UserFile {
+    /// True if nobody but the owner may read or change a file of this mode.
+    package static func isPrivate(mode: UInt32) -> Bool { mode & 0o077 == 0 }
+
+    /// - Parameter path: stands in the errors.
+    /// - Throws: ``Failure``, without anything of the line that is wrong: it can hold a password.
+    package static func parse(_ bytes: [UInt8], path: String) throws(Failure) -> [ServeOptions.User] {
+        var users: [ServeOptions.User] = []
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            guard let text = String(validating: line, as: UTF8.self) else {
+                throw .userFileLine(path, line: index + 1, problem: "it is not UTF-8")
+            }
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else {
+                throw .userFileLine(path, line: index + 1, problem: "it has no colon")
+            }
+            guard !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw .userFileLine(path, line: index + 1, problem: "the name or the password is empty")
+            }
+            users.append(ServeOptions.User(name: String(parts[0]), password: String(parts[1])))
+        }
+        if users.isEmpty { throw .userFileEmpty(path) }
+        return users
+    }
+}

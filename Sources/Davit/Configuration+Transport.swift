@@ -1,0 +1,36 @@
+internal import DavitServer
+internal import DavitSystem
+internal import DavitTransport
+
+extension Configuration {
+    /// Without accounts everybody who reaches the server may do everything, so nobody but this machine may.
+    func check() throws(ServerError) {
+        guard accounts.isEmpty else { return }
+        for host in hosts where !ServeOptions.isLoopback(Self.unbracketed(host)) {
+            throw .accountsNeeded(host: host)
+        }
+    }
+
+    func transport(log: Log) -> TransportConfiguration {
+        var transport = TransportConfiguration(
+            endpoints: hosts.map { TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port) })
+        transport.grace = grace
+        transport.stopsOnSignals = stopsOnSignals
+        if log.isOn(.access) { transport.accessLog = { log.text(.access, $0.line.utf8) } }
+        return transport
+    }
+
+    private static func unbracketed(_ host: String) -> String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+
+    /// The hosts of the public URLs, in lower case.
+    func publicHosts() throws(ServerError) -> [String] {
+        var hosts: [String] = []
+        for url in publicURLs {
+            guard let url = PublicURL(parsing: url) else { throw .publicURLMalformed(url) }
+            hosts.append(url.host)
+        }
+        return hosts
+    }
+}

@@ -1,0 +1,47 @@
+internal import DavitSystem
+
+/// Asks the server that owns a state folder.
+package enum ControlClient {
+    /// Why there is no answer.
+    package enum Problem: Error, Hashable, Sendable {
+        /// There is no socket, or nobody behind it.
+        case nobodyListens
+        /// The connection ended before the answer did.
+        case cutOff
+        case malformed
+        /// What the system said.
+        case failed(reason: String)
+    }
+
+    /// Sends `request` and waits for the whole answer. Blocks.
+    ///
+    /// - Parameters:
+    ///   - folder: the state folder.
+    ///   - patienceSeconds: how long the server may be silent: a check reads the whole database.
+    package static func ask(
+        _ request: ControlRequest, in folder: String, patienceSeconds: Int = 600
+    ) throws(Problem) -> ControlAnswer {
+        do {
+            let connection = try LocalConnection(
+                folder: folder, name: ControlServer.fileName, patienceSeconds: patienceSeconds)
+            try connection.send(request.bytes)
+            return try answer(from: connection)
+        } catch let problem as Problem {
+            throw problem
+        } catch let error as SystemError {
+            throw error.meansNobodyListens ? .nobodyListens : .failed(reason: error.description)
+        } catch {
+            throw .malformed
+        }
+    }
+
+    private static func answer(from connection: borrowing LocalConnection) throws -> ControlAnswer {
+        var received: [UInt8] = []
+        while true {
+            let bytes = try connection.receive()
+            if bytes.isEmpty { throw Problem.cutOff }
+            received += bytes
+            if let answer = try ControlAnswer.parse(received) { return answer }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+public import DavitFileStore
+public import DavitServer
+public import DavitSystem
+public import DavitTransport
+
+/// Why a server does not start.
+public enum ServerError: Error, Sendable, Equatable {
+    /// The folder to share is missing, no folder, or cannot be read.
+    case shareNotUsable(path: String, FileResourceStore.RootError)
+    /// There is no home to keep state in, and no state folder was given.
+    case noStateFolder
+    case stateFolderNotUsable(path: String, SystemError)
+    /// State inside the share would be served, and swept.
+    case stateFolderInsideShare(path: String)
+    /// Another server uses the state folder.
+    case stateFolderHeld(path: String, byProcess: Int32?)
+    /// The database in it cannot be used.
+    case stateNotUsable(path: String, reason: String)
+    /// Not a URL with a host, or not HTTP.
+    case publicURLMalformed(String)
+    case accountNotUsable(name: String, Accounts.Problem)
+    /// Without accounts only loopback addresses are served.
+    case accountsNeeded(host: String)
+    case cannotListen(TransportError)
+}

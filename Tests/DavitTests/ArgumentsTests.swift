@@ -1,0 +1,144 @@
+import Davit
+import Testing
+
+struct ArgumentsTests {
+    /// The options of `davit serve /srv` with changes.
+    static func options(_ change: (inout ServeOptions) -> Void = { _ in }) -> ServeOptions {
+        var options = ServeOptions(folder: "/srv")
+        change(&options)
+        return options
+    }
+
+    static let understood: [(line: [String], invocation: Invocation)] = [
+        ([], .help(.davit)), (["--help"], .help(.davit)), (["-h"], .help(.davit)), (["help"], .help(.davit)),
+        (["help", "serve"], .help(.serve)), (["serve", "--help"], .help(.serve)),
+        (["serve", "/srv", "--port", "1", "--help"], .help(.serve)), (["--version"], .version),
+        (["serve", "/srv"], .serve(options())),
+        (["serve", "--", "-odd-"], .serve(ServeOptions(folder: "-odd-"))),
+        (["serve", "--port", "0", "/srv"], .serve(options { $0.port = 0 })),
+        (["serve", "/srv", "--port=65535"], .serve(options { $0.port = 65535 })),
+        (["serve", "/srv", "--host", "127.0.0.1"], .serve(options { $0.hosts = ["127.0.0.1"] })),
+        (
+            ["serve", "/srv", "--host=127.1.2.3", "--host", "[::1]", "--host", "LOCALHOST"],
+            .serve(options { $0.hosts = ["127.1.2.3", "::1", "LOCALHOST"] })
+        ),
+        (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
+        (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
+        (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
+        (
+            ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
+            .serve(
+                options {
+                    $0.users = [.init(name: "anna", password: "a:b=c"), .init(name: "bert", password: " ")]
+                    $0.hosts = ["0.0.0.0"]
+                })
+        ),
+        (
+            ["serve", "/srv", "--user-file", "/etc/users", "--host", "files.example.org"],
+            .serve(
+                options {
+                    $0.userFile = "/etc/users"
+                    $0.hosts = ["files.example.org"]
+                })
+        ),
+        (
+            ["serve", "/srv", "--public-url", "https://Files.Example.org/", "--public-url=http://[::1]:81"],
+            .serve(
+                options {
+                    $0.publicURLs = [
+                        PublicURL(isSecure: true, host: "files.example.org"),
+                        PublicURL(isSecure: false, host: "[::1]", port: 81),
+                    ]
+                })
+        ),
+        (["serve", "/srv", "--log-level", "access"], .serve(options { $0.logLevel = .access })),
+        (["serve", "/srv", "--grace", "0"], .serve(options { $0.graceSeconds = 0 })),
+        (["help", "check"], .help(.check)), (["check", "--help"], .help(.check)),
+        (["check", "/srv"], .check(CheckOptions(folder: "/srv"))),
+        (["check", "--", "--help"], .check(CheckOptions(folder: "--help"))),
+        (["check", "--state-dir", "/s", "/srv"], .check(CheckOptions(folder: "/srv", stateFolder: "/s"))),
+        (["check", "/srv", "--state-dir=/s"], .check(CheckOptions(folder: "/srv", stateFolder: "/s"))),
+    ]
+
+    @Test(arguments: understood)
+    func understands(line: [String], invocation: Invocation) throws {
+        #expect(try Arguments.parse(line) == invocation)
+    }
+
+    static let refused: [(line: [String], error: UsageError)] = [
+        (["server"], .unknownCommand("server", nearest: "serve")),
+        (["/srv"], .unknownCommand("/srv", nearest: nil)),
+        (["help", "sreve"], .unknownCommand("sreve", nearest: "serve")),
+        (["--verison"], .unknownOption("--verison", nearest: "--version")),
+        (["-v"], .unknownOption("-v", nearest: "--help")),
+        (["serve"], .missingFolder), (["serve", ""], .missingFolder),
+        (["serve", "--read-only"], .missingFolder),
+        (["serve", "/a", "/b"], .moreThanOneFolder("/b")),
+        (["serve", "/srv", "--prot", "1"], .unknownOption("--prot", nearest: "--port")),
+        (["serve", "/srv", "--readonly"], .unknownOption("--readonly", nearest: "--read-only")),
+        (["serve", "/srv", "--state-folder=/x"], .unknownOption("--state-folder", nearest: "--state-dir")),
+        (["serve", "/srv", "--usr", "a:b"], .unknownOption("--usr", nearest: "--user")),
+        (["serve", "/srv", "--certificate", "x"], .unknownOption("--certificate", nearest: nil)),
+        (["serve", "/srv", "-x"], .unknownOption("-x", nearest: nil)),
+        (["serve", "/srv", "--read-only=yes"], .unwantedValue(option: "--read-only")),
+        (["serve", "/srv", "--port", "65536"], .badNumber("65536", option: "--port", range: 0...65535)),
+        (["serve", "/srv", "--port", "-1"], .badNumber("-1", option: "--port", range: 0...65535)),
+        (["serve", "/srv", "--port", "+80"], .badNumber("+80", option: "--port", range: 0...65535)),
+        (["serve", "/srv", "--port", "http"], .badNumber("http", option: "--port", range: 0...65535)),
+        (["serve", "/srv", "--grace", "3601"], .badNumber("3601", option: "--grace", range: 0...3600)),
+        (["chekc", "/srv"], .unknownCommand("chekc", nearest: "check")),
+        (["check"], .missingFolder), (["check", "/a", "/b"], .moreThanOneFolder("/b")),
+        (["check", "/srv", "--state-dir"], .missingValue(option: "--state-dir")),
+        (["check", "/srv", "--sate-dir=/s"], .unknownOption("--sate-dir", nearest: "--state-dir")),
+        // What only a server needs.
+        (["check", "/srv", "--port", "80"], .unknownOption("--port", nearest: nil)),
+        (["serve", "/srv", "--user", "anna"], .badUser), (["serve", "/srv", "--user", ":x"], .badUser),
+        (["serve", "/srv", "--user", "anna:"], .badUser),
+        (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
+        // Others could reach these, and nobody is asked for a password.
+        (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
+        (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),
+        (["serve", "/srv", "--host", "localhost", "--host", "[fe80::1]"], .openToEverybody(host: "fe80::1")),
+        (["serve", "/srv", "--host", "127.0.0.1.example"], .openToEverybody(host: "127.0.0.1.example")),
+        (["serve", "/srv", "--host", "127.0.0.256"], .openToEverybody(host: "127.0.0.256")),
+    ]
+
+    @Test(arguments: refused)
+    func refuses(line: [String], error: UsageError) {
+        #expect(throws: error) { try Arguments.parse(line) }
+    }
+
+    @Test(arguments: Subcommand.allCases)
+    func showsTheCommandThatWasGiven(command: Subcommand) {
+        #expect(ErrorText.of(.missingFolder, in: command).contains("davit \(command.rawValue) /srv"))
+        #expect(Help.davit.text.contains("\n  \(command.rawValue) "))
+        #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) FOLDER"))
+    }
+
+    static let needValues = [
+        "--host", "--port", "--state-dir", "--user", "--user-file", "--public-url", "--log-level", "--grace",
+    ]
+
+    @Test(arguments: needValues)
+    func saysWhichValueIsMissing(option: String) {
+        for line in [
+            ["serve", "/srv", option], ["serve", "/srv", "\(option)="], ["serve", "/srv", option, ""],
+        ] {
+            #expect(throws: UsageError.missingValue(option: option)) { try Arguments.parse(line) }
+        }
+        // Every option that is understood is in the help.
+        #expect(Help.serve.text.contains("\n  \(option) "))
+    }
+
+    static let badURLs = [
+        "files.example.org", "ftp://a", "https://", "https:///", "https://a/b", "https://u@a", "https://a:x",
+        "https://a?b", "https://a//", "http://a:99999",
+    ]
+
+    @Test(arguments: badURLs)
+    func refusesWhatIsNoURLOfAServer(text: String) {
+        #expect(throws: UsageError.badPublicURL(text)) {
+            try Arguments.parse(["serve", "/srv", "--public-url", text])
+        }
+    }
+}

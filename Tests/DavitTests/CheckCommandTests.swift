@@ -1,0 +1,157 @@
+import Davit
+import DavitSystem
+import DavitTesting
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+struct CheckCommandTests {
+    private let folder: TemporaryFolder
+    private let share: String
+    private let state: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        share = try OwnedFolder.canonical(folder.path) + "/share"
+        state = folder.path + "/state"
+        _ = try OwnedFolder(path: share)
+    }
+
+    private var options: CheckOptions { CheckOptions(folder: share, stateFolder: state) }
+
+    private var sound: CheckCommand.Report {
+        CheckCommand.Report(share: share, stateFolder: state, findings: [])
+    }
+
+    /// Serves for as long as `body` runs.
+    private func withServer(stateFolder: String? = nil, _ body: () throws -> Void) throws {
+        var configuration = Configuration()
+        configuration.port = 0
+        configuration.stateFolder = stateFolder ?? state
+        configuration.logLevel = .error
+        configuration.grace = .zero
+        let server = try WebDAVServer(sharing: share, configuration: configuration)
+        _ = try server.start()
+        defer {
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+        try body()
+    }
+
+    private func kind(of path: String) -> mode_t? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
+    }
+
+    private var socket: String { state + "/" + ControlServer.fileName }
+
+    /// The file in which SQLite keeps the state, with its content spoilt.
+    private func damage() throws {
+        guard let file = unsafe fopen(state + "/state.sqlite", "r+b") else {
+            Issue.record("no database")
+            return
+        }
+        defer { unsafe _ = fclose(file) }
+        let spoilt = [UInt8](repeating: 0xA5, count: 32)
+        // All pages but the first, which says what the others are.
+        for page in 1..<3 {
+            unsafe _ = fseek(file, page * 4096, SEEK_SET)
+            unsafe _ = fwrite(spoilt, 1, spoilt.count, file)
+        }
+    }
+
+    // MARK: With a server
+
+    @Test func asksTheServerThatRuns() throws {
+        try withServer { () throws in
+            #expect(kind(of: socket) == S_IFSOCK | 0o600)
+            #expect(try CheckCommand(options: options).report() == sound)
+        }
+        #expect(kind(of: socket) == nil)
+    }
+
+    @Test func replacesTheSocketOfAKilledServer() throws {
+        try withServer {}
+        do { _ = try LocalListener(folder: state, name: ControlServer.fileName) }
+        #expect(kind(of: socket) != nil)
+        // Nobody holds the lock: the check does without a server.
+        #expect(try CheckCommand(options: options).report() == sound)
+        try withServer { () throws in
+            #expect(try ControlClient.ask(.check, in: state) == .lines([]))
+        }
+        #expect(kind(of: socket) == nil)
+    }
+
+    /// A path that does not fit into the address of a socket.
+    #if os(Linux)
+    @Test func deepStateFoldersHaveASocketToo() throws {
+        let deep = state + "/" + String(repeating: "d", count: 200)
+        try withServer(stateFolder: deep) { () throws in
+            #expect(try ControlClient.ask(.check, in: deep) == .lines([]))
+        }
+    }
+    #endif
+
+    @Test func theShareIsServedWithoutASocketToo() throws {
+        // A folder of that name cannot be replaced.
+        _ = try OwnedFolder(path: socket)
+        try withServer { () throws in
+            let failure = #expect(throws: Failure.self) { try CheckCommand(options: options).report() }
+            guard case .serverSilent(state, getpid(), _)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+        }
+    }
+
+    // MARK: Without
+
+    @Test func checksItselfWithoutAServer() throws {
+        try withServer {}
+        #expect(try CheckCommand(options: options).report() == sound)
+        // And has let go of the folder.
+        try withServer {}
+    }
+
+    @Test func findsDamage() throws {
+        try withServer {}
+        try damage()
+        let report = try CheckCommand(options: options).report()
+        #expect(!report.findings.isEmpty)
+        #expect(report.text.hasPrefix("state of \(share): damaged\n  "))
+        #expect(report.text.split(separator: "\n").count >= 1 + report.findings.count)
+    }
+
+    @Test func saysThatAllIsWell() {
+        #expect(sound.text == "state of \(share): sound\n")
+    }
+
+    @Test func makesNothing() throws {
+        #expect(throws: Failure.noState(state, share: share)) { try CheckCommand(options: options).report() }
+        #expect(kind(of: state) == nil)
+        do { _ = try OwnedFolder(path: state) }
+        #expect(throws: Failure.noState(state, share: share)) { try CheckCommand(options: options).report() }
+        #expect(kind(of: state + "/state.sqlite") == nil)
+    }
+
+    @Test func saysWhichFolderIsMissing() {
+        let missing = CheckOptions(folder: share + "/none", stateFolder: state)
+        #expect(throws: Failure.folderMissing(missing.folder)) {
+            try CheckCommand(options: missing).report()
+        }
+    }
+
+    @Test func saysWhoHoldsTheStateAndDoesNotAnswer() throws {
+        try withServer {}
+        let holder = try OwnedFolder(path: state)
+        #expect(
+            throws: Failure.serverSilent(state, process: getpid(), reason: "it takes no questions")
+        ) { try CheckCommand(options: options).report() }
+        withExtendedLifetime(holder) {}
+    }
+}

@@ -1,0 +1,73 @@
+import Davit
+import Testing
+
+struct ControlMessageTests {
+    // MARK: Requests
+
+    @Test(arguments: ControlRequest.allCases)
+    func requestsAreReadWhereverTheyAreSplit(request: ControlRequest) throws {
+        for count in 0..<request.bytes.count {
+            #expect(try ControlRequest.parse(Array(request.bytes.prefix(count))) == nil)
+        }
+        #expect(try ControlRequest.parse(request.bytes) == request)
+        #expect(request.bytes.count < ControlRequest.limitBytes)
+    }
+
+    static let refused: [(line: String, why: ControlRequest.Refusal)] = [
+        ("\n", .unknown), ("chec\n", .unknown), ("Check\n", .unknown), ("check \n", .unknown),
+        ("check\r\n", .unknown), ("check\0\n", .unknown), ("check\n\n", .more), ("check\ncheck\n", .more),
+        (String(repeating: "c", count: ControlRequest.limitBytes), .tooLong),
+        (String(repeating: "c", count: ControlRequest.limitBytes) + "\n", .tooLong),
+        (String(repeating: "c", count: ControlRequest.limitBytes - 1) + "\n", .unknown),
+    ]
+
+    @Test(arguments: refused)
+    func otherLinesAreRefused(line: String, why: ControlRequest.Refusal) {
+        #expect(throws: why) { try ControlRequest.parse(Array(line.utf8)) }
+    }
+
+    // MARK: Answers
+
+    static let answers: [ControlAnswer] = [
+        .lines([]), .lines(["row 3 missing from index a"]), .lines(["one", " two "]),
+        .refused(reason: "the server belongs to another user"),
+    ]
+
+    /// An answer that was cut off is none: above all it is not one with fewer findings.
+    @Test(arguments: answers)
+    func answersAreReadWhenTheyAreWhole(answer: ControlAnswer) throws {
+        for count in 0..<answer.bytes.count {
+            #expect(try ControlAnswer.parse(Array(answer.bytes.prefix(count))) == nil)
+        }
+        #expect(try ControlAnswer.parse(answer.bytes) == answer)
+    }
+
+    static let malformed = [
+        "\n", "ok\n", "ok \n", "ok -1\n", "ok 101\n", "ok x\n", "yes 1\n", "refused\n", "HTTP/1.1 400 Bad\n",
+        String(repeating: "x", count: ControlAnswer.limitBytes + 1),
+    ]
+
+    @Test(arguments: malformed)
+    func otherBytesAreNoAnswer(text: String) {
+        #expect(throws: ControlAnswer.Malformed.self) { try ControlAnswer.parse(Array(text.utf8)) }
+    }
+
+    @Test func linesStayWithinTheLimits() throws {
+        let long = Array(repeating: String(repeating: "ä", count: 5000), count: 5000)
+        let bytes = ControlAnswer.lines(long).bytes
+        #expect(bytes.count <= ControlAnswer.limitBytes)
+        guard case .lines(let lines)? = try ControlAnswer.parse(bytes) else {
+            Issue.record("no lines")
+            return
+        }
+        #expect(lines.count == ControlAnswer.limitLines)
+        #expect(lines.last == "and 4901 more")
+    }
+
+    @Test func findingsCannotDisturbTheTerminalOrTheCount() throws {
+        let bytes = ControlAnswer.lines(["tree 2\npage \u{1B}[2J3", "a\rb"]).bytes
+        #expect(try ControlAnswer.parse(bytes) == .lines(["tree 2", "page ?[2J3", "a?b"]))
+        let refusal = ControlAnswer.refused(reason: "a\nb").bytes
+        #expect(try ControlAnswer.parse(refusal) == .refused(reason: "a?b"))
+    }
+}

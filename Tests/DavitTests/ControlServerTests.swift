@@ -1,0 +1,136 @@
+import Davit
+import DavitSystem
+import DavitTesting
+import Testing
+
+struct ControlServerTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A server that answers with one line, for as long as `body` runs.
+    private func withServer(patienceSeconds: Int = 60, _ body: () throws -> Void) throws {
+        let server = try ControlServer(folder: folder.path, patienceSeconds: patienceSeconds) {
+            .lines([$0.rawValue])
+        }
+        defer { server.stop() }
+        try body()
+    }
+
+    private func connect() throws -> LocalConnection {
+        try LocalConnection(folder: folder.path, name: ControlServer.fileName, patienceSeconds: 60)
+    }
+
+    /// What comes until the end.
+    private func rest(of connection: borrowing LocalConnection) throws -> String {
+        var received: [UInt8] = []
+        while let bytes = try? connection.receive(), !bytes.isEmpty { received += bytes }
+        return String(decoding: received, as: UTF8.self)
+    }
+
+    @Test func answersOneConnectionAfterTheOther() throws {
+        try withServer { () throws in
+            for _ in 0..<20 {
+                #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
+            }
+        }
+    }
+
+    @Test func answersAndCloses() throws {
+        try withServer { () throws in
+            let connection = try connect()
+            for byte in ControlRequest.check.bytes { try connection.send([byte]) }
+            #expect(try rest(of: connection) == "ok 1\ncheck\n")
+        }
+    }
+
+    static let bad: [(bytes: [UInt8], why: ControlRequest.Refusal)] = [
+        (Array("erase\n".utf8), .unknown), (Array("check\nerase\n".utf8), .more),
+        ([UInt8](repeating: 0x61, count: ControlRequest.limitBytes), .tooLong),
+        ([UInt8](repeating: 0x61, count: 4000) + [10], .tooLong), ([0xFF, 0x0A], .unknown),
+    ]
+
+    @Test(arguments: bad)
+    func saysWhyItRefuses(bytes: [UInt8], why: ControlRequest.Refusal) throws {
+        try withServer { () throws in
+            let connection = try connect()
+            try connection.send(bytes)
+            #expect(try rest(of: connection) == "refused \(why.rawValue)\n")
+            #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
+        }
+    }
+
+    /// The others wait no longer than the patience of the server.
+    @Test func doesNotWaitForASilentClient() throws {
+        try withServer(patienceSeconds: 1) { () throws in
+            let silent = try connect()
+            try silent.send(Array("che".utf8))
+            #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
+            #expect(try rest(of: silent) == "refused the request did not arrive in time\n")
+        }
+    }
+
+    @Test func theEndCutsASilentClientAndRemovesTheSocket() throws {
+        let server = try ControlServer(folder: folder.path, patienceSeconds: 3600) { _ in .lines([]) }
+        let silent = try connect()
+        server.stop()
+        server.stop()
+        // With an answer or without, depending on whether it had been accepted.
+        _ = try rest(of: silent)
+        #expect(throws: ControlClient.Problem.nobodyListens) {
+            try ControlClient.ask(.check, in: folder.path)
+        }
+        #expect(throws: SystemError.self) {
+            try OwnedFolder.canonical(folder.path + "/" + ControlServer.fileName)
+        }
+    }
+
+    /// "Sound" must not be what is left of an answer.
+    @Test(arguments: ["", "o", "ok 0", "ok 2\none\n", "refused becau"])
+    func anAnswerThatIsCutOffIsNone(answer: String) throws {
+        let server = try DyingServer(folder: folder.path, answer: answer)
+        try Thread.start(named: "dying-server") { server.run() }
+        #expect(throws: ControlClient.Problem.cutOff) {
+            try ControlClient.ask(.check, in: folder.path)
+        }
+    }
+
+    @Test func whatIsNoAnswerIsNone() throws {
+        let server = try DyingServer(folder: folder.path, answer: "HTTP/1.1 400 Bad Request\r\n")
+        try Thread.start(named: "dying-server") { server.run() }
+        #expect(throws: ControlClient.Problem.malformed) {
+            try ControlClient.ask(.check, in: folder.path)
+        }
+    }
+
+    static let users: [(peer: UInt32?, own: UInt32, may: Bool)] = [
+        (1000, 1000, true), (0, 1000, true), (0, 0, true), (1001, 1000, false), (1000, 0, false),
+        (nil, 1000, false), (nil, 0, false),
+    ]
+
+    @Test(arguments: users)
+    func answersItsOwnUserAndRoot(peer: UInt32?, own: UInt32, may: Bool) {
+        #expect(ControlServer.mayAsk(peer, own: own) == may)
+    }
+}
+
+/// Takes one request, sends a part of an answer, and is gone.
+private final class DyingServer: Sendable {
+    private let listener: LocalListener
+    private let queue: SystemEventQueue
+    private let answer: String
+
+    init(folder: String, answer: String) throws {
+        listener = try LocalListener(folder: folder, name: ControlServer.fileName)
+        queue = try SystemEventQueue()
+        try queue.watchAccepting(listener.number, token: 0)
+        self.answer = answer
+    }
+
+    func run() {
+        while queue.wait(milliseconds: -1) == 0 {}
+        guard let connection = try? listener.accept() else { return }
+        _ = try? connection.receive()
+        try? connection.send(Array(answer.utf8))
+    }
+}

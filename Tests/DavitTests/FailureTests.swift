@@ -1,0 +1,49 @@
+import Davit
+import Testing
+
+struct FailureTests {
+    static let failures: [(failure: Failure, words: [String])] = [
+        (.folderMissing("/srv"), ["no folder /srv", "mkdir -p '/srv'"]),
+        (.notAFolder("/f"), ["/f is not a folder", "the one that holds"]),
+        (.folderNotReadable("/srv"), ["/srv cannot be read", "permissions"]),
+        (.portInUse(host: "localhost", port: 8080), ["8080", "localhost", "--port"]),
+        (.portNeedsPrivileges(port: 80), ["80", "--port 8080"]),
+        (.addressNotAvailable(host: "192.0.2.1"), ["192.0.2.1", "--host localhost"]),
+        (.unknownHost("nowhere"), ["nowhere", "address"]),
+        (.stateFolderNotWritable("/s", reason: "Read-only file system"), ["/s", "Read-only", "--state-dir"]),
+        (.stateFolderInShare(state: "/srv/s", share: "/srv"), ["/srv/s lies inside", "--state-dir"]),
+        (.stateFolderHeld("/s", process: 0), ["/s", "another server", "--state-dir"]),
+        (.stateFolderHeld("/s", process: 77), ["/s", "process 77", "--state-dir"]),
+        (.stateFromNewerVersion("/s"), ["/s", "newer", "--state-dir"]),
+        (.stateUnreadable("/s", reason: "malformed"), ["/s", "malformed", "away"]),
+        (.stateDamaged("/s"), ["/s is damaged", "Stop the server"]),
+        (.noState("/s", share: "/srv"), ["no state of /srv in /s", "--state-dir"]),
+        (.serverSilent("/s", process: 0, reason: "gone"), ["/s", "does not answer: gone", "stop it"]),
+        (.serverSilent("/s", process: 77, reason: "gone"), ["process 77", "/s", "gone", "stop it"]),
+        (.noStateFolder, ["HOME", "--state-dir"]),
+        (
+            .userFileUnreadable("/u", reason: "Permission denied"),
+            ["/u", "Permission denied", "NAME:PASSWORD"]
+        ),
+        (.userFileNotPrivate("/u"), ["/u", "chmod 600 '/u'"]),
+        (.userFileLine("/u", line: 3, problem: "it has no colon"), ["line 3 of /u", "no colon", "#"]),
+        (.userFileEmpty("/u"), ["/u", "NAME:PASSWORD"]),
+        (.badUser(name: "anna", problem: "it is there twice"), ["'anna'", "twice", "another"]),
+    ]
+
+    @Test(arguments: failures)
+    func saysWhatIsWrongAndWhatToDo(failure: Failure, words: [String]) {
+        let text = ErrorText.of(failure)
+        for word in words { #expect(text.contains(word)) }
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines[0].hasPrefix("davit: "))
+        #expect(text.hasSuffix("\n"))
+    }
+
+    @Test func anOpenServerIsRefusedWithTheTwoWaysOut() {
+        let text = ErrorText.of(UsageError.openToEverybody(host: "0.0.0.0"))
+        #expect(text.contains("--user NAME:PASSWORD"))
+        #expect(text.contains("--host localhost"))
+    }
+}

@@ -1,0 +1,37 @@
+import Davit
+import Testing
+
+struct UserFileTests {
+    @Test func readsALineForEachUser() throws {
+        let text = "# accounts\nanna:open:sesame\r\n\njörg:pässword \nlast:one"
+        let users = try UserFile.parse(Array(text.utf8), path: "/u")
+        #expect(
+            users == [
+                .init(name: "anna", password: "open:sesame"), .init(name: "jörg", password: "pässword "),
+                .init(name: "last", password: "one"),
+            ])
+    }
+
+    static let refused: [(bytes: [UInt8], failure: Failure)] = [
+        ([], .userFileEmpty("/u")), (Array("#a:b\n\n".utf8), .userFileEmpty("/u")),
+        (Array("a:b\nsecret\n".utf8), .userFileLine("/u", line: 2, problem: "it has no colon")),
+        (Array(":x\n".utf8), .userFileLine("/u", line: 1, problem: "the name or the password is empty")),
+        (Array("a:\n".utf8), .userFileLine("/u", line: 1, problem: "the name or the password is empty")),
+        ([0x61, 0x3A, 0xFF], .userFileLine("/u", line: 1, problem: "it is not UTF-8")),
+    ]
+
+    @Test(arguments: refused)
+    func namesTheLineItRefuses(bytes: [UInt8], failure: Failure) {
+        #expect(throws: failure) { try UserFile.parse(bytes, path: "/u") }
+    }
+
+    static let modes: [(mode: UInt32, isPrivate: Bool)] = [
+        (0o100600, true), (0o100400, true), (0o100640, false), (0o100604, false), (0o100660, false),
+        (0o100601, false),
+    ]
+
+    @Test(arguments: modes)
+    func isPrivateIfNobodyElseGetsAtIt(mode: UInt32, isPrivate: Bool) {
+        #expect(UserFile.isPrivate(mode: mode) == isPrivate)
+    }
+}
