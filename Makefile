@@ -1,0 +1,59 @@
+# davit: build it, run it, test it. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: help build debug serve test unit lint litmus clients crash bench clean packages-%
+
+SWIFT ?= swift
+# An import that Package.swift does not declare is an error, in every build.
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
+RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit
+# Apple platforms have no static standard library; it is part of the system there.
+ifeq ($(shell uname -s),Linux)
+RELEASE_FLAGS += --static-swift-stdlib
+endif
+
+export DAVIT ?= $(CURDIR)/.build/release/davit
+export DAVIT_DEBUG ?= $(CURDIR)/.build/debug/davit
+export SWIFT SWIFT_FLAGS
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 12
+
+packages-%:
+	@scripts/install-packages.sh $*
+
+build: packages-build ## the release binary, .build/release/davit
+	$(SWIFT) build $(RELEASE_FLAGS)
+
+debug: packages-build ## the debug binary, which the crash tests need
+	$(SWIFT) build $(SWIFT_FLAGS)
+
+serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
+	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
+	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
+
+test: packages-build packages-litmus packages-clients packages-crash ## everything: units, lint, litmus, clients, crash
+	@scripts/test.sh
+
+unit: packages-build ## the unit tests
+	@scripts/test.sh unit
+
+lint: ## the formatter and the scripts' own syntax
+	@scripts/test.sh lint
+
+litmus: packages-litmus build ## the conformance suite, anonymous and with a user
+	@scripts/test.sh litmus
+
+clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree
+	@scripts/test.sh clients
+
+crash: packages-crash build debug ## kill the server at every step of every change
+	@scripts/test.sh crash
+
+bench: packages-bench build ## against nginx: make bench [ROWS=get,put,upload,propfind] [ROUNDS=5]
+	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+clean: ## remove what was built
+	rm -rf .build bench-results

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# cadaver: a session with every command it has for files, properties and locks, each followed by a look at
+# the share; then the tree, file by file.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin cadaver "$@"
+
+if [ -n "$user" ]; then
+    printf 'machine 127.0.0.1\nlogin %s\npassword %s\n' "$user" "$password" >"$HOME/.netrc"
+    chmod 600 "$HOME/.netrc"
+fi
+mkdir "$work/local"
+cd "$work/local"
+
+# session WANTED: the commands on standard input; every line of WANTED (a basic regular expression each) must
+# stand in what cadaver printed, and nothing may have failed. Its exit status says nothing.
+session() {
+    local wanted=$1 line
+    timeout "$limit" cadaver "$server_url" >"$work/session" 2>&1 </dev/stdin || true
+    if grep -i -E 'failed|error|could not|not found|refused|aborted' "$work/session"; then return 1; fi
+    while IFS= read -r line; do
+        [ -z "$line" ] || grep -q -e "$line" "$work/session" \
+            || { echo "no line like: $line"; cat "$work/session"; return 1; }
+    done <<<"$wanted"
+}
+# refused WHAT: the command on standard input fails with WHAT.
+refused() {
+    timeout "$limit" cadaver "$server_url" >"$work/session" 2>&1 </dev/stdin || true
+    grep -q -e "$1" "$work/session" || { cat "$work/session"; return 1; }
+}
+
+printf 'first version\n' >one.txt
+printf 'second\n' >two.txt
+
+check "mkcol, cd, put" session 'succeeded' <<'END'
+mkcol work
+cd work
+put one.txt
+mput one.txt two.txt
+END
+check "put wrote the bytes" cmp one.txt "$share/work/one.txt"
+check "mput wrote the bytes" cmp two.txt "$share/work/two.txt"
+
+check "ls shows names and sizes" session $'one.txt *14\ntwo.txt *7\nColl: *work' <<'END'
+ls
+ls work
+END
+check "get" session 'succeeded' <<'END'
+get work/one.txt fetched.txt
+END
+check "get brought the bytes" cmp one.txt fetched.txt
+check "cat" session 'first version' <<'END'
+cat work/one.txt
+END
+
+check "copy a file and a folder" session 'succeeded' <<'END'
+copy work/one.txt work/three.txt
+copy work "odd & name + 100%"
+END
+check "the copy of the file" cmp one.txt "$share/work/three.txt"
+check "the copy of the folder" same_tree "$share/work" "$share/odd & name + 100%"
+check "move a file and a folder" session 'succeeded' <<'END'
+move work/three.txt work/four.txt
+move "odd & name + 100%" moved
+END
+check "the moved file" cmp one.txt "$share/work/four.txt"
+check "the old name of the file is free" is_absent "$share/work/three.txt"
+check "the moved folder" cmp one.txt "$share/moved/one.txt"
+
+check "propset, propget, propnames, propdel" session $'Value of author.*the author\nauthor' <<'END'
+propset work/one.txt author "the author"
+propget work/one.txt author
+propnames work/one.txt
+END
+check "a property moves with its file" session 'Value of author.*the author' <<'END'
+move work/one.txt work/named.txt
+propget work/named.txt author
+move work/named.txt work/one.txt
+END
+check "propdel" session 'succeeded' <<'END'
+propdel work/one.txt author
+END
+check "the property is gone" refused 'does not exist\|not defined\|[Nn]ot found\|no value\|404' <<'END'
+propget work/one.txt author
+END
+
+check "chexec +" session 'succeeded' <<'END'
+chexec + work/two.txt
+END
+check "the execute bit is set" test -x "$share/work/two.txt"
+check "chexec -" session 'succeeded' <<'END'
+chexec - work/two.txt
+END
+check "the execute bit is clear" test ! -x "$share/work/two.txt"
+
+curl_login=()
+[ -z "$user" ] || curl_login=(--user "$user:$password")
+# stranger STATUS: what a PUT without the lock's token is answered, by another client.
+stranger() {
+    local status
+    status=$(curl -s -o /dev/null -w '%{http_code}' "${curl_login[@]}" -T two.txt "${server_url}work/one.txt")
+    [ "$status" = "$1" ] || { echo "answered $status instead of $1"; return 1; }
+}
+
+# The session with the lock pauses, in the middle, for a stranger.
+locked_session() {
+    coproc cadaver_session { timeout "$limit" cadaver "$server_url" 2>&1; }
+    local out=${cadaver_session[0]} in=${cadaver_session[1]} pid=$cadaver_session_PID line status=0
+    printf 'lock work/one.txt\nput two.txt work/one.txt\ndiscover work/one.txt\ncat work/one.txt\n' >&"$in"
+    while IFS= read -r -t 60 -u "$out" line; do
+        echo "$line"
+        [ "$line" != second ] || break
+    done
+    stranger 423 || status=1
+    printf 'steal work/one.txt\nunlock work/one.txt\nquit\n' >&"$in"
+    cat <&"$out"
+    wait "$pid" || true
+    return "$status"
+}
+locked() {
+    locked_session >"$work/session" || { cat "$work/session"; return 1; }
+    ! grep -i 'failed' "$work/session"
+}
+check "lock, put under the lock, discover, unlock; a stranger is refused meanwhile" locked
+check "put under the lock wrote the bytes" cmp two.txt "$share/work/one.txt"
+check "a stranger may write when the lock is gone" stranger 204
+
+check "delete and rmcol" session 'succeeded' <<'END'
+delete work/four.txt
+rmcol moved
+END
+check "the deleted file is gone" is_absent "$share/work/four.txt"
+check "the removed folder is gone" is_absent "$share/moved"
+check "a name that does not exist is refused" refused '404' <<'END'
+delete absent
+END
+
+# The tree: cadaver has no recursion and reads quotes and backslashes in its own way, so the plain folders.
+upload_commands() {
+    local folder file
+    for folder in "$tree"/folder\ *; do
+        printf 'mkcol "%s"\ncd "%s"\n' "${folder##*/}" "${folder##*/}"
+        for file in "$folder"/*; do printf 'put "%s"\n' "$file"; done
+        printf 'cd ..\n'
+    done
+}
+upload_commands >"$work/upload"
+check "put of every plain file of the tree" session 'succeeded' <"$work/upload"
+for folder in "$tree"/folder\ *; do
+    check "${folder##*/} arrived" same_tree "$folder" "$share/${folder##*/}"
+done
+
+finish

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# davfs2: mount the share, copy the whole tree in, edit, rename, remove, unmount, look at what the server has.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin davfs2 "$@"
+mount_point=$work/mount
+
+clean_up_client() {
+    mountpoint -q "$mount_point" 2>/dev/null || return 0
+    timeout 60 umount "$mount_point" || umount -l "$mount_point"
+}
+
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+
+mkdir "$mount_point" "$work/cache"
+# As the cache of the whole system is: the mounting user owns it, the daemon's group writes to it.
+"${as_root[@]}" chown "$(id -un)":davfs2 "$work/cache"
+"${as_root[@]}" chmod 775 "$work/cache"
+chmod 755 "$work"
+{
+    # The default buffer makes reading folders fail with EINVAL on recent kernels.
+    printf 'use_locks 1\ndelay_upload 0\nask_auth 0\nbuf_size 256\n'
+    printf 'cache_dir %s\nsecrets %s\n' "$work/cache" "$work/secrets"
+} >"$work/davfs2.conf"
+if [ -n "$user" ]; then printf '"%s" "%s" "%s"\n' "$server_url" "$user" "$password"; fi >"$work/secrets"
+chmod 600 "$work/secrets"
+"${as_root[@]}" chown root "$work/secrets"
+
+mount_share() {
+    "${as_root[@]}" timeout 60 mount -t davfs -o "conf=$work/davfs2.conf,uid=$(id -u)" \
+        "$server_url" "$mount_point" </dev/null
+}
+# umount.davfs returns when the last upload is done.
+unmount_share() { "${as_root[@]}" timeout "$limit" umount "$mount_point"; }
+
+# Uploads that the server refused end here.
+nothing_lost() {
+    local found
+    found=$("${as_root[@]}" find "$work/cache" -path '*/lost+found/*')
+    [ -z "$found" ] || { echo "$found"; return 1; }
+}
+
+if [ ! -e /dev/fuse ]; then
+    echo "davfs2: /dev/fuse is missing, so nothing can be mounted here"
+    exit 1
+fi
+
+# systemd makes this link when a system starts; in a chroot nobody has, and mount.davfs cannot do without.
+[ -e /etc/mtab ] || "${as_root[@]}" ln -sf ../proc/self/mounts /etc/mtab
+
+check "mount" mount_share
+# Without the mount, the commands below would work on a plain folder and prove nothing.
+mountpoint -q "$mount_point" || { tail -n 20 "$server_log"; exit 1; }
+
+check "copy the tree in" cp -r "$tree" "$mount_point/tree"
+check "read it back through the mount" same_tree "$tree" "$mount_point/tree"
+
+edit() { printf 'edited\n' >>"$1/folder 00/file 0003.txt" && printf 'replaced\n' >"$1/folder 00/file 0004.txt"; }
+rename() {
+    mv "$1/folder 01" "$1/renamed & moved" \
+        && mv "$1/folder 00/file 0005.txt" "$1/renamed & moved/a+b %41.txt" \
+        && mv -f "$1/folder 00/file 0006.txt" "$1/folder 00/file 0007.txt"
+}
+remove() { rm "$1/folder 00/file 0008.txt" && rm -r "$1/folder 02"; }
+# Each change is made to the mount and to the source, so that both must stay equal.
+both() { "$1" "$tree" && "$1" "$mount_point/tree"; }
+
+check "edit files" both edit
+check "rename files and a folder" both rename
+check "remove a file and a folder" both remove
+check "unmount, which waits for uploads" unmount_share
+check "nothing ended in lost+found" nothing_lost
+check "the share holds the tree with the changes" same_tree "$tree" "$share/tree"
+
+# A second mount starts with what the cache kept, and must agree with the server about it.
+check "mount again" mount_share
+check "the tree is there" same_tree "$tree" "$mount_point/tree"
+check "remove everything" rm -r "$mount_point/tree"
+check "unmount again" unmount_share
+check "nothing ended in lost+found the second time" nothing_lost
+check "the share is empty" is_absent "$share/tree"
+
+finish

@@ -1,0 +1,93 @@
+# What the client tests share. A test sources this file, calls `begin NAME "$@"`, then `check`s, then `finish`.
+#
+# After begin: $work is a folder that goes away at the end, $share the folder davit serves at $server_url,
+# $tree the source tree, $user and $password the log-in or "" when anonymous.
+# shellcheck shell=bash
+
+set -euo pipefail
+export LC_ALL=C.UTF-8
+
+clients_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../../scripts/server.sh
+. "$clients_folder/../../scripts/server.sh"
+
+# The longest any single call of a client may take; only a hang meets it.
+limit=${LIMIT_SECONDS:-240}
+
+# begin CLIENT [--user NAME:PASSWORD] [--davit PATH]
+begin() {
+    client=$1 user='' password=''
+    shift
+    export DAVIT=${DAVIT:-$clients_folder/../../.build/release/davit}
+    local login=()
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --user) user=${2%%:*} password=${2#*:}; login=(--user "$2"); shift 2 ;;
+            --davit) DAVIT=$2; shift 2 ;;
+            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--davit PATH]" >&2; exit 64 ;;
+        esac
+    done
+    [ -x "$DAVIT" ] || { echo "$client: no davit at $DAVIT; run 'make build' first" >&2; exit 1; }
+    passed=0 failed=0 is_finished=no
+    work=$(mktemp -d "${TMPDIR:-/tmp}/davit-$client.XXXXXX")
+    share=$work/share tree=$work/tree server_log=$work/server.log output=$work/output
+    trap leave EXIT
+    trap 'exit 130' INT TERM
+    # Clients look for their settings and secrets here, and nowhere else.
+    export HOME=$work/home
+    mkdir "$share" "$HOME"
+    python3 "$clients_folder/make_tree.py" "$tree" "${TREE_FILES:-2000}"
+    start_server "$share" "$work/state" "${login[@]}"
+}
+
+# Runs at every end: a test may override `clean_up_client`.
+clean_up_client() { :; }
+leave() {
+    local status=$?
+    trap - EXIT
+    clean_up_client || true
+    stop_server || true
+    if [ "$is_finished" = no ]; then echo "$client$(as_user): $passed passed, $((failed + 1)) failed"; fi
+    rm -rf "$work"
+    exit "$status"
+}
+as_user() { [ -z "$user" ] || printf ' with a user'; }
+
+# check WHAT COMMAND...: one fact; what the command printed is shown if it fails.
+check() {
+    local what=$1
+    shift
+    if timeout_aware "$@" >"$output" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $client$(as_user): $what"
+        head -n 30 "$output" | sed 's/^/    /'
+    fi
+}
+
+# Functions run as they are; programs get the time limit.
+timeout_aware() {
+    if [ "$(type -t "$1")" = file ]; then timeout "$limit" "$@"; else "$@"; fi
+}
+
+# same_tree A B: names, kinds and bytes are equal.
+same_tree() { diff -r --no-dereference "$1" "$2"; }
+
+# no_leftovers: nothing of the server's own is left in the share.
+no_leftovers() {
+    local found
+    found=$(find "$share" -name '.davit-*')
+    [ -z "$found" ] || { echo "$found"; return 1; }
+}
+
+is_absent() { [ ! -e "$1" ]; }
+holds() { [ "$(cat "$1")" = "$2" ]; }
+
+finish() {
+    check "the server leaves nothing of its own in the share" no_leftovers
+    check "the server ends with status 0" stop_server
+    is_finished=yes
+    echo "$client$(as_user): $passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Kills davit at every step of every change, and looks at what is there after a restart.
+
+For each scene: the scene is set, the debug build is started so that it kills itself before its N-th counted
+file-system call or state commit, the one request is sent, and a new server shows what is left. All of it must
+be wholly old or wholly new: bytes, modes, names, listings, properties, locks; new, if the request got its answer.
+N = 1, 2, 3 … until the server survives. Where the kill leaves the next start something to finish, that start
+is killed at every step as well. Then a large overwrite is killed from outside.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import signal
+import sys
+import tempfile
+import threading
+
+import volume
+from overwrite import kill_overwrites
+from run import Result, run_scene
+from scenes import SCENES
+
+OVERWRITE = "PUT over, killed from outside"
+
+
+def parse():
+    here = os.path.dirname(os.path.abspath(__file__))
+    build = os.path.normpath(os.path.join(here, "..", "..", ".build"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
+    parser.add_argument("--debug", default=os.environ.get("DAVIT_DEBUG", f"{build}/debug/davit"),
+                        help="a debug build, which has the hook")
+    parser.add_argument("--only", default="", help="scenes whose name holds this text")
+    parser.add_argument("--outside", type=int, default=20, help="kills from outside")
+    parser.add_argument("--megabytes", type=int, default=200, help="size of the overwrite")
+    parser.add_argument("--workers", type=int, default=max(2, os.cpu_count() or 1))
+    return parser.parse_args()
+
+
+def run_overwrites(options, folder):
+    result = Result(OVERWRITE)
+    try:
+        kill_overwrites(options, folder, result)
+    except (RuntimeError, OSError) as failure:
+        result.failures.append(repr(failure))
+    return result
+
+
+def run_all(options, folder):
+    """The results, in the order of the scenes."""
+    stopping = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
+        try:
+            futures = []
+            if options.outside and options.only in OVERWRITE:
+                futures.append(pool.submit(run_overwrites, options, folder))
+            for number, scene in enumerate(SCENES):
+                if options.only in scene.name:
+                    work = os.path.join(folder, str(number))
+                    futures.append(pool.submit(run_scene, scene, options, work, stopping))
+            return [future.result() for future in futures]
+        except BaseException:
+            # The workers end, and their servers with them.
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def print_table(results):
+    width = max(len(result.name) for result in results)
+    print(f"{'change':{width}}  points   old   new  starts  wrong")
+    for result in results:
+        if result.skipped:
+            print(f"{result.name:{width}}  skipped: {result.skipped}")
+        else:
+            print(f"{result.name:{width}}  {result.points:6}  {result.outcomes['old']:4}"
+                  f"  {result.outcomes['new']:4}  {result.start_kills:6}  {len(result.failures):5}")
+
+
+def main():
+    options = parse()
+    for binary in (options.davit, options.debug):
+        if not os.access(binary, os.X_OK):
+            sys.exit(f"crash: no davit at {binary}; run 'make build debug' first")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    options.no_volumes = volume.become_private()
+    with tempfile.TemporaryDirectory(prefix="davit-crash.") as folder:
+        results = run_all(options, folder)
+    if not results:
+        sys.exit(f"crash: no scene's name holds '{options.only}'")
+    for result in results:
+        for failure in result.failures:
+            print(f"FAILED: {result.name}: {failure}")
+    print_table(results)
+    passed = sum(result.outcomes.total() for result in results)
+    failed = sum(len(result.failures) for result in results)
+    print(f"crash: {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""A small WebDAV client, and the picture it takes of a whole share."""
+
+import hashlib
+import http.client
+import os
+import socket
+import urllib.parse
+import xml.etree.ElementTree as ElementTree
+
+TEST = "{urn:test:}"
+DAV = "{DAV:}"
+# Seconds: the timeouts of locks are compared as multiples of it.
+GRANULARITY = 600
+# The names under which the server hides what is not finished.
+RESERVED = ".davit-"
+
+LOCK_BODY = (
+    '<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:{scope}/></D:lockscope>'
+    "<D:locktype><D:write/></D:locktype><D:owner>crash test</D:owner></D:lockinfo>")
+PICTURE_BODY = (
+    '<?xml version="1.0"?><D:propfind xmlns:D="DAV:" xmlns:T="urn:test:"><D:prop><D:resourcetype/>'
+    "<D:getcontentlength/><D:getetag/><D:lockdiscovery/>"
+    "<T:one/><T:two/><T:three/></D:prop></D:propfind>")
+
+
+def property_update(**values):
+    """A PROPPATCH body: text sets a property, None removes it, in the order given."""
+    parts = []
+    for name, value in values.items():
+        if value is None:
+            parts.append(f"<D:remove><D:prop><T:{name}/></D:prop></D:remove>")
+        else:
+            parts.append(f"<D:set><D:prop><T:{name}>{value}</T:{name}></D:prop></D:set>")
+    return (
+        '<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:" xmlns:T="urn:test:">'
+        + "".join(parts) + "</D:propertyupdate>").encode()
+
+
+class Answer:
+    def __init__(self, status, fields, body):
+        self.status, self.fields, self.body = status, fields, body
+
+    @property
+    def is_success(self):
+        """207 hides what happened to the members; no request here may need it but PROPPATCH."""
+        return 200 <= self.status < 300
+
+    @property
+    def token(self):
+        return self.fields.get("Lock-Token", "").strip("<>")
+
+
+class Client:
+    def __init__(self, port):
+        self.port = port
+
+    def look(self):
+        """The answer to a PROPFIND of everything."""
+        return self.must("PROPFIND", "/", {"Depth": "infinity"}, PICTURE_BODY.encode())
+
+    def try_request(self, method, path, fields=None, body=None):
+        """The answer, or None if the server died before it was complete."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body=body, headers=dict(fields or {}))
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        except socket.timeout:
+            raise RuntimeError(f"{method} {path} was not answered within 60 s") from None
+        except (http.client.HTTPException, OSError):
+            return None
+        finally:
+            connection.close()
+
+    def request(self, method, path, fields=None, body=None):
+        answer = self.try_request(method, path, fields, body)
+        if answer is None:
+            raise RuntimeError(f"{method} {path}: the server went away")
+        return answer
+
+    def must(self, method, path, fields=None, body=None):
+        answer = self.request(method, path, fields, body)
+        if not answer.is_success:
+            raise RuntimeError(f"{method} {path} was answered {answer.status}")
+        return answer
+
+    def put(self, path, body, **fields):
+        return self.must("PUT", path, fields, body)
+
+    def set(self, path, **values):
+        return self.must("PROPPATCH", path, {}, property_update(**values))
+
+    def lock(self, path, scope="exclusive", depth="0"):
+        return self.must("LOCK", path, {"Depth": depth, "Timeout": "Second-3600"},
+                         LOCK_BODY.format(scope=scope).encode()).token
+
+
+class Resource:
+    """What a PROPFIND says about one resource; lock tokens are kept apart from what is compared."""
+
+    def __init__(self, response):
+        found = {}
+        for propstat in response.findall(f"{DAV}propstat"):
+            if " 200 " in propstat.findtext(f"{DAV}status", "") + " ":
+                for element in propstat.find(f"{DAV}prop"):
+                    found[element.tag] = element
+        kind = found.get(f"{DAV}resourcetype")
+        self.is_collection = kind is not None and kind.find(f"{DAV}collection") is not None
+        self.length = found[f"{DAV}getcontentlength"].text if f"{DAV}getcontentlength" in found else None
+        self.tag = found[f"{DAV}getetag"].text if f"{DAV}getetag" in found else None
+        self.properties = {
+            tag: element.text for tag, element in found.items() if tag.startswith(TEST)}
+        self.tokens = []
+        self.locks = []
+        for lock in found.get(f"{DAV}lockdiscovery", []):
+            token = lock.findtext(f"{DAV}locktoken/{DAV}href", "").strip()
+            root = urllib.parse.unquote(lock.findtext(f"{DAV}lockroot/{DAV}href", ""))
+            scope = lock.find(f"{DAV}lockscope")[0].tag
+            self.tokens.append(token)
+            # Which timeout was granted, whatever has passed of it.
+            ends = lock.findtext(f"{DAV}timeout", "").removeprefix("Second-")
+            granted = -(-int(ends) // GRANULARITY) * GRANULARITY
+            self.locks.append((scope, lock.findtext(f"{DAV}depth", ""), root.rstrip("/"), granted, token))
+
+
+class Picture:
+    """All that a client and somebody at the folder can see of a share."""
+
+    def __init__(self, client, root, known_tokens):
+        """`known_tokens` maps tokens of the scene to names; others compare as "new"."""
+        answer = client.look()
+        resources = {}
+        for response in ElementTree.fromstring(answer.body).findall(f"{DAV}response"):
+            href = urllib.parse.unquote(urllib.parse.urlsplit(response.findtext(f"{DAV}href")).path)
+            resources[href.strip("/")] = Resource(response)
+        self.tags = {path: resource.tag for path, resource in resources.items()}
+        self.tokens = {token for resource in resources.values() for token in resource.tokens}
+        self.locked = [path for path, resource in resources.items()
+                       if resource.locks and not resource.is_collection]
+        self.facts = {}
+        for path, resource in resources.items():
+            locks = sorted((*lock[:-1], known_tokens.get(lock[-1], "new")) for lock in resource.locks)
+            kind = "collection" if resource.is_collection else f"{resource.length} bytes"
+            self.facts[f"/{path}"] = (kind, sorted(resource.properties.items()), locks)
+        for path, fact in look_at_folder(root).items():
+            self.facts[f"disk /{path}"] = fact
+
+    def __eq__(self, other):
+        return self.facts == other.facts
+
+    @property
+    def paths(self):
+        return self.tags.keys()
+
+    def is_collection(self, path):
+        return self.facts[f"/{path}"][0] == "collection"
+
+    def content(self, path):
+        """A digest of its bytes; the mode is no part of what an entity tag speaks of."""
+        fact = self.facts.get(f"disk /{path}")
+        return fact and fact[0]
+
+    def differences(self, other):
+        lines = []
+        for key in sorted(self.facts.keys() | other.facts.keys()):
+            here, there = self.facts.get(key), other.facts.get(key)
+            if here != there:
+                lines.append(f"{key}: {here} instead of {there}")
+        return lines
+
+
+def look_at_folder(root):
+    """Every name with its kind, mode and a digest of its bytes; reserved names are not looked at."""
+    facts = {}
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(RESERVED)]
+        for name in folders:
+            path = os.path.join(folder, name)
+            facts[os.path.relpath(path, root)] = ("folder", mode_of(path))
+        for name in files:
+            if name.startswith(RESERVED):
+                continue
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                digest = hashlib.sha256(file.read()).hexdigest()
+            facts[os.path.relpath(path, root)] = (digest, mode_of(path))
+    return facts
+
+
+def mode_of(path):
+    return oct(os.stat(path).st_mode & 0o7777)
+
+
+def leftovers(root):
+    return [os.path.join(folder, name) for folder, folders, files in os.walk(root)
+            for name in folders + files if name.startswith(RESERVED)]

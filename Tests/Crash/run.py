@@ -1,0 +1,270 @@
+"""One scene: the request is killed at every step, and what is left is judged."""
+
+import collections
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+
+import volume
+from dav import Client, Picture, leftovers
+from server import Died, Server
+
+# More steps than any change needs: a net under a server that never survives.
+STEP_LIMIT = 500
+# The number of steps varies a little, with what the kernel has in its caches: so many runs in a row survive
+# before it is believed that there are no more steps.
+CALM_RUNS = 3
+LEFTOVER_SECONDS = 15
+# What is wrong at one step is often wrong at all of them.
+FAILURE_LIMIT = 5
+
+
+class Failure(Exception):
+    """One fact that is not as it must be."""
+
+
+class Result:
+    def __init__(self, name):
+        self.name = name
+        self.outcomes = collections.Counter()
+        self.start_kills = 0
+        self.failures = []
+        self.skipped = None
+
+    @property
+    def points(self):
+        return self.outcomes.total() + len(self.failures)
+
+
+class SceneRun:
+    """One scene, in folders of its own. What a kill left as it was serves for the next one, rows and all."""
+
+    def __init__(self, scene, options, work):
+        self.scene, self.options = scene, options
+        self.root, self.state = os.path.join(work, "root"), os.path.join(work, "state")
+        self.log_path = os.path.join(work, "log")
+        self.tokens = {}
+        self.request = None
+        self.old = self.new = None
+        self.start_kills = 0
+        self.log = open(self.log_path, "ab")
+
+    def close(self):
+        self.log.close()
+        volume.unmount(os.path.join(self.root, "other"))
+
+    # The scene
+
+    def server(self, **faults):
+        return Server(self.options.debug, self.root, self.state, self.log, fail_call=self.scene.fail_call, **faults)
+
+    @contextlib.contextmanager
+    def quiet_server(self):
+        """A client of a server that is not to be killed, and that ends cleanly."""
+        with self.server() as server:
+            yield Client(server.port)
+            if server.stop() != 0:
+                raise Failure(f"a server that was not to be killed ended with {server.status}")
+
+    def picture(self, client):
+        return Picture(client, self.root, {token: name for name, token in self.tokens.items()})
+
+    def set_up(self):
+        """A fresh share with the scene in it."""
+        other = os.path.join(self.root, "other")
+        volume.unmount(other)
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.rmtree(self.state, ignore_errors=True)
+        os.mkdir(self.root)
+        if self.scene.needs_volume:
+            volume.mount(other)
+        self.tokens = {}
+        with self.quiet_server() as client:
+            self.request = self.scene.build(client, self.tokens)
+            self.old = self.picture(client)
+
+    def expect_new(self):
+        """What the request leads to when nothing goes wrong."""
+        self.set_up()
+        with self.quiet_server() as client:
+            client.must(self.request.method, self.request.path, self.request.fields, self.request.body)
+        with self.quiet_server() as client:
+            self.new = self.picture(client)
+        self.request = None
+        # Old and new that look the same would make every outcome right.
+        if self.new == self.old:
+            raise Failure("the request changes nothing")
+
+    # One kill point
+
+    def kill_before(self, step):
+        """Returns "old" or "new", or None if the server survived."""
+        if self.request is None:
+            self.set_up()
+        request, self.request = self.request, None
+        with self.server(kill_at=step) as server:
+            answer = Client(server.port).try_request(
+                request.method, request.path, request.fields, request.body)
+            status = server.stop()
+        if status not in (0, -9):
+            raise Failure(f"the server ended with {status}")
+        try:
+            outcome = self.look_after(answer, request)
+            if status == 0 and (answer is None or outcome != "new"):
+                raise Failure("the server survived and the request was not carried out")
+        except Failure as failure:
+            raise Failure(f"{self.last_kill() if status else 'no kill'}: {failure}") from None
+        if outcome == "old":
+            self.request = request
+        return outcome if status else None
+
+    def look_after(self, answer, request):
+        if count_intents(self.state):
+            self.kill_starts()
+        with self.quiet_server() as client:
+            if count_intents(self.state):
+                raise Failure("an intent is still there after the start")
+            client.look()
+            self.check_sweep()
+            left = self.picture(client)
+            outcome = self.judge(left, answer, request)
+            self.check_locks(client, left)
+            self.check_rebirth(client, left)
+            self.check_sweep()
+            return outcome
+
+    def kill_starts(self):
+        """A start that finishes what was interrupted is itself killed, at each step in turn."""
+        for step in range(1, STEP_LIMIT):
+            try:
+                self.server(kill_start_at=step).kill()
+                return
+            except Died:
+                self.start_kills += 1
+        raise Failure(f"the start was not survived within {STEP_LIMIT} steps")
+
+    # What must be true afterwards
+
+    def judge(self, left, answer, request):
+        old, new = self.old, self.new
+        for path in left.paths & old.paths:
+            if left.tags[path] and left.tags[path] == old.tags[path] and left.content(path) != old.content(path):
+                raise Failure(f"/{path} has other content under its old entity tag")
+        if left == new:
+            if answer is not None and not answer.is_success:
+                raise Failure(f"it was answered {answer.status}, and everything is new")
+            if answer is not None and answer.token and answer.token not in left.tokens:
+                raise Failure("the token that was answered is not in lockdiscovery")
+            tag = answer is not None and answer.fields["ETag"]
+            if tag and tag != left.tags[request.path.strip("/")]:
+                raise Failure("the entity tag that was answered is not the one of the new content")
+            return "new"
+        if left != old:
+            details = ["it is neither old nor new", "against old:", *left.differences(old)]
+            raise Failure("\n    ".join(details + ["against new:", *left.differences(new)]))
+        if answer is not None and answer.is_success:
+            raise Failure(f"it was answered {answer.status}, and everything is old")
+        if left.tags != old.tags:
+            raise Failure("everything is old, but entity tags changed")
+        return "old"
+
+    def check_locks(self, client, left):
+        """A lock that is shown is also enforced."""
+        for path in left.locked:
+            status = client.request("PUT", f"/{path}", {}, b"from a stranger").status
+            if status != 423:
+                raise Failure(f"PUT without a token on the locked /{path} was answered {status}")
+
+    def check_rebirth(self, client, left):
+        """What is made anew where something was, or was to be, inherits nothing from it."""
+        gone = []
+        collections = {path for path in left.paths if left.is_collection(path)}
+        for path in sorted((self.old.paths | self.new.paths) - left.paths):
+            if os.path.dirname(path) not in collections:
+                continue
+            gone.append(path)
+            model = self.old if path in self.old.paths else self.new
+            if model.is_collection(path):
+                client.must("MKCOL", f"/{path}")
+                collections.add(path)
+            else:
+                client.put(f"/{path}", b"again")
+        if not gone:
+            return
+        again = self.picture(client)
+        for path in gone:
+            _, properties, locks = again.facts[f"/{path}"]
+            if properties or locks:
+                raise Failure(f"/{path}, made anew, has {properties} and {locks}")
+        for path in reversed(gone):
+            client.must("DELETE", f"/{path}")
+
+    def check_sweep(self):
+        """What the kill left behind is gone when its folder has been read."""
+        deadline = time.monotonic() + LEFTOVER_SECONDS
+        while left_behind := leftovers(self.root):
+            # A listing leaves alone what the sweep in the background is just removing.
+            if time.monotonic() > deadline:
+                raise Failure(f"still there {LEFTOVER_SECONDS} s after a listing: {left_behind}")
+            time.sleep(0.002)
+
+    def last_kill(self):
+        """Which call it was, from the log."""
+        with open(self.log_path, "rb") as log:
+            lines = [line for line in log.read().decode(errors="replace").splitlines() if "killed before" in line]
+        return lines[-1].removeprefix("davit: ") if lines else "killed"
+
+
+def count_intents(state):
+    """Renames that a crash cut in two: where there are some, the start has work to do."""
+    with contextlib.closing(sqlite3.connect(os.path.join(state, "state.sqlite"))) as database:
+        return database.execute("SELECT count(*) FROM intent").fetchone()[0]
+
+
+def run_scene(scene, options, work, stopping):
+    result = Result(scene.name)
+    if scene.needs_volume and options.no_volumes:
+        result.skipped = options.no_volumes
+        return result
+    os.mkdir(work)
+    run = SceneRun(scene, options, work)
+    try:
+        run.expect_new()
+        kill_everywhere(run, result, stopping)
+        # Without the hook (a release build) nothing is killed, and nothing would be proven.
+        if not result.points:
+            result.failures.append("the server never killed itself")
+    except (Failure, RuntimeError, Died) as failure:
+        result.failures.append(f"the scene: {failure!r}")
+    finally:
+        run.close()
+    result.start_kills = run.start_kills
+    if result.failures:
+        with open(run.log_path, "rb") as log:
+            result.failures[-1] += "\n  the server's log: " + log.read()[-1500:].decode(errors="replace")
+    shutil.rmtree(work, ignore_errors=True)
+    return result
+
+
+def kill_everywhere(run, result, stopping):
+    calm = 0
+    for step in range(1, STEP_LIMIT + 1):
+        if stopping.is_set():
+            raise Failure("interrupted")
+        try:
+            outcome = run.kill_before(step)
+        except Failure as failure:
+            result.failures.append(f"step {step}, {failure}")
+            if len(result.failures) == FAILURE_LIMIT:
+                return
+            continue
+        if outcome is None:
+            calm += 1
+            if calm == CALM_RUNS:
+                return
+        else:
+            calm = 0
+            result.outcomes[outcome] += 1
+    result.failures.append(f"not survived within {STEP_LIMIT} steps")

@@ -1,0 +1,256 @@
+"""The changes that are cut short: each has a scene that is set before, and one request."""
+
+from dav import LOCK_BODY, property_update
+
+OLD = b"old content " * 500
+NEW = b"new, longer content " * 700
+# More than is kept in memory: it goes to a file while it comes.
+LARGE = b"large content " * 150_000
+
+
+class Request:
+    def __init__(self, method, path, body=None, **fields):
+        self.method, self.path, self.body = method, path, body
+        self.fields = {name.replace("_", "-"): value for name, value in fields.items()}
+
+
+class Scene:
+    """`build(client, tokens)` sets the scene and returns the request; the tokens it took go into `tokens`."""
+
+    def __init__(self, name, build, needs_volume=False, fail_call=None):
+        """`needs_volume`: /other is a volume of its own. `fail_call`: what this one cannot do."""
+        self.name, self.build = name, build
+        self.needs_volume, self.fail_call = needs_volume, fail_call
+
+
+def make_tree(client, root, text):
+    client.must("MKCOL", root)
+    client.must("MKCOL", f"{root}/inner")
+    client.put(f"{root}/first", text)
+    client.put(f"{root}/inner/second", text + b"!")
+    client.put(f"{root}/inner/empty", b"")
+
+
+def add_properties(client, root, text):
+    client.set(root, one=f"{text} of the root")
+    client.set(f"{root}/inner/second", one=f"{text} below", two=text)
+
+
+def put_new(client, tokens):
+    return Request("PUT", "/new", NEW)
+
+
+def put_over(client, tokens):
+    client.put("/file", OLD)
+    return Request("PUT", "/file", NEW)
+
+
+def put_over_with_rows(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first", two="second")
+    tokens["taken"] = client.lock("/file")
+    return Request("PUT", "/file", NEW, If=f"(<{tokens['taken']}>)")
+
+
+def put_empty_over_with_properties(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first")
+    return Request("PUT", "/file", b"")
+
+
+def put_large_new(client, tokens):
+    return Request("PUT", "/new", LARGE)
+
+
+def put_large_over_with_properties(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first")
+    return Request("PUT", "/file", LARGE)
+
+
+def mkcol(client, tokens):
+    return Request("MKCOL", "/folder")
+
+
+def delete_file(client, tokens):
+    client.put("/file", OLD)
+    return Request("DELETE", "/file")
+
+
+def delete_file_with_rows(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first")
+    tokens["taken"] = client.lock("/file")
+    return Request("DELETE", "/file", If=f"(<{tokens['taken']}>)")
+
+
+def delete_tree(client, tokens):
+    make_tree(client, "/tree", OLD)
+    return Request("DELETE", "/tree")
+
+
+def delete_tree_with_properties(client, tokens):
+    make_tree(client, "/tree", OLD)
+    add_properties(client, "/tree", "old")
+    return Request("DELETE", "/tree")
+
+
+def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
+    """COPY and MOVE, for a source and a destination each of which is a kind and whether it has properties."""
+
+    def build(client, tokens):
+        for path, (kind, has_properties), text in zip(places, (source, destination), (OLD, NEW)):
+            if kind == "file":
+                client.put(path, text)
+                if has_properties:
+                    client.set(path, one=f"one of {path}", **{"two" if path == places[0] else "three": path})
+            elif kind == "tree":
+                make_tree(client, path, text)
+                if has_properties:
+                    add_properties(client, path, path)
+        return Request(method, places[0], Destination=places[1])
+
+    def words(side):
+        kind, has_properties = side
+        return kind + (" with properties" if has_properties else "")
+
+    return Scene(f"{method} {words(source)} to {words(destination)}{suffix}", build, **options)
+
+
+def copy_under_lock(client, tokens):
+    client.put("/a", OLD)
+    client.set("/a", one="copied")
+    client.put("/b", NEW)
+    tokens["taken"] = client.lock("/b")
+    return Request("COPY", "/a", Destination="/b", If=f"</b> (<{tokens['taken']}>)")
+
+
+def move_locked(client, tokens):
+    client.put("/a", OLD)
+    client.set("/a", one="moved")
+    tokens["taken"] = client.lock("/a")
+    return Request("MOVE", "/a", Destination="/b", If=f"(<{tokens['taken']}>)")
+
+
+def move_locked_across_volumes(client, tokens):
+    client.put("/a", OLD)
+    client.set("/a", one="moved")
+    client.put("/other/b", NEW)
+    tokens["source"] = client.lock("/a")
+    tokens["destination"] = client.lock("/other/b")
+    return Request("MOVE", "/a", Destination="/other/b",
+                   If=f"</a> (<{tokens['source']}>) </other/b> (<{tokens['destination']}>)")
+
+
+def proppatch_first(client, tokens):
+    client.put("/file", OLD)
+    return Request("PROPPATCH", "/file", property_update(one="new", two="also new"))
+
+
+def proppatch_more(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first", two="second")
+    return Request("PROPPATCH", "/file", property_update(one="changed", two=None, three="third"))
+
+
+def proppatch_collection(client, tokens):
+    client.must("MKCOL", "/folder")
+    client.set("/folder", one="first")
+    return Request("PROPPATCH", "/folder", property_update(one=None, two="second"))
+
+
+def proppatch_executable(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first")
+    body = property_update(one="changed").replace(
+        b"<D:prop>", b'<D:prop><A:executable xmlns:A="http://apache.org/dav/props/">T</A:executable>', 1)
+    return Request("PROPPATCH", "/file", body)
+
+
+def lock(path, depth="0", scope="exclusive"):
+    return Request("LOCK", path, LOCK_BODY.format(scope=scope).encode(), Depth=depth, Timeout="Second-3600")
+
+
+def lock_file(client, tokens):
+    client.put("/file", OLD)
+    return lock("/file")
+
+
+def lock_free_name(client, tokens):
+    return lock("/new")
+
+
+def lock_tree_shared(client, tokens):
+    make_tree(client, "/tree", OLD)
+    tokens["other"] = client.lock("/tree", scope="shared", depth="infinity")
+    return lock("/tree", depth="infinity", scope="shared")
+
+
+def refresh(client, tokens):
+    client.put("/file", OLD)
+    tokens["taken"] = client.lock("/file")
+    return Request("LOCK", "/file", If=f"(<{tokens['taken']}>)", Timeout="Second-1800")
+
+
+def unlock(client, tokens):
+    client.put("/file", OLD)
+    tokens["taken"] = client.lock("/file")
+    return Request("UNLOCK", "/file", Lock_Token=f"<{tokens['taken']}>")
+
+
+NOTHING = ("free name", False)
+FILE, FILE_ROWS = ("file", False), ("file", True)
+TREE, TREE_ROWS = ("tree", False), ("tree", True)
+
+# A volume without unnamed files and without renames that refuse to replace or that exchange.
+PLAIN = "opentmpfile:ENOTSUP,renameat2:EINVAL"
+
+SCENES = [
+    Scene("PUT new", put_new),
+    Scene("PUT new, large", put_large_new),
+    Scene("PUT over, large, properties", put_large_over_with_properties),
+    Scene("PUT over", put_over),
+    Scene("PUT over, properties and lock", put_over_with_rows),
+    Scene("PUT empty over, properties", put_empty_over_with_properties),
+    Scene("MKCOL", mkcol),
+    Scene("DELETE file", delete_file),
+    Scene("DELETE file, properties and lock", delete_file_with_rows),
+    Scene("DELETE tree", delete_tree),
+    Scene("DELETE tree with properties", delete_tree_with_properties),
+    *[transfer("COPY", source, destination) for source, destination in (
+        (FILE, NOTHING), (FILE_ROWS, NOTHING), (FILE, FILE), (FILE_ROWS, FILE_ROWS), (FILE, FILE_ROWS),
+        (TREE, NOTHING), (TREE_ROWS, NOTHING), (TREE, TREE), (TREE_ROWS, TREE_ROWS), (TREE, FILE_ROWS))],
+    *[transfer("MOVE", source, destination) for source, destination in (
+        (FILE, NOTHING), (FILE_ROWS, NOTHING), (FILE, FILE), (FILE_ROWS, FILE_ROWS), (FILE, FILE_ROWS),
+        (TREE, NOTHING), (TREE_ROWS, NOTHING), (TREE, TREE), (TREE_ROWS, TREE_ROWS), (FILE_ROWS, TREE_ROWS),
+        (TREE_ROWS, FILE_ROWS))],
+    Scene("COPY onto a locked file", copy_under_lock),
+    Scene("MOVE a locked file", move_locked),
+    Scene("PROPPATCH, the first", proppatch_first),
+    Scene("PROPPATCH, set and remove", proppatch_more),
+    Scene("PROPPATCH collection", proppatch_collection),
+    Scene("PROPPATCH, properties and execute bits", proppatch_executable),
+    Scene("LOCK file", lock_file),
+    Scene("LOCK free name", lock_free_name),
+    Scene("LOCK tree, a second shared one", lock_tree_shared),
+    Scene("LOCK refresh", refresh),
+    Scene("UNLOCK", unlock),
+    *[transfer("MOVE", source, destination, ("/a", "/other/b"), " on another volume", needs_volume=True)
+      for source, destination in (
+          (FILE, NOTHING), (FILE_ROWS, NOTHING), (FILE, FILE), (FILE_ROWS, FILE_ROWS), (TREE, NOTHING),
+          (TREE_ROWS, TREE_ROWS))],
+    transfer("MOVE", TREE_ROWS, FILE_ROWS, ("/other/a", "/b"), " on another volume, back", needs_volume=True),
+    transfer("COPY", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " on another volume", needs_volume=True),
+    Scene("MOVE a locked file onto another on another volume", move_locked_across_volumes, needs_volume=True),
+    *[Scene(f"{scene.name}, plain volume", scene.build, fail_call=PLAIN) for scene in (
+        Scene("PUT new", put_new),
+        Scene("PUT over, properties and lock", put_over_with_rows),
+        Scene("DELETE tree with properties", delete_tree_with_properties),
+        Scene("LOCK free name", lock_free_name),
+        transfer("COPY", FILE_ROWS, NOTHING),
+        transfer("COPY", TREE_ROWS, TREE_ROWS),
+        transfer("MOVE", FILE_ROWS, NOTHING),
+        transfer("MOVE", FILE_ROWS, FILE_ROWS),
+        transfer("MOVE", TREE_ROWS, TREE_ROWS),
+        transfer("MOVE", FILE, NOTHING))],
+]

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Runs Debian's litmus against davit and compares the outcome with README.md, where every exception is named.
+#
+#   litmus/run.sh [--user NAME:PASSWORD] [--davit PATH]
+set -euo pipefail
+export LC_ALL=C.UTF-8
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../scripts/server.sh
+. "$here/../scripts/server.sh"
+
+export DAVIT=${DAVIT:-$here/../.build/release/davit}
+user=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --user) user=${2:?--user needs NAME:PASSWORD}; shift 2 ;;
+        --davit) DAVIT=${2:?--davit needs a path}; shift 2 ;;
+        *) echo "usage: litmus/run.sh [--user NAME:PASSWORD] [--davit PATH]" >&2; exit 64 ;;
+    esac
+done
+[ -x "$DAVIT" ] || { echo "litmus: no davit at $DAVIT; run 'make build' first" >&2; exit 1; }
+command -v litmus >/dev/null || { echo "litmus is not installed; run 'make litmus'" >&2; exit 1; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/davit-litmus.XXXXXX")
+server_log=$work/server.log
+cleanup() {
+    local status=$?
+    stop_server || true
+    [ "$status" -eq 0 ] || { echo "--- end of the server's log"; tail -n 20 "$server_log"; } >&2 2>/dev/null
+    rm -rf "$work"
+    exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# The table of README.md: | suite | test | outcome | why |, outcome in capitals.
+exceptions() {
+    awk -F'|' '
+        function trim(text) { gsub(/^[ \t`]+|[ \t`]+$/, "", text); return text }
+        NF >= 5 && trim($4) ~ /^(FAIL|WARNING|SKIPPED)$/ { print trim($2), trim($3), trim($4) }
+    ' "$here/README.md" | sort -u
+}
+
+# What litmus printed, as lines "suite test OUTCOME" for all that is not a plain pass.
+outcomes() {
+    # A result line reads " 3. put_get............... pass"; a warning stands on the line of its test,
+    # and the final "pass" then follows on a line of dots.
+    tr '\r' '\n' <"$1" | awk '
+        /^-> running `/ { suite = $3; gsub(/[`\x27:]/, "", suite) }
+        /^ *[0-9]+\. / {
+            test = $0; sub(/^ *[0-9]+\. /, "", test); sub(/\.\..*/, "", test); sub(/[. ].*/, "", test)
+        }
+        /\.\. *WARNING:|^ *WARNING:/ { print suite, test, "WARNING" }
+        /\. FAIL/ { print suite, test, "FAIL" }
+        /\. SKIPPED/ { print suite, test, "SKIPPED" }
+    ' | sort -u
+}
+
+mkdir "$work/root"
+start_server "$work/root" "$work/state" ${user:+--user "$user"}
+arguments=("$server_url")
+[ -z "$user" ] || arguments+=("${user%%:*}" "${user#*:}")
+
+# litmus writes debug.log into the current folder. The time limit is a net under a test that hangs.
+finished=0
+(cd "$work" && timeout 300 litmus --keep-going "${arguments[@]}") >"$work/out" 2>&1 || finished=$?
+cat "$work/out"
+[ "$finished" -ne 124 ] || echo "litmus did not end within 300 s"
+
+failed=0
+report() { failed=$((failed + 1)); echo "NOT AS EXPECTED: $*"; }
+
+outcomes "$work/out" >"$work/seen"
+exceptions >"$work/allowed"
+while read -r line; do report "$line"; done < <(comm -23 "$work/seen" "$work/allowed")
+while read -r line; do report "$line is in README.md and did not happen"; done \
+    < <(comm -13 "$work/seen" "$work/allowed")
+
+# A suite that died prints no summary; its absence must not look like success.
+passed=0
+for suite in basic copymove props locks http; do
+    summary=$(tr '\r' '\n' <"$work/out" | sed -n "s/^<- summary for \`$suite': of //p" | tail -n 1)
+    if [[ $summary =~ ^([0-9]+)\ tests\ run:\ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+        passed=$((passed + BASH_REMATCH[2]))
+        # A failure that litmus counts but that no line shows.
+        if [ "${BASH_REMATCH[3]}" -ne "$(grep -c "^$suite .* FAIL$" "$work/seen" || true)" ]; then
+            report "$suite: ${BASH_REMATCH[3]} failed"
+        fi
+    else
+        report "$suite did not run to its end"
+    fi
+done
+
+status=0
+stop_server || status=$?
+[ "$status" -eq 0 ] || report "davit ended with status $status after SIGTERM"
+
+echo "litmus${user:+ with a user}: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that a make target needs, if any is missing.
+#
+#   scripts/install-packages.sh build|litmus|clients|crash|bench ...
+set -euo pipefail
+
+packages_for() {
+    case $1 in
+        build) echo libxml2-dev libsqlite3-dev pkg-config ;;
+        litmus) echo litmus ;;
+        clients) echo cadaver rclone davfs2 curl python3 ;;
+        crash) echo python3 ;;
+        bench) echo nginx libnginx-mod-http-dav-ext wrk python3 ;;
+        *) echo "install-packages: no group is called '$1'" >&2; return 64 ;;
+    esac
+}
+
+# True if a package is installed, or if what it is for is there anyway.
+is_present() {
+    case $1 in
+        pkg-config | python3 | rclone | curl | wrk | nginx) command -v "$1" >/dev/null && return 0 ;;
+    esac
+    dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'
+}
+
+missing=()
+for group in "$@"; do
+    names=$(packages_for "$group")
+    for name in $names; do
+        # The list of one group must not make a system without dpkg fail: there, say what is needed.
+        if ! command -v dpkg-query >/dev/null; then
+            echo "install-packages: no dpkg here; '$group' needs: $names" >&2
+            continue 2
+        fi
+        is_present "$name" || missing+=("$name")
+    done
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "install-packages: needs root or sudo to install: ${missing[*]}" >&2
+        exit 1
+    }
+    as_root=(sudo)
+fi
+
+echo "installing ${missing[*]}"
+# env, because sudo drops the environment.
+install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends
+    -o Dpkg::Use-Pty=0 install "${missing[@]}")
+# The package lists of a fresh machine are empty, those of an old one name files that are gone.
+if ! "${install[@]}" >/dev/null 2>&1; then
+    "${as_root[@]}" apt-get -qq update
+    "${install[@]}"
+fi

@@ -1,0 +1,53 @@
+# Starts and stops davit for tests. Sourced by bash scripts; the binary is $DAVIT.
+#
+# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`.
+# shellcheck shell=bash
+
+server_pid=
+server_url=
+
+# start_server ROOT STATE [ARG...]: returns when the server has printed its ready line.
+start_server() {
+    local root=$1 state=$2 line="" waited=0 ready
+    shift 2
+    ready=$(mktemp -u "${TMPDIR:-/tmp}/davit-ready.XXXXXX")
+    mkfifo "$ready"
+    # Opened here, for reading and writing: neither side waits for the other, nobody gets SIGPIPE, and the
+    # name can go before the server starts.
+    exec {server_ready}<>"$ready"
+    rm -f "$ready"
+    "${DAVIT:?}" serve "$root" --host 127.0.0.1 --port 0 --state-dir "$state" "$@" \
+        >&"$server_ready" 2>>"${server_log:-/dev/null}" &
+    server_pid=$!
+    server_url=
+    while [ -z "$server_url" ]; do
+        if IFS= read -r -t 1 -u "$server_ready" line; then
+            if [[ $line =~ http://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
+        elif ! kill -0 "$server_pid" 2>/dev/null || [ $((waited += 1)) -ge 30 ]; then
+            echo "davit did not become ready" >&2
+            [ -z "${server_log:-}" ] || tail -n 20 "$server_log" >&2
+            return 1
+        fi
+    done
+}
+
+# stop_server: asks it to end with SIGTERM; returns its exit status, or 1 if it had to be killed.
+stop_server() {
+    [ -n "$server_pid" ] || return 0
+    local pid=$server_pid status=0 guard
+    server_pid=
+    kill -TERM "$pid" 2>/dev/null || true
+    # A net under a server that does not stop; in a good run it never fires.
+    (
+        sleep 30 &
+        trap 'kill %1 2>/dev/null; exit 0' TERM
+        wait %1
+        kill -KILL "$pid" 2>/dev/null
+    ) &
+    guard=$!
+    wait "$pid" || status=$?
+    kill -TERM "$guard" 2>/dev/null || true
+    wait "$guard" 2>/dev/null || true
+    exec {server_ready}>&-
+    return "$status"
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Runs the test suites and counts: scripts/test.sh [SUITE...], all of them without arguments.
+#
+# Every suite runs, whatever the ones before it said. The last line is `davit: N passed, M failed`; the exit
+# status is 0 only if nothing failed.
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+SWIFT=${SWIFT:-swift}
+read -r -a swift_flags <<<"${SWIFT_FLAGS:---explicit-target-dependency-import-check error}"
+logs=$(mktemp -d "${TMPDIR:-/tmp}/davit-test.XXXXXX")
+trap 'rm -rf "$logs"' EXIT
+
+total_passed=0
+total_failed=0
+failures=()
+
+section() { printf '\n== %s\n' "$1"; }
+
+# tally NAME PASSED FAILED
+tally() {
+    total_passed=$((total_passed + $2))
+    total_failed=$((total_failed + $3))
+    [ "$3" -eq 0 ] || failures+=("$1")
+}
+
+# step NAME COMMAND...: counts as one, by its exit status.
+step() {
+    local name=$1
+    shift
+    if "$@"; then tally "$name" 1 0; else echo "FAILED: $name"; tally "$name" 0 1; fi
+}
+
+# counted NAME COMMAND...: a script that ends with a line `...: N passed, M failed`.
+counted() {
+    local name=$1 status last
+    shift
+    "$@" 2>&1 | tee "$logs/$name"
+    status=${PIPESTATUS[0]}
+    last=$(grep -E ': [0-9]+ passed, [0-9]+ failed$' "$logs/$name" | tail -n 1)
+    if [[ $last =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+        # A script that fails without counting a failure has failed all the same.
+        local failed=${BASH_REMATCH[2]}
+        if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+        tally "$name" "${BASH_REMATCH[1]}" "$failed"
+    else
+        echo "FAILED: $name ended with status $status and no count"
+        tally "$name" 0 1
+    fi
+}
+
+suite_build() {
+    section "build: release"
+    # The product's own name in the log of make; the flags are those of `make build`.
+    step "release build" make --no-print-directory build
+    section "build: debug"
+    step "debug build" "$SWIFT" build "${swift_flags[@]}" --build-tests
+}
+
+suite_unit() {
+    section "unit tests"
+    local report=$logs/units status=0 counts passed failed
+    "$SWIFT" test "${swift_flags[@]}" --xunit-output "$report.xml" || status=$?
+    # Swift Testing writes its report beside the one of XCTest.
+    counts=$(sed -n 's/.*<testsuite .*tests="\([0-9]*\)".*failures="\([0-9]*\)".*/\1 \2/p' \
+        "$report-swift-testing.xml" 2>/dev/null | head -n 1)
+    if [ -z "$counts" ]; then
+        echo "FAILED: the unit tests did not come to their end"
+        tally "unit" 0 1
+        return
+    fi
+    read -r passed failed <<<"$counts"
+    passed=$((passed - failed))
+    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+    tally "unit" "$passed" "$failed"
+}
+
+suite_lint() {
+    section "lint"
+    step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Package.swift
+    local script
+    while IFS= read -r script; do
+        step "$script" bash -n "$script"
+    done < <(find scripts litmus Tests .ci -name '*.sh' -o -path '.ci/run' | sort)
+    # Code for Apple systems cannot be built elsewhere; its syntax can be checked.
+    step "syntax of the code for Apple systems" "$(dirname "$(command -v "$SWIFT")")/swiftc" -frontend -parse \
+        -target arm64-apple-macos15 $(find Sources -path '*/Darwin/*.swift')
+    step "python scripts" python3 -c '
+import ast, pathlib
+for folder in ("Tests", "bench"):
+    for path in pathlib.Path(folder).rglob("*.py"):
+        ast.parse(path.read_text(), str(path))'
+    step "the program in the README is the one that is compiled" scripts/check-readme.sh
+}
+
+suite_litmus() {
+    section "litmus"
+    counted "litmus" litmus/run.sh
+    counted "litmus with a user" litmus/run.sh --user 'anna:open:sesame'
+}
+
+suite_clients() {
+    section "clients"
+    counted "clients" Tests/Clients/run.sh
+}
+
+suite_crash() {
+    section "crash"
+    counted "crash" python3 Tests/Crash/crash.py
+}
+
+suites=("$@")
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint litmus clients crash)
+for suite in "${suites[@]}"; do "suite_$suite"; done
+
+section "result"
+[ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
+echo "davit: $total_passed passed, $total_failed failed"
+[ "$total_failed" -eq 0 ]
