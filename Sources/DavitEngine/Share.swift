@@ -75,8 +75,3 @@ extension Share {
 func storing<T>(_ body: () throws(StoreError) -> T) throws(WebDAVError) -> T {
     do throws(StoreError) { return try body() } catch { throw WebDAVError(store: error) }
 }
-
-/// The same for the state.
-func recording<T>(_ body: () throws(StateError) -> T) throws(WebDAVError) -> T {
-    do throws(StateError) { return try body() } catch { throw WebDAVError(state: error) }
-}

@@ -123,11 +123,7 @@ extension Share {
     /// two leaves them with whichever is there. Without rows there is nothing to do, and no query.
     func bind(_ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo) throws(StoreError) {
         guard let old, state.hasRows(at: path) else { return }
-        do throws(StateError) {
-            try state.commit([.bind(path, current: old.identity, pending: new.identity)])
-        } catch {
-            throw StoreError(error)
-        }
+        try record([.bind(path, current: old.identity, pending: new.identity)])
     }
 }
 

@@ -29,7 +29,7 @@ struct UnlockMethod: ChangeMethod {
             throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
         }
         guard check.isOwner(of: lock) else { throw WebDAVError(.forbidden) }
-        try recording { () throws(StateError) in try share.state.commit([.removeLock(token)]) }
+        try storing { () throws(StoreError) in try share.record([.removeLock(token)]) }
     }
 
     func finish(_ outcome: Void, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
