@@ -104,11 +104,9 @@ public final class WebDAVServer: Sendable {
 
     /// Removes what an earlier run left behind, in the background, as slowly as it takes.
     public func sweepLeftovers() {
-        Task {
-            await pool.run { [resources, self] in
-                FileFaults.uncounted {
-                    resources.sweepLeftovers(isCancelled: { self.isStopping.load(ordering: .relaxed) })
-                }
+        pool.start { [resources, self] in
+            FileFaults.uncounted {
+                resources.sweepLeftovers(isCancelled: { self.isStopping.load(ordering: .relaxed) })
             }
         }
     }
