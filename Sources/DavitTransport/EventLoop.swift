@@ -135,7 +135,8 @@ internal import Synchronization
         // Before taking: a job that comes later signals again.
         isSignalled.store(false, ordering: .releasing)
         inbox.withLock { swap(&$0, &taken) }
-        for job in taken { ready.push(job) }
+        // By index: a loop over the array would still hold its memory, so that it could not be kept.
+        for index in taken.indices { ready.push(taken[index]) }
         taken.removeAll(keepingCapacity: true)
         if !isDraining && request.load(ordering: .acquiring) == .drain { drain() }
     }
