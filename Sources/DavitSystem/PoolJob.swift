@@ -10,7 +10,7 @@ class PoolJob: @unchecked Sendable {
 
 /// A closure, its result, and the task that waits for it.
 @safe final class Work<T>: PoolJob, @unchecked Sendable {
-    private let work: () -> T
+    private var work: (() -> T)?
     private var result: T?
     /// Resumed once, by ``run()`` or by who could not queue the job.
     var continuation: UnsafeContinuation<Void, Never>?
@@ -18,7 +18,9 @@ class PoolJob: @unchecked Sendable {
     init(_ work: sending @escaping () -> sending T) { self.work = work }
 
     override func run() {
-        result = work()
+        result = work?()
+        // Before the caller goes on: what the closure holds is then the caller's alone, who can use it again.
+        work = nil
         unsafe continuation?.resume()
     }
 
