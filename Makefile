@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint litmus clients crash bench clean packages-%
+.PHONY: help build debug serve test unit lint guard guard-accept litmus clients crash bench clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -19,7 +19,7 @@ export DAVIT_DEBUG ?= $(CURDIR)/.build/debug/davit
 export SWIFT SWIFT_FLAGS
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
 packages-%:
 	@scripts/install-packages.sh $*
@@ -34,7 +34,7 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-litmus packages-clients packages-crash ## everything: units, lint, litmus, clients, crash
+test: packages-build packages-guard packages-litmus packages-clients packages-crash ## everything: units, lint, guard, litmus, clients, crash
 	@scripts/test.sh
 
 unit: packages-build ## the unit tests
@@ -42,6 +42,12 @@ unit: packages-build ## the unit tests
 
 lint: ## the formatter and the scripts' own syntax
 	@scripts/test.sh lint
+
+guard: packages-guard build ## system calls and allocations of each request against what is accepted
+	@scripts/test.sh guard
+
+guard-accept: packages-guard build ## make what the guard finds the baseline
+	@python3 Tests/Guard/guard.py --accept
 
 litmus: packages-litmus build ## the conformance suite, anonymous and with a user
 	@scripts/test.sh litmus

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a make target needs, if any is missing.
 #
-#   scripts/install-packages.sh build|litmus|clients|crash|bench ...
+#   scripts/install-packages.sh build|guard|litmus|clients|crash|bench ...
 set -euo pipefail
 
 packages_for() {
     case $1 in
         build) echo libxml2-dev libsqlite3-dev pkg-config ;;
+        guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl python3 ;;
         crash) echo python3 ;;
@@ -18,7 +19,7 @@ packages_for() {
 # True if a package is installed, or if what it is for is there anyway.
 is_present() {
     case $1 in
-        pkg-config | python3 | rclone | curl | wrk | nginx) command -v "$1" >/dev/null && return 0 ;;
+        pkg-config | gcc | python3 | rclone | curl | wrk | nginx) command -v "$1" >/dev/null && return 0 ;;
     esac
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'
 }

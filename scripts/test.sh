@@ -94,6 +94,11 @@ for folder in ("Tests", "bench"):
     step "the program in the README is the one that is compiled" scripts/check-readme.sh
 }
 
+suite_guard() {
+    section "guard"
+    counted "guard" python3 Tests/Guard/guard.py
+}
+
 suite_litmus() {
     section "litmus"
     counted "litmus" litmus/run.sh
@@ -111,7 +116,7 @@ suite_crash() {
 }
 
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint litmus clients crash)
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus clients crash)
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"

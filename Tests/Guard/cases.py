@@ -1,0 +1,190 @@
+"""What is counted: each case asks the same kind of thing again and again, and so many times that a mean is exact."""
+
+import os
+
+KIB = bytes(range(256)) * 4
+MIB = KIB * 1024
+# Three folders below the root.
+DEEP = "one/two/three"
+
+PROPFIND_BODY = (
+    b'<?xml version="1.0"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/><D:getcontentlength/>'
+    b"<D:getlastmodified/><D:getetag/><D:displayname/></D:prop></D:propfind>")
+PROPPATCH_BODY = (
+    b'<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>'
+    b'<note xmlns="urn:example">%d</note></D:prop></D:set></D:propertyupdate>')
+LOCK_BODY = (
+    b'<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>'
+    b"<D:locktype><D:write/></D:locktype><D:owner>guard</D:owner></D:lockinfo>")
+
+
+class Case:
+    """`ask` is asked `warm + count` times; what it costs from the `warm`th time on is counted."""
+
+    count = 100
+    warm = 20
+
+    def __init__(self, name):
+        self.name = name
+
+    def prepare(self, root):
+        """Fills the shared folder before the server starts."""
+
+    def begin(self, client):
+        """Asks once, uncounted, for what the others need."""
+
+    def ask(self, client, turn):
+        raise NotImplementedError
+
+    @property
+    def turns(self):
+        return self.warm + self.count
+
+
+def write(root, path, content=KIB):
+    path = os.path.join(root, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+class Get(Case):
+    """Of one file, or of another one each time."""
+
+    def __init__(self, name, folder="", first=False, method="GET", expected=200, fields=(), size=1024):
+        super().__init__(name)
+        self.folder, self.first, self.method = folder, first, method
+        self.expected, self.fields, self.size = expected, fields, size
+
+    def target(self, turn):
+        return os.path.join("/", self.folder, f"file-{turn if self.first else 0}.bin")
+
+    def prepare(self, root):
+        for turn in range(self.turns if self.first else 1):
+            write(root, self.target(turn)[1:], KIB * (self.size // 1024))
+
+    def ask(self, client, turn):
+        client.ask(self.method, self.target(turn), self.expected, self.fields)
+
+
+class NotModified(Get):
+    def begin(self, client):
+        answer, _ = client.ask("GET", self.target(0), 200)
+        self.fields = [f"If-None-Match: {answer['etag']}"]
+
+
+class Missing(Case):
+    def ask(self, client, turn):
+        client.ask("GET", "/missing.bin", 404)
+
+
+class PutNew(Case):
+    def __init__(self, name, content=KIB, count=100, warm=20):
+        super().__init__(name)
+        self.content, self.count, self.warm = content, count, warm
+
+    def ask(self, client, turn):
+        client.ask("PUT", f"/new-{turn}.bin", 201, body=self.content)
+
+
+class PutOver(Case):
+    def prepare(self, root):
+        write(root, "file.bin")
+
+    def ask(self, client, turn):
+        client.ask("PUT", "/file.bin", 204, body=KIB)
+
+
+class PutLocked(PutOver):
+    def begin(self, client):
+        self.token = lock(client, "/file.bin")
+
+    def ask(self, client, turn):
+        client.ask("PUT", "/file.bin", 204, [f"If: ({self.token})"], KIB)
+
+
+class MkCol(Case):
+    def ask(self, client, turn):
+        client.ask("MKCOL", f"/folder-{turn}", 201)
+
+
+class OfMany(Case):
+    """Needs a file of its own each time."""
+
+    def prepare(self, root):
+        for turn in range(self.turns):
+            write(root, f"file-{turn}.bin")
+
+
+class Delete(OfMany):
+    def ask(self, client, turn):
+        client.ask("DELETE", f"/file-{turn}.bin", 204)
+
+
+class Transfer(OfMany):
+    def __init__(self, method):
+        super().__init__(f"{method} 1 KiB to a new name")
+        self.method = method
+
+    def ask(self, client, turn):
+        client.ask(self.method, f"/file-{turn}.bin", 201, [f"Destination: /other-{turn}.bin"])
+
+
+class PropFind(Case):
+    def __init__(self, name, depth, members=0, count=100, warm=20):
+        super().__init__(name)
+        self.depth, self.members, self.count, self.warm = depth, members, count, warm
+
+    def prepare(self, root):
+        os.mkdir(os.path.join(root, "folder"))
+        for number in range(self.members):
+            write(root, f"folder/file-{number:04}.bin")
+
+    def ask(self, client, turn):
+        _, content = client.ask("PROPFIND", "/folder/", 207, [f"Depth: {self.depth}"], PROPFIND_BODY)
+        if content.count(b"response>") != 2 * (1 + self.members):
+            raise ValueError(f"{self.name}: not {self.members} members")
+
+
+class PropPatch(PutOver):
+    def ask(self, client, turn):
+        client.ask("PROPPATCH", "/file.bin", 207, body=PROPPATCH_BODY % turn)
+
+
+class LockUnlock(PutOver):
+    def ask(self, client, turn):
+        token = lock(client, "/file.bin")
+        client.ask("UNLOCK", "/file.bin", 204, [f"Lock-Token: {token}"])
+
+
+def lock(client, target):
+    answer, _ = client.ask("LOCK", target, 200, ["Timeout: Second-3600"], LOCK_BODY)
+    return answer["lock-token"]
+
+
+HUNDRED = PropFind("PROPFIND Depth 1, 100 members", 1, 100, count=20, warm=5)
+THOUSAND = PropFind("PROPFIND Depth 1, 1,000 members", 1, 1000, count=5, warm=3)
+
+CASES = [
+    Get("GET 1 KiB, first time", first=True),
+    Get("GET 1 KiB, again"),
+    Get("GET 1 KiB three folders deep, first time", DEEP, first=True),
+    Get("GET 1 KiB three folders deep, again", DEEP),
+    Get("GET a range of 1 KiB", expected=206, fields=["Range: bytes=4096-5119"], size=64 * 1024),
+    NotModified("GET, 304", expected=304),
+    Missing("GET, 404"),
+    Get("HEAD", method="HEAD"),
+    PutNew("PUT 1 KiB, new"),
+    PutOver("PUT 1 KiB, over"),
+    PutLocked("PUT 1 KiB, over, with a lock and If"),
+    PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),
+    MkCol("MKCOL"),
+    Delete("DELETE 1 KiB"),
+    Transfer("MOVE"),
+    Transfer("COPY"),
+    PropFind("PROPFIND Depth 0", 0),
+    HUNDRED,
+    THOUSAND,
+    PropPatch("PROPPATCH, one property"),
+    LockUnlock("LOCK and UNLOCK"),
+]

@@ -1,0 +1,75 @@
+"""One keep-alive connection that asks one thing after another."""
+
+import socket
+
+# A piece that arrives as one segment on loopback, and so is received by one call.
+PIECE_BYTES = 32 * 1024
+
+
+class WrongAnswer(Exception):
+    pass
+
+
+class Client:
+    """`settle` is called when the server has to have ended what it does; see `Server.settle`."""
+
+    def __init__(self, port, settle):
+        self.settle = settle
+        self.received = b""
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def close(self):
+        self.socket.close()
+
+    def ask(self, method, target, expected, fields=(), body=None):
+        """The fields of the answer, by name in lower case, and its content."""
+        lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", *fields]
+        if body is not None:
+            lines.append(f"Content-Length: {len(body)}")
+        message = "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+        # How often the server receives must not depend on how quickly it reads.
+        while len(message) > PIECE_BYTES:
+            self.socket.sendall(message[:PIECE_BYTES])
+            self.settle()
+            message = message[PIECE_BYTES:]
+        self.socket.sendall(message)
+        status, answer = self._read_head()
+        content = b"" if method == "HEAD" or status in (204, 304) else self._read_content(answer)
+        if status != expected:
+            raise WrongAnswer(f"{method} {target} was answered {status} instead of {expected}: {content[:200]!r}")
+        # What the server still does for this answer belongs to it, and its threads wait before the next.
+        self.settle()
+        return answer, content
+
+    def _receive(self):
+        data = self.socket.recv(1 << 18)
+        if not data:
+            raise WrongAnswer("the server closed the connection")
+        self.received += data
+
+    def _take(self, count):
+        while len(self.received) < count:
+            self._receive()
+        taken, self.received = self.received[:count], self.received[count:]
+        return taken
+
+    def _take_through(self, mark):
+        while (found := self.received.find(mark)) < 0:
+            self._receive()
+        return self._take(found + len(mark))
+
+    def _read_head(self):
+        lines = self._take_through(b"\r\n\r\n").decode("latin-1").split("\r\n")
+        fields = dict(line.split(":", 1) for line in lines[1:] if line)
+        return int(lines[0].split(" ")[1]), {name.lower(): value.strip() for name, value in fields.items()}
+
+    def _read_content(self, fields):
+        if fields.get("transfer-encoding") != "chunked":
+            return self._take(int(fields["content-length"]))
+        content = b""
+        while size := int(self._take_through(b"\r\n"), 16):
+            content += self._take(size)
+            self._take(2)
+        self._take_through(b"\r\n")
+        return content

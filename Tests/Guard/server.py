@@ -1,0 +1,130 @@
+"""Runs davit so that its allocations and system calls are counted."""
+
+import mmap
+import os
+import re
+import select
+import signal
+import struct
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE_SECONDS = 60
+CALL_NUMBERS = 1024
+
+
+class Tools:
+    """The two C programs, and what the numbers of system calls are called on this machine."""
+
+    def __init__(self, folder):
+        compiler = os.environ.get("CC", "cc")
+        flags = ["-O2", "-Wall", "-Wextra", "-Werror"]
+        self.preload = os.path.join(folder, "allocations.so")
+        self.tracer = os.path.join(folder, "calls")
+        subprocess.run([compiler, *flags, "-shared", "-fPIC", "-o", self.preload,
+                        os.path.join(HERE, "allocations.c")], check=True)
+        subprocess.run([compiler, *flags, "-o", self.tracer, os.path.join(HERE, "calls.c")], check=True)
+        macros = subprocess.run([compiler, "-E", "-dM", "-include", "sys/syscall.h", "-x", "c", os.devnull],
+                                check=True, capture_output=True, text=True).stdout
+        self.names = {int(number): name for name, number in re.findall(r"#define __NR_(\w+) (\d+)\n", macros)}
+        probe = subprocess.run([self.tracer, "--probe"], capture_output=True, text=True)
+        self.can_trace = probe.returncode == 0
+        self.refusal = probe.stderr.strip()
+
+
+class Counts:
+    """A file of 8-byte numbers that a counter maps as well."""
+
+    def __init__(self, path, count):
+        self.path = path
+        self.format = struct.Struct(f"={count}Q")
+        with open(path, "wb+") as file:
+            file.truncate(self.format.size)
+            self.memory = mmap.mmap(file.fileno(), self.format.size)
+
+    def read(self):
+        return self.format.unpack(self.memory)
+
+
+class Server:
+    def __init__(self, tools, binary, root, work):
+        self.tools = tools
+        self.heap = Counts(os.path.join(work, "allocations"), 2)
+        self.calls = Counts(os.path.join(work, "calls"), CALL_NUMBERS) if tools.can_trace else None
+        environment = dict(os.environ, DAVIT_GUARD_ALLOCATIONS=self.heap.path)
+        command = [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir",
+                   os.path.join(work, "state"), "--log-level", "error"]
+        if tools.can_trace:
+            command = [tools.tracer, self.calls.path, tools.preload, *command]
+        else:
+            environment["LD_PRELOAD"] = tools.preload
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
+        try:
+            self.port = self._read_port()
+        except BaseException:
+            self.stop()
+            raise
+        self.pid = self.calls.read()[0] if tools.can_trace else self.process.pid
+
+    def _read_port(self):
+        text = b""
+        descriptor = self.process.stdout.fileno()
+        while select.select([descriptor], [], [], PATIENCE_SECONDS)[0]:
+            data = os.read(descriptor, 4096)
+            text += data
+            found = re.search(rb"http://127\.0\.0\.1:(\d+)/", text)
+            if found:
+                return int(found.group(1))
+            if not data:
+                break
+        raise RuntimeError("davit did not become ready")
+
+    def read(self):
+        """Allocations and bytes so far, and calls by number."""
+        allocations, size = self.heap.read()
+        return allocations, size, self.calls.read()[1:] if self.calls else None
+
+    def settle(self):
+        """Returns when every thread waits for something, so that nothing more comes of what was asked.
+
+        Two looks in a row have to find all threads asleep and not run in between: at the end of the first look
+        then all of them were asleep at once, and none can wake another.
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        before = None
+        while True:
+            now = self._sleepers()
+            if now is not None and now == before:
+                return
+            before = now
+            if time.monotonic() > deadline:
+                raise RuntimeError("the server does not come to rest")
+
+    def _sleepers(self):
+        """For each thread how often it has gone to sleep; None if one runs."""
+        tasks = f"/proc/{self.pid}/task"
+        sleepers = {}
+        try:
+            for thread in os.listdir(tasks):
+                with open(f"{tasks}/{thread}/status") as file:
+                    status = file.read()
+                if "\nState:\tS" not in status:
+                    return None
+                sleepers[thread] = re.findall(r"ctxt_switches:\t(\d+)", status)
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        return sleepers
+
+    def stop(self):
+        """SIGTERM; davit's own exit status."""
+        pid = self.calls.read()[0] if self.calls else self.process.pid
+        if pid and self.process.poll() is None:
+            os.kill(pid, signal.SIGTERM)
+        try:
+            status = self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
+        self.process.stdout.close()
+        return status
