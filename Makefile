@@ -58,7 +58,7 @@ clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh crash
 
-bench: packages-bench build ## against nginx: make bench [ROWS=get,put,upload,propfind] [ROUNDS=5]
+bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5]
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 clean: ## remove what was built

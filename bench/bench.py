@@ -1,142 +1,95 @@
 #!/usr/bin/env python3
-"""davit against nginx: the same work, turn by turn, each round starting with the other one.
+"""davit against nginx, lighttpd and Apache: the same work in turns, each round starting with another server.
 
-Processor time of the server for each request comes first: it moves by some percent from run to run where the wall
-clock moves by a factor. Content lies on tmpfs, state on the disk. Every status, size and member count is checked.
-Prints a table, then JSON. Ends with 1 if davit needs more than `--limit` times the processor time of nginx.
+The processor time of the server's whole process tree comes first: it moves by some percent from run to run where the
+wall clock moves by a factor. Every status, size and number of entries is checked. Prints a table for each row, a
+summary, and keeps all figures as JSON. Ends with 1 if davit gave a wrong answer.
 """
 
 import argparse
 import json
 import os
-import shutil
-import statistics
-import subprocess
+import resource
+import signal
 import sys
 import tempfile
 import time
 
-import measure
-from rows import ROWS, WrongAnswer
-from servers import Davit, Nginx
+import programs
+import report
+from client import Client
+from contest import Contest, Setup
+from rows import ROWS
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--davit", default=".build/release/davit")
-    parser.add_argument("--rows", help=f"of {','.join(row.name for row in ROWS)}; default all")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=4, help="of each turn of GET and PUT")
-    parser.add_argument("--limit", type=float, default=2.0, help="of processor time, as a multiple of nginx's")
-    parser.add_argument("--json", help="a file for the JSON; default standard output")
+    parser.add_argument("--rows", help="names, with commas between them; default all")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows and end")
+    parser.add_argument("--rounds", type=int, default=5, help="besides one that warms up")
+    parser.add_argument("--seconds", type=float, default=0.7, help="of a turn where work can be cut anywhere")
+    parser.add_argument("--memory", default="/dev/shm", help="where content lies: tmpfs")
+    parser.add_argument("--disk", default=tempfile.gettempdir(), help="where state lies, and content of rows about the disk")
+    parser.add_argument("--json", default="bench-results/bench.json", help="the file for all figures")
     options = parser.parse_args()
     names = options.rows.split(",") if options.rows else [row.name for row in ROWS]
     unknown = set(names) - {row.name for row in ROWS}
     if unknown:
-        parser.error(f"no row is called {', '.join(sorted(unknown))}")
-    options.rows = [row(options) for row in ROWS if row.name in names]
+        parser.error(f"no row is called {', '.join(sorted(unknown))}; see --list")
+    options.rows = [row for row in ROWS if row.name in names]
     return options
 
 
-def take_turn(row, server, root, turn):
-    """One measured piece of work."""
-    row.before(root, turn)
-    measure.forget_peak_memory(server.process.pid)
-    cpu = measure.cpu_seconds(server.process.pid)
-    wall = time.monotonic()
-    amount = row.run(server.port, root, turn)
-    wall = time.monotonic() - wall
-    cpu = measure.cpu_seconds(server.process.pid) - cpu
-    memory = measure.peak_memory(server.process.pid)
-    row.after(root, turn)
-    return {"cpu": cpu / amount, "wall": wall / amount, "memory": memory}
-
-
-def compare(row, options, work, content):
-    """All rounds of one row; a list of turns for each server."""
-    starters, running, roots = {
-        "davit": lambda root, place: Davit(options.davit, root, place),
-        "nginx": lambda root, place: Nginx(root, place, workers=os.cpu_count()),
-    }, {}, {}
-    turns = {name: [] for name in starters}
-    try:
-        for name, start in starters.items():
-            roots[name] = os.path.join(content, f"{row.name}-{name}")
-            place = os.path.join(work, f"{row.name}-{name}")
-            os.mkdir(roots[name])
-            os.mkdir(place)
-            row.prepare(roots[name])
-            running[name] = start(roots[name], place)
-        order = list(starters)
-        for round_ in range(options.rounds + 1):
-            for name in order:
-                taken = take_turn(row, running[name], roots[name], round_)
-                # The first round warms up caches, pools and file systems.
-                if round_ > 0:
-                    turns[name].append(taken)
-            order.append(order.pop(0))
-    finally:
-        for server in running.values():
-            server.stop()
-        for root in roots.values():
-            shutil.rmtree(root, ignore_errors=True)
-    return turns
-
-
-def summarise(row, turns):
-    def median(name, key):
-        return statistics.median(turn[key] for turn in turns[name])
-
-    result = {"row": row.name, "title": row.title, "unit": row.unit, "turns": turns}
-    for name in turns:
-        result[name] = {"cpu": median(name, "cpu") * row.scale, "wall": median(name, "wall") * row.scale,
-                        "memory": max(turn["memory"] for turn in turns[name])}
-    # Round by round, because the machine changes between rounds and not within one.
-    pairs = list(zip(turns["davit"], turns["nginx"]))
-    for key in ("cpu", "wall"):
-        result[f"{key}_ratio"] = statistics.median(davit[key] / nginx[key] for davit, nginx in pairs)
-    return result
-
-
-def print_table(results):
-    head = f"{'':38} {'':11} {'CPU':^24}  {'wall':^24}  {'peak MiB':^13}"
-    print(head.rstrip())
-    print(f"{'work':38} {'unit':11} {'davit':>8} {'nginx':>8} {'ratio':>6}  {'davit':>8} {'nginx':>8}"
-          f" {'ratio':>6}  {'davit':>6} {'nginx':>6}")
-    for result in results:
-        davit, nginx = result["davit"], result["nginx"]
-        print(f"{result['title']:38} {result['unit']:11} {davit['cpu']:8.2f} {nginx['cpu']:8.2f}"
-              f" {result['cpu_ratio']:6.2f}  {davit['wall']:8.2f} {nginx['wall']:8.2f}"
-              f" {result['wall_ratio']:6.2f}  {davit['memory'] / 2**20:6.1f} {nginx['memory'] / 2**20:6.1f}")
+def run_rows(options, setup):
+    results, skipped = [], {}
+    for row in (kind() for kind in options.rows):
+        reason = row.unavailable(setup)
+        if reason:
+            skipped[row.name] = reason
+            print(f"{row.name}: skipped: {reason}\n", flush=True)
+            continue
+        started = time.monotonic()
+        contest = Contest(row, setup)
+        contest.run()
+        results.append(report.summarise(row, contest))
+        print(report.row_text(results[-1]), flush=True)
+        print(f"{row.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    return results, skipped
 
 
 def main():
     options = parse()
+    if options.list:
+        for row in ROWS:
+            print(f"{row.name:16} {row.title}")
+        return
     if not os.access(options.davit, os.X_OK):
         sys.exit(f"bench: no davit at {options.davit}; run 'make build' first")
-    for tool in ("nginx", "wrk"):
-        if shutil.which(tool) is None:
-            sys.exit(f"bench: {tool} is not installed; run 'make bench'")
-    results = []
-    with tempfile.TemporaryDirectory(prefix="davit-bench.", dir="/dev/shm") as content, \
-            tempfile.TemporaryDirectory(prefix="davit-bench.") as work:
-        for row in options.rows:
-            print(f"{row.title}: {options.rounds} rounds", file=sys.stderr, flush=True)
-            try:
-                results.append(summarise(row, compare(row, options, work, content)))
-            except (WrongAnswer, RuntimeError, OSError, subprocess.CalledProcessError) as problem:
-                sys.exit(f"bench: {row.title}: {problem}")
-    print_table(results)
-    text = json.dumps({"cores": os.cpu_count(), "rounds": options.rounds, "rows": results}, indent=1)
-    if options.json:
-        with open(options.json, "w") as file:
-            file.write(text + "\n")
-    else:
-        print(text)
-    over = [result["title"] for result in results if result["cpu_ratio"] > options.limit]
-    for title in over:
-        print(f"over {options.limit} × nginx: {title}", file=sys.stderr)
-    sys.exit(1 if over else 0)
+    # A TERM leaves no server behind either.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
+            tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.disk) as disk:
+        # Apache serves as a user of its own.
+        os.chmod(memory, 0o755)
+        os.chmod(disk, 0o755)
+        client_programs = programs.compile_all(disk)
+        setup = Setup(os.path.abspath(options.davit), client_programs, Client(client_programs["client"], disk),
+                      memory, disk, options.rounds, options.seconds)
+        results, skipped = run_rows(options, setup)
+    growth = report.growth(results)
+    print(report.summary_text(results))
+    for title, exponents in growth.items():
+        print(f"growth of {title}: " + ", ".join(f"{name} {value:.2f}" for name, value in exponents.items()))
+    os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
+    with open(options.json, "w") as file:
+        json.dump({"rounds": options.rounds, "rows": results, "skipped": skipped, "growth": growth}, file, indent=1)
+    wrong = [result["title"] for result in results if "davit" in result["failures"]]
+    for title in wrong:
+        print(f"davit gave a wrong answer: {title}", file=sys.stderr)
+    sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":

@@ -1,57 +1,51 @@
-"""What a server costs: processor time and memory of its whole process tree, from /proc."""
+"""What a server costs: processor time and memory of its whole process tree, from the kernel's own accounts."""
 
 import os
+import time
 
-TICKS = os.sysconf("SC_CLK_TCK")
+# How long a server may go on working after its last answer (removing, writing behind), at most; it counts as well.
+SETTLE_SECONDS = 0.5
+SETTLE_STEP_SECONDS = 0.01
+IDLE_SHARE = 0.02
 
 
 def process_tree(root):
     """The process and all below it."""
-    children = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    parent = int(file.read().rpartition(b")")[2].split()[1])
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            children.setdefault(parent, []).append(int(name))
     tree, waiting = [], [root]
     while waiting:
         process = waiting.pop()
         tree.append(process)
-        waiting += children.get(process, [])
+        try:
+            for thread in os.listdir(f"/proc/{process}/task"):
+                with open(f"/proc/{process}/task/{thread}/children") as file:
+                    waiting += [int(child) for child in file.read().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
     return tree
 
 
 def cpu_seconds(root):
-    """User and system time so far.
-
-    The scheduler's own account where the kernel keeps it, which has nanoseconds; else the ticks of /proc/PID/stat.
-    """
-    total = 0.0
-    for process in process_tree(root):
-        exact = scheduler_seconds(process)
-        total += exact if exact is not None else tick_seconds(process)
-    return total
+    """User and system time so far, in nanoseconds' precision, threads that have ended included."""
+    return sum(process_seconds(process) for process in process_tree(root))
 
 
-def scheduler_seconds(process):
-    """Sum over the threads that live; the servers here keep theirs. None without schedstat."""
-    total = 0
+def process_seconds(process):
+    # CPUCLOCK_SCHED of a process, as clock_getcpuclockid(3) makes it.
     try:
-        for thread in os.listdir(f"/proc/{process}/task"):
-            with open(f"/proc/{process}/task/{thread}/schedstat") as file:
-                total += int(file.read().split()[0])
-    except (FileNotFoundError, ProcessLookupError, ValueError):
-        return None
-    return total / 1e9 if total else None
+        return time.clock_gettime((~process << 3) | 2)
+    except OSError:
+        return 0.0
 
 
-def tick_seconds(process):
-    with open(f"/proc/{process}/stat", "rb") as file:
-        fields = file.read().rpartition(b")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+def settled_cpu_seconds(root):
+    """`cpu_seconds` as soon as the server does nothing any more."""
+    cpu, deadline = cpu_seconds(root), time.monotonic() + SETTLE_SECONDS
+    while time.monotonic() < deadline:
+        time.sleep(SETTLE_STEP_SECONDS)
+        before, cpu = cpu, cpu_seconds(root)
+        if cpu - before < IDLE_SHARE * SETTLE_STEP_SECONDS:
+            break
+    return cpu
 
 
 def forget_peak_memory(root):
@@ -60,10 +54,19 @@ def forget_peak_memory(root):
             file.write("5")
 
 
-def peak_memory(root):
-    """The largest resident size since the last `forget_peak_memory`, in bytes, summed over the tree."""
+def status_bytes(root, key):
+    """A line of /proc/PID/status, summed over the tree: `VmRSS`, `VmHWM` (the peak), `RssAnon`."""
     total = 0
     for process in process_tree(root):
         with open(f"/proc/{process}/status") as file:
-            total += next(int(line.split()[1]) for line in file if line.startswith("VmHWM:")) * 1024
+            total += next((int(line.split()[1]) for line in file if line.startswith(key + ":")), 0) * 1024
+    return total
+
+
+def proportional_bytes(root):
+    """Resident memory in which a page that n processes share counts 1/n each."""
+    total = 0
+    for process in process_tree(root):
+        with open(f"/proc/{process}/smaps_rollup") as file:
+            total += next(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024
     return total

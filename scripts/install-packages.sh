@@ -11,7 +11,8 @@ packages_for() {
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl python3 ;;
         crash) echo python3 ;;
-        bench) echo nginx libnginx-mod-http-dav-ext wrk python3 ;;
+        bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev \
+            litmus curl xfsprogs python3 ;;
         *) echo "install-packages: no group is called '$1'" >&2; return 64 ;;
     esac
 }
@@ -19,7 +20,7 @@ packages_for() {
 # True if a package is installed, or if what it is for is there anyway.
 is_present() {
     case $1 in
-        pkg-config | gcc | python3 | rclone | curl | wrk | nginx) command -v "$1" >/dev/null && return 0 ;;
+        pkg-config | gcc | python3 | rclone | curl | nginx) command -v "$1" >/dev/null && return 0 ;;
     esac
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'
 }

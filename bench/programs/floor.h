@@ -1,0 +1,41 @@
+// The parts of the floor server: its loop (floor.c), its methods (floor_methods.c), its database (floor_store.c).
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { HEAD_BYTES = 16384, BUFFER_BYTES = 1 << 20 };
+
+struct connection {
+    int fd, source, target;  // source: the file that is sent, target: the file that is received; -1: none
+    off_t offset;
+    size_t left;             // bytes to send or to receive
+    char head[HEAD_BYTES];
+    size_t head_bytes;
+    bool chunked, waits_for_room;
+    char ending[5];          // the last bytes of a chunked body
+};
+
+// The field lines that mean something here; NULL: not sent. The client writes names in this case.
+struct fields {
+    const char *content_length, *depth, *destination, *if_none_match, *range, *transfer_encoding;
+};
+
+extern int root;
+
+// floor.c
+void answer(struct connection *connection, const char *status, const char *fields, const char *body, size_t count);
+void watch(struct connection *connection, bool for_room);
+
+// floor_methods.c
+void respond(struct connection *connection, const struct fields *fields, char *body, size_t count);
+void send_file(struct connection *connection);
+void take_body(struct connection *connection, const char *body, size_t count);
+
+// floor_store.c: each change is one commit.
+void open_database(const char *path);
+void store_lock(const char *path);
+void remove_lock(const char *path);
+void store_properties(const char *path, const char *body);
+// As they were sent; they hold until the next call.
+const char *properties_of(const char *path);

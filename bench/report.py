@@ -1,0 +1,138 @@
+"""From turns to figures, ratios and tables."""
+
+import math
+import statistics
+
+MIB = 1 << 20
+#: key → head of the column, factor. Processor time and wall time are scaled as the row says.
+COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_idle": ("over idle MiB", 1 / MIB),
+           "peak": ("peak MiB", 1 / MIB), "rate": ("per second", 1)}
+
+
+def summarise(row, contest):
+    """One row's result: medians of each server, and davit's ratios round by round."""
+    servers = {}
+    kinds = {kind.name: kind for kind in row.contenders}
+    for name in (kind.name for kind in row.contenders if kind.name in contest.turns):
+        turns = contest.turns[name]
+        keys = turns[0].keys()
+        figures = {key: statistics.median(turn[key] for turn in turns) for key in keys}
+        figures["peak"] = max(turn["peak"] for turn in turns)
+        figures["over_idle"] = max(turn["over_idle"] for turn in turns)
+        kind = kinds[name]
+        servers[name] = {**figures, "turns": turns, "is_peer": kind.is_peer(), "is_equal": is_equal(row, kind)}
+    result = {"row": row.name, "title": row.title, "unit": row.unit, "scale": row.scale, "kind": row.kind,
+              "figures": list(row.figures), "notes": dict(row.notes), "failures": dict(contest.failures),
+              "servers": servers}
+    result["best"] = best(servers, lambda server: server["is_peer"])
+    result["best_equal"] = best(servers, lambda server: server["is_peer"] and server["is_equal"])
+    return result
+
+
+def is_equal(row, kind):
+    """True if a peer promises what davit does: nothing stale, and locks and properties that outlive the process."""
+    durable = {"lock": kind.lock_durability, "property": kind.property_durability}.get(row.kind, True)
+    stale = row.kind == "read" and kind.is_stale
+    return bool(durable) and not stale and kind.name not in row.unequal
+
+
+def best(servers, condition):
+    names = [name for name, server in servers.items() if condition(server)]
+    return min(names, key=lambda name: servers[name]["cpu"], default=None)
+
+
+def ratio(result, name, other, key="cpu"):
+    """The median over the rounds of `name` against `other`, because the machine changes between rounds."""
+    servers = result["servers"]
+    if name not in servers or other not in servers:
+        return None
+    pairs = zip(servers[name]["turns"], servers[other]["turns"])
+    values = [mine[key] / theirs[key] for mine, theirs in pairs if key in mine and theirs.get(key)]
+    return statistics.median(values) if values else None
+
+
+def exponent(points):
+    """The slope of a line through the logarithms: 1 is linear, 0 is constant."""
+    points = [(math.log(size), math.log(value)) for size, value in points]
+    middle = [statistics.mean(axis) for axis in zip(*points)]
+    above = sum((x - middle[0]) * (y - middle[1]) for x, y in points)
+    return above / sum((x - middle[0]) ** 2 for x, _ in points)
+
+
+GROWTH = {
+    "PROPFIND Depth 1 over members": {"propfind-100": 100, "propfind-1k": 1000, "propfind-10k": 10_000,
+                                      "propfind-100k": 100_000},
+    "LOCK + UNLOCK over other locks": {"lock-100": 100, "lock-1000": 1000, "lock-10000": 10_000},
+}
+
+
+def growth(results):
+    """Exponents of processor time, title → server → exponent, where all sizes were run."""
+    by_name = {result["row"]: result for result in results}
+    found = {}
+    for title, rows in GROWTH.items():
+        if not all(row in by_name for row in rows):
+            continue
+        names = set.intersection(*(set(by_name[row]["servers"]) for row in rows))
+        order = [name for name in by_name[next(iter(rows))]["servers"] if name in names]
+        found[title] = {name: exponent([(size, by_name[row]["servers"][name]["cpu"]) for row, size in rows.items()])
+                        for name in order}
+    return found
+
+
+def number(value):
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) >= 0.001 or value == 0 else f"{value:.1e}"
+
+
+def cells(result):
+    """Head and lines of a row's table, as texts."""
+    extra = [key for key in result["figures"]] + ["rate", "peak"]
+    head = ["", f"CPU {result['unit']}", "× best peer", "× floor", f"wall {result['unit']}",
+            *(COLUMNS[key][0] for key in extra)]
+    lines = []
+    for name, server in result["servers"].items():
+        marks = "" if server["is_equal"] or not server["is_peer"] else " *"
+        lines.append([name + marks, number(server["cpu"] * result["scale"]),
+                      number(ratio(result, name, result["best"])), number(ratio(result, name, "floor")),
+                      number(server["wall"] * result["scale"]),
+                      *(number(server[key] * COLUMNS[key][1]) if key in server else "–" for key in extra)])
+    return head, lines
+
+
+def text_table(head, lines):
+    widths = [max(len(line[index]) for line in [head, *lines]) for index in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) if index == 0 else cell.rjust(width)
+                               for index, (cell, width) in enumerate(zip(line, widths))).rstrip()
+                     for line in [head, *lines])
+
+
+def remarks(result):
+    """What stands below a row's table."""
+    lines = [f"{name} {text}" for name, text in result["notes"].items()]
+    lines += [f"{name} failed: {text}" for name, text in result["failures"].items()]
+    return lines
+
+
+def row_text(result):
+    lines = [f"{result['row']}: {result['title']}", text_table(*cells(result)), *remarks(result)]
+    return "\n".join(lines) + "\n"
+
+
+SUMMARY_HEAD = ["row", "davit CPU", "unit", "best peer", "ratio", "best equal peer", "ratio", "× floor", "wall ratio"]
+
+
+def summary_lines(results):
+    lines = []
+    for result in results:
+        mine = result["servers"].get("davit")
+        peer, equal = result["best"], result["best_equal"]
+        lines.append([result["row"], number(mine and mine["cpu"] * result["scale"]), result["unit"], peer or "–",
+                      number(ratio(result, "davit", peer)), equal or "–", number(ratio(result, "davit", equal)),
+                      number(ratio(result, "davit", "floor")), number(ratio(result, "davit", peer, "wall"))])
+    return lines
+
+
+def summary_text(results):
+    return text_table(SUMMARY_HEAD, summary_lines(results)) + "\n"

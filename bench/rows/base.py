@@ -1,0 +1,100 @@
+"""What a row is: work for each server, and checks of what came back."""
+
+import os
+import subprocess
+
+from client import Request
+from servers import Apache, Davit, Floor, Lighttpd, Nginx, SingleLighttpd
+
+ALL = [Davit, Nginx, Lighttpd, Apache, Floor]
+# Where the database is written.
+ALL_STATE = [Davit, Nginx, SingleLighttpd, Apache, Floor]
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+class Row:
+    #: Short, for `ROWS=`.
+    name = None
+    title = None
+    unit = "µs/request"
+    #: Seconds per piece of work are shown times this.
+    scale = 1e6
+    #: What must be durable, or fresh, for a peer to count as an equal one: `read`, `write`, `lock` or `property`.
+    kind = "read"
+    #: Where the content lies: `memory`, `disk`, or a folder. State is always on the disk.
+    place = "memory"
+    #: True if nothing in the content changes: one folder serves all.
+    shares_root = False
+    contenders = ALL
+    #: Why a server does not take part, or does less than the others: name → words. Shown below the table.
+    notes = {}
+    #: Peers that take part and do less than asked; not counted as equal.
+    unequal = ()
+    #: Figures besides processor time and wall time that mean something here.
+    figures = ("p99",)
+
+    def unavailable(self, setup):
+        """Why the row cannot run on this machine; None if it can."""
+
+    def prepare(self, root, setup):
+        """Puts what the row needs into an empty folder, before the server starts."""
+
+    def ready(self, server, setup):
+        """After the server has started: what only it can prepare."""
+
+    def before(self, turn):
+        """Before each turn, not measured."""
+
+    def run(self, turn):
+        """Does the work and returns how much it was."""
+        raise NotImplementedError
+
+    def after(self, turn):
+        """After each turn, not measured: checks, and making room."""
+
+
+class Load(Row):
+    """The same requests on each of some connections for as long as a turn takes."""
+
+    connections = 64
+    count = 0
+
+    def requests(self, turn):
+        raise NotImplementedError
+
+    def run(self, turn):
+        return turn.play(self.requests(turn), self.connections, count=self.count)
+
+
+def variant(kind, class_name, **attributes):
+    """A row that differs from another in a few attributes."""
+    return type(class_name, (kind,), attributes)
+
+
+def write_pattern(path, size, setup):
+    """A file that is the client's pattern, again and again."""
+    with open(path, "wb") as file:
+        for _ in range(size // len(setup.client.pattern)):
+            file.write(setup.client.pattern)
+        file.write(setup.client.pattern[:size % len(setup.client.pattern)])
+
+
+def write_members(folder, count, size=100):
+    """A folder of `count` small files, made by the file system's shortest way."""
+    os.makedirs(folder)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    content = b"x" * size
+    for index in range(count):
+        file = os.open(f"member-{index:09d}.txt", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=descriptor)
+        os.write(file, content)
+        os.close(file)
+    os.close(descriptor)
+
+
+def give(server, *paths):
+    """Lets the server change what was made for it while it runs."""
+    if isinstance(server, Apache) and os.geteuid() == 0:
+        subprocess.run(["chown", "-R", "www-data:", *paths], check=True)
+
+
+__all__ = ["ALL", "ALL_STATE", "GIB", "KIB", "MIB", "Load", "Request", "Row", "give", "variant", "write_members", "write_pattern"]

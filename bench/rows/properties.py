@@ -1,0 +1,80 @@
+"""Dead properties: PROPPATCH, and PROPFIND of a folder whose members have some."""
+
+import os
+
+from client import WrongAnswer
+from contest import expect
+from servers import Nginx
+
+from .base import ALL_STATE, Load, Request, write_members
+from .propfind import HEADERS
+
+CAPABLE = [kind for kind in ALL_STATE if kind is not Nginx]
+NOTES = {"nginx": "has no dead properties"}
+# lighttpd answers 204 where all went well.
+DONE = (207, 204)
+NAMES = [f"p{index}" for index in range(5)]
+FIND = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:B="urn:bench"><D:prop>'
+        + "".join(f"<B:{name}/>" for name in NAMES).encode() + b"</D:prop></D:propfind>")
+
+
+def update(names):
+    """A PROPPATCH body that sets each to a value of its own."""
+    values = "".join(f'<B:{name} xmlns:B="urn:bench">value {{unit}} of {name}</B:{name}>' for name in names)
+    return (f'<?xml version="1.0" encoding="utf-8"?><D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>{values}</D:prop>'
+            "</D:set></D:propertyupdate>").encode()
+
+
+class PropPatch(Load):
+    name = "proppatch"
+    title = "PROPPATCH of one property, 8 connections"
+    kind = "property"
+    # Apache keeps properties beside the content.
+    place = "disk"
+    contenders = CAPABLE
+    notes = NOTES
+    connections = 8
+
+    def prepare(self, root, setup):
+        write_members(os.path.join(root, "folder"), self.connections)
+
+    def requests(self, turn):
+        return [Request("PROPPATCH", "/folder/member-0000{connection}.txt", HEADERS, update(NAMES[:1]),
+                        statuses=DONE)]
+
+    def after(self, turn):
+        body = expect(turn.server, "PROPFIND", "/folder/member-000000000.txt", 207, FIND, {**HEADERS, "Depth": "0"})
+        if b" of p0</" not in body:
+            raise WrongAnswer("the property is not there")
+
+
+class DeadProperties(Load):
+    name = "dead"
+    title = "PROPFIND Depth 1, 5 dead properties on each of 1,000 members"
+    unit = "ms/request"
+    scale = 1e3
+    kind = "read"
+    figures = ("first_byte", "over_idle")
+    place = "disk"
+    contenders = CAPABLE
+    notes = NOTES
+    connections = 1
+    members = 1000
+
+    def prepare(self, root, setup):
+        write_members(os.path.join(root, "folder"), self.members)
+
+    def ready(self, server, setup):
+        setup.client.play(server.port, [Request("PROPPATCH", "/folder/member-{unit}.txt", HEADERS, update(NAMES),
+                                                statuses=DONE)], count=self.members)
+        body = expect(server, "PROPFIND", "/folder/", 207, FIND, {**HEADERS, "Depth": "1"})
+        found = sum(body.count(f" of {name}</".encode()) for name in NAMES)
+        if found != len(NAMES) * self.members:
+            raise WrongAnswer(f"{found} properties instead of {len(NAMES) * self.members}")
+
+    def requests(self, turn):
+        return [Request("PROPFIND", "/folder/", {**HEADERS, "Depth": "1"}, FIND, statuses=(207,),
+                        entries=self.members + 1)]
+
+
+ROWS = [PropPatch, DeadProperties]

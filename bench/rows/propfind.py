@@ -1,0 +1,85 @@
+"""PROPFIND: one resource, folders of many sizes, a whole tree."""
+
+import os
+
+from client import WrongAnswer
+from contest import expect
+from servers.lighttpd import FreshLighttpd
+
+from .base import ALL, Load, Request, variant, write_members
+
+READERS = ALL[:3] + [FreshLighttpd] + ALL[3:]
+# What every server has.
+BODY = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
+        b"<D:getcontentlength/><D:getlastmodified/></D:prop></D:propfind>")
+HEADERS = {"Content-Type": "application/xml; charset=utf-8"}
+
+
+class Depth0(Load):
+    name = "propfind0"
+    title = "PROPFIND Depth 0, 32 connections"
+    contenders = READERS
+    shares_root = True
+    connections = 32
+
+    def prepare(self, root, setup):
+        write_members(os.path.join(root, "folder"), 1)
+
+    def requests(self, turn):
+        return [Request("PROPFIND", "/folder/member-000000000.txt", {**HEADERS, "Depth": "0"}, BODY, statuses=(207,),
+                        entries=1)]
+
+
+class Depth1(Load):
+    name = "propfind-1k"
+    title = "PROPFIND Depth 1, 1,000 members"
+    unit = "ms/request"
+    scale = 1e3
+    figures = ("first_byte", "over_idle")
+    contenders = READERS
+    shares_root = True
+    connections = 1
+    members = 1000
+    depth = "1"
+
+    def prepare(self, root, setup):
+        write_members(os.path.join(root, "folder"), self.members)
+
+    def entries(self):
+        return self.members + 1
+
+    def ready(self, server, setup):
+        body = expect(server, "PROPFIND", "/folder/", 207, BODY, {**HEADERS, "Depth": self.depth})
+        lengths = body.count(b"getcontentlength>100<")
+        if lengths < self.members or not body.rstrip().endswith(b"multistatus>"):
+            raise WrongAnswer(f"the multistatus is cut off, or has only {lengths} lengths")
+
+    def requests(self, turn):
+        return [Request("PROPFIND", "/folder/", {**HEADERS, "Depth": self.depth}, BODY, statuses=(207,),
+                        entries=self.entries())]
+
+
+class Infinity(Depth1):
+    name = "propfind-tree"
+    title = "PROPFIND Depth infinity, 20,000 nodes"
+    contenders = [kind for kind in READERS if kind.name != "nginx"]
+    notes = {"nginx": "refuses Depth infinity"}
+    depth = "infinity"
+    folders = 200
+    members = 200 * 99
+
+    def prepare(self, root, setup):
+        for index in range(self.folders):
+            write_members(os.path.join(root, "folder", f"folder-{index:03d}"), self.members // self.folders)
+
+    def entries(self):
+        return 1 + self.folders + self.members
+
+
+SIZES = {"100": 100, "1k": 1000, "10k": 10_000, "100k": 100_000}
+ROWS = [
+    Depth0,
+    *(variant(Depth1, f"Depth1Of{label}", name=f"propfind-{label}", members=members,
+              title=f"PROPFIND Depth 1, {members:,} members") for label, members in SIZES.items()),
+    Infinity,
+]

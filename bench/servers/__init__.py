@@ -1,0 +1,9 @@
+"""The servers that are compared: each serves one folder, on loopback, without users and without an access log."""
+
+from .apache import Apache, BusyApache
+from .davit import Davit
+from .floor import Floor
+from .lighttpd import Lighttpd, SingleLighttpd
+from .nginx import Nginx
+
+__all__ = ["Apache", "BusyApache", "Davit", "Floor", "Lighttpd", "Nginx", "SingleLighttpd"]

@@ -1,0 +1,103 @@
+"""What all servers have in common."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+
+START_SECONDS = 30
+
+
+class Server:
+    """One running server.
+
+    `root` is the folder it shares. `beside` lies next to it on the same volume, for uploads under way, so that a rename
+    does not copy. `state` is on the disk: locks, properties, configuration, logs.
+    """
+
+    #: Shown in tables; unique within a row.
+    name = None
+    #: What an acknowledged lock or property survives, in words; None if it is in memory only.
+    lock_durability = property_durability = None
+    #: True if a read may be answered from a cache that was not validated.
+    is_stale = False
+    #: Processes end with this signal.
+    stop_signal = signal.SIGTERM
+
+    def __init__(self, setup, root, beside, state):
+        self.setup, self.root, self.beside, self.state = setup, root, beside, state
+        self.port = free_port()
+        self.started = time.monotonic()
+        self.process = self.start()
+
+    def start(self):
+        """Starts the server on `self.port` and returns its first process."""
+        raise NotImplementedError
+
+    @classmethod
+    def settings(cls):
+        """The settings that matter for speed, for the document."""
+        raise NotImplementedError
+
+    @classmethod
+    def version(cls, setup):
+        raise NotImplementedError
+
+    @classmethod
+    def is_peer(cls):
+        """True for servers that davit is compared with."""
+        return True
+
+    def write(self, name, text):
+        path = os.path.join(self.state, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def spawn(self, command):
+        with open(os.path.join(self.state, "output"), "ab") as log:
+            # A session of its own: lighttpd signals its whole process group when it ends.
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+    def wait_until_ready(self):
+        deadline = time.monotonic() + START_SECONDS
+        while not is_listening(self.port):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.name} did not start: {self.last_words()}")
+            time.sleep(0.0005)
+
+    def last_words(self):
+        words = []
+        for name in ("output", "error.log"):
+            path = os.path.join(self.state, name)
+            if os.path.exists(path):
+                with open(path, errors="replace") as file:
+                    words += file.read().splitlines()[-3:]
+        return " | ".join(words)
+
+    def stop(self):
+        self.process.send_signal(self.stop_signal)
+        try:
+            self.process.wait(timeout=START_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def is_listening(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def output_of(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    return done.stdout

@@ -1,0 +1,44 @@
+"""davit, as it is started without options; `Davit.synced` with another `--sync`."""
+
+import functools
+import os
+import subprocess
+
+from .base import Server, output_of
+
+
+class Davit(Server):
+    name = "davit"
+    lock_durability = property_durability = "SQLite WAL: death of the process"
+    sync = None
+
+    def start(self):
+        command = [self.setup.davit, "serve", self.root, "--host", "127.0.0.1", "--port", str(self.port), "--state-dir",
+                   os.path.join(self.state, "davit"), "--log-level", "error"]
+        if self.sync:
+            command += ["--sync", self.sync]
+        return self.spawn(command)
+
+    @staticmethod
+    @functools.lru_cache
+    def synced(level):
+        durability = f"SQLite WAL: {'power loss' if level == 'full' else 'death of the process'}"
+        return type("SyncedDavit", (Davit,), {"name": f"davit --sync {level}", "sync": level,
+                                              "lock_durability": durability, "property_durability": durability})
+
+    @classmethod
+    def is_peer(cls):
+        return False
+
+    @classmethod
+    def settings(cls):
+        return "--log-level error" + (f" --sync {cls.sync}" if cls.sync else "")
+
+    @classmethod
+    def version(cls, setup):
+        done = subprocess.run([setup.davit, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return done.stdout.strip().removeprefix("davit").strip() if done.returncode == 0 else "this tree"
+
+    @staticmethod
+    def has_sync(setup):
+        return "--sync" in output_of(setup.davit, "serve", "--help")
