@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint guard guard-accept litmus clients crash bench clean packages-%
+.PHONY: help build debug serve test unit lint guard guard-accept litmus clients crash bench micro clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -60,6 +60,10 @@ crash: packages-crash build debug ## kill the server at every step of every chan
 
 bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5]
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+micro: packages-build packages-guard ## the small parts of a request, against bench/micro.json: make micro [ACCEPT=1]
+	$(SWIFT) build $(RELEASE_FLAGS:davit=DavitBenchmarks)
+	@python3 bench/micro.py $(if $(ACCEPT),--accept)
 
 clean: ## remove what was built
 	rm -rf .build bench-results

@@ -68,6 +68,12 @@ let package = Package(
         .executableTarget(
             name: "ShareFolder", dependencies: ["Davit"], path: "Examples/ShareFolder", swiftSettings: strict),
 
+        // What the small parts of a request cost; for `make micro`, in no product.
+        .executableTarget(
+            name: "DavitBenchmarks",
+            dependencies: ["DavitEngine", "DavitWebDAV", "DavitHTTP", "DavitSystem"],
+            swiftSettings: strict),
+
         // What tests share.
         library("DavitTesting", ["DavitServer", "DavitHTTP"]),
 

@@ -42,6 +42,14 @@ int pthread_setname_np(pthread_t thread, const char *name);
 ssize_t preadv2(int descriptor, const struct iovec *pieces, int count, off_t offset, int flags);
 ssize_t readahead(int descriptor, off_t offset, size_t count);
 
+/* Gives whole free pages of the heap back to the system. Other C libraries than glibc have no call for it. */
+static inline void davit_return_free_heap(void) {
+#ifdef __GLIBC__
+    extern int malloc_trim(size_t kept);
+    malloc_trim(0);
+#endif
+}
+
 /* The type of the resource depends on the C library. */
 static inline int davit_get_descriptor_limit(struct rlimit *limit) {
     return getrlimit(RLIMIT_NOFILE, limit);

@@ -100,6 +100,7 @@ internal import DavitSystem
         isBroken = true
         channel = .closed()
         loop.remove(self)
+        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         server.connectionClosed(from: address, on: loop)
     }
 
@@ -176,7 +177,10 @@ internal import DavitSystem
         if isReadable { return .ready }
         if loop.isDraining { return .closing }
         idleEnd = loop.now + server.deadlines.keepAlive
+        if loop.waitingCount >= server.maxWaitingPerLoop { return .park }
+        loop.waitingCount += 1
         let wake = await wait(.request, until: loop.now + server.deadlines.parking)
+        loop.waitingCount -= 1
         // Between the deadline and this moment something may have come.
         return wake == .park && isReadable ? .ready : wake
     }
@@ -185,6 +189,7 @@ internal import DavitSystem
     private func park() {
         guard !isClosed else { return }
         loop.schedule(self, at: max(idleEnd, loop.now + 1))
+        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         server.observe(.parked)
     }
 

@@ -26,6 +26,9 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private(set) var members = MemberTable()
     let output = LoopOutput()
     var memory = LoopMemory()
+    let heapCare = HeapCare()
+    /// Connections whose task waits for a request.
+    @safe @exclusivity(unchecked) var waitingCount = 0
     /// Where response heads are written before they are composed.
     @safe @exclusivity(unchecked) var head: [UInt8] = []
     @safe @exclusivity(unchecked) private var wheel: TimerWheel

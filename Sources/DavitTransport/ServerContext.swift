@@ -10,6 +10,7 @@ final class ServerContext: Sendable {
     let pool: BlockingPool
     let limits: WireLimits
     let deadlines: DeadlineNanoseconds
+    let maxWaitingPerLoop: Int
     /// The value of `Server`.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
@@ -22,6 +23,7 @@ final class ServerContext: Sendable {
         self.pool = pool
         limits = configuration.limits
         deadlines = DeadlineNanoseconds(configuration.deadlines)
+        maxWaitingPerLoop = configuration.maxWaitingPerLoop
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
         observer = configuration.observer

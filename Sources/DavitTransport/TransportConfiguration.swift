@@ -40,7 +40,10 @@ public struct TransportConfiguration: Sendable {
     public var limits = WireLimits()
     public var deadlines = Deadlines()
     /// Over it no connection is accepted until one ends; the backlog of the system is the queue.
-    public var maxConnections = 8192
+    public var maxConnections = 16384
+    /// So many connections of one loop wait for their next request for ``Deadlines/parking``; more of them give up
+    /// their memory at once.
+    public var maxWaitingPerLoop = 1024
     /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
     public var maxConnectionsPerAddress = 1024
     /// The value of `Server`; nil leaves the field out.

@@ -17,6 +17,34 @@ struct LifeTests {
         }
     }
 
+    /// A burst of connections must not hold the memory of all their tasks until the time for parking has passed.
+    @Test func connectionsThatAreTooManyToWaitAreParkedAtOnce() async throws {
+        let server = try TestServer {
+            $0.deadlines.parking = .seconds(3600)
+            $0.deadlines.keepAlive = .seconds(3600)
+            $0.maxWaitingPerLoop = 1
+        }
+        let waiting = try server.connect()
+        try waiting.send(RequestTests.get)
+        #expect(try waiting.response().text == "GET /a ")
+        let second = try server.connect()
+        for _ in 0..<3 {
+            try second.send(RequestTests.get)
+            #expect(try second.response().text == "GET /a ")
+            await server.wait(for: .parked)
+        }
+        // Who waits makes room when it goes.
+        waiting.shutDownWriting()
+        #expect(try waiting.rest() == [])
+        await server.wait(for: .connectionClosed)
+        try second.send(RequestTests.get)
+        #expect(try second.response().text == "GET /a ")
+        let third = try server.connect()
+        try third.send(RequestTests.get)
+        #expect(try third.response().text == "GET /a ")
+        await server.wait(for: .parked)
+    }
+
     @Test func aParkedConnectionThatThePeerEndsIsClosed() async throws {
         let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }
         let peer = try server.connect()

@@ -12,21 +12,29 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE_SECONDS = 60
 CALL_NUMBERS = 1024
+COMPILER = os.environ.get("CC", "cc")
+
+
+def build(name, source, *flags):
+    """Compiles a C file of this folder."""
+    subprocess.run([COMPILER, "-O2", "-Wall", "-Wextra", "-Werror", *flags, "-o", name, os.path.join(HERE, source)],
+                   check=True)
+    return name
+
+
+def build_preload(folder):
+    """The library that counts allocations, for LD_PRELOAD."""
+    return build(os.path.join(folder, "allocations.so"), "allocations.c", "-shared", "-fPIC")
 
 
 class Tools:
     """The two C programs, and what the numbers of system calls are called on this machine."""
 
     def __init__(self, folder):
-        compiler = os.environ.get("CC", "cc")
-        flags = ["-O2", "-Wall", "-Wextra", "-Werror"]
-        self.preload = os.path.join(folder, "allocations.so")
-        self.tracer = os.path.join(folder, "calls")
-        subprocess.run([compiler, *flags, "-shared", "-fPIC", "-o", self.preload,
-                        os.path.join(HERE, "allocations.c")], check=True)
-        subprocess.run([compiler, *flags, "-o", self.tracer, os.path.join(HERE, "calls.c")], check=True)
-        macros = subprocess.run([compiler, "-E", "-dM", "-include", "sys/syscall.h", "-x", "c", os.devnull],
-                                check=True, capture_output=True, text=True).stdout
+        self.preload = build_preload(folder)
+        self.tracer = build(os.path.join(folder, "calls"), "calls.c")
+        list_numbers = [COMPILER, "-E", "-dM", "-include", "sys/syscall.h", "-x", "c", os.devnull]
+        macros = subprocess.run(list_numbers, check=True, capture_output=True, text=True).stdout
         self.names = {int(number): name for name, number in re.findall(r"#define __NR_(\w+) (\d+)\n", macros)}
         probe = subprocess.run([self.tracer, "--probe"], capture_output=True, text=True)
         self.can_trace = probe.returncode == 0

@@ -20,6 +20,7 @@ struct ServeCommand {
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(place)\(others)\n")
             server.sweepLeftovers()
+            ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
             throw Failure(error, folder: options.folder)

@@ -1,0 +1,36 @@
+internal import DavitSystem
+
+/// What the small parts of a request cost: nanoseconds, the ratio to a reference loop of this process, allocations.
+///
+/// Prints one line for each, with tabs between: name, nanoseconds, ratio, allocations or `-`. See `bench/micro.py`.
+@main struct Main {
+    /// Each benchmark and the reference take turns; the quickest turn of each counts, which others disturbed least.
+    private static let rounds = 80
+
+    static func main() async {
+        let benchmarks = wireBenchmarks() + webDAVBenchmarks() + sectionBenchmarks()
+        let reference = Reference.benchmark()
+        let references = await Measurement.calibrate(reference)
+        for benchmark in benchmarks {
+            let iterations = await Measurement.calibrate(benchmark)
+            var best = Int64.max
+            var bestReference = Int64.max
+            for _ in 0..<rounds {
+                best = min(best, await Measurement.time(benchmark, iterations))
+                bestReference = min(bestReference, await Measurement.time(reference, references))
+            }
+            let nanoseconds = Double(best) / Double(iterations)
+            let ratio = nanoseconds / (Double(bestReference) / Double(references))
+            let allocations = await Measurement.allocations(benchmark, iterations)
+            let columns = [text(nanoseconds), text(ratio), allocations.map(text) ?? "-"]
+            StandardStreams.writeOutput("\(benchmark.name)\t\(columns.joined(separator: "\t"))\n")
+        }
+    }
+
+    /// With three decimals.
+    private static func text(_ value: Double) -> String {
+        let thousandths = Int((value * 1000).rounded())
+        let decimals = String(thousandths % 1000 + 1000).dropFirst()
+        return "\(thousandths / 1000).\(decimals)"
+    }
+}

@@ -1,0 +1,84 @@
+internal import DavitSystem
+
+/// Something small that is done again and again.
+struct Benchmark {
+    let name: String
+    /// Does it so many times; returns something that depends on all of it, so that nothing is left out.
+    let run: (Int) async -> Int
+
+    init(_ name: String, _ once: @escaping () -> Int) {
+        self.name = name
+        run = { count in
+            var sum = 0
+            for _ in 0..<count { sum &+= once() }
+            return sum
+        }
+    }
+
+    init(_ name: String, awaiting once: @escaping () async -> Int) {
+        self.name = name
+        run = { count in
+            var sum = 0
+            for _ in 0..<count { sum &+= await once() }
+            return sum
+        }
+    }
+}
+
+/// A loop whose speed is that of the processor: what is compared with it travels from machine to machine.
+enum Reference {
+    /// FNV-1a over 1 KiB: each step needs the one before it.
+    static func benchmark() -> Benchmark {
+        let bytes = (0..<1024).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        return Benchmark("a hash of 1 KiB") {
+            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+            return Int(truncatingIfNeeded: hash)
+        }
+    }
+}
+
+enum Measurement {
+    private static let turnNanoseconds: Int64 = 2_000_000
+    /// Where `Tests/Guard/allocations.c` counts, if it was loaded: two numbers of 8 bytes, the first that of
+    /// allocations.
+    private static let counts = Environment.variable("DAVIT_GUARD_ALLOCATIONS")
+    /// What results are added to.
+    nonisolated(unsafe) private static var sink = 0
+
+    /// Nanoseconds for so many iterations.
+    static func time(_ benchmark: Benchmark, _ iterations: Int) async -> Int64 {
+        let start = Clock.now()
+        let sum = await benchmark.run(iterations)
+        let end = Clock.now()
+        unsafe sink &+= sum
+        return end - start
+    }
+
+    /// How many iterations take about as long as a turn shall take.
+    static func calibrate(_ benchmark: Benchmark) async -> Int {
+        var iterations = 16
+        while true {
+            let taken = await time(benchmark, iterations)
+            if taken >= turnNanoseconds / 4 {
+                return max(1, iterations * Int(turnNanoseconds) / Int(taken))
+            }
+            iterations *= 2
+        }
+    }
+
+    /// Allocations of one iteration; nil if nothing counts them.
+    static func allocations(_ benchmark: Benchmark, _ iterations: Int) async -> Double? {
+        guard let before = allocationCount() else { return nil }
+        _ = await time(benchmark, iterations)
+        guard let after = allocationCount() else { return nil }
+        return Double(after - before) / Double(iterations)
+    }
+
+    private static func allocationCount() -> UInt64? {
+        guard let counts, let file = try? SmallFile(reading: counts), file.bytes.count >= 8 else {
+            return nil
+        }
+        return (0..<8).reduce(0) { $0 | UInt64(file.bytes[$1]) << UInt64(8 * $1) }
+    }
+}
