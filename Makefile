@@ -58,8 +58,9 @@ clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh crash
 
-bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5]
-	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS))
+bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
+	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+	    $(if $(DOC),--markdown docs/performance.md)
 
 micro: packages-build packages-guard ## the small parts of a request, against bench/micro.json: make micro [ACCEPT=1]
 	$(SWIFT) build $(RELEASE_FLAGS:davit=DavitBenchmarks)

@@ -15,8 +15,11 @@ import sys
 import tempfile
 import time
 
+import document
+import machine
 import programs
 import report
+import targets
 from client import Client
 from contest import Contest, Setup
 from rows import ROWS
@@ -32,6 +35,8 @@ def parse():
     parser.add_argument("--memory", default="/dev/shm", help="where content lies: tmpfs")
     parser.add_argument("--disk", default=tempfile.gettempdir(), help="where state lies, and content of rows about the disk")
     parser.add_argument("--json", default="bench-results/bench.json", help="the file for all figures")
+    parser.add_argument("--markdown", help="write the document to this file, too")
+    parser.add_argument("--render", help="run nothing: print and write the document from this file of figures")
     options = parser.parse_args()
     names = options.rows.split(",") if options.rows else [row.name for row in ROWS]
     unknown = set(names) - {row.name for row in ROWS}
@@ -58,11 +63,53 @@ def run_rows(options, setup):
     return results, skipped
 
 
+def measure_all(options):
+    """Runs everything and returns what is kept."""
+    with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
+            tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.disk) as disk:
+        # Apache serves as a user of its own.
+        os.chmod(memory, 0o755)
+        os.chmod(disk, 0o755)
+        compiled = programs.compile_all(disk)
+        setup = Setup(os.path.abspath(options.davit), compiled, Client(compiled["client"], disk), memory, disk,
+                      options.rounds, options.seconds)
+        run = {"rounds": options.rounds, "seconds": options.seconds, "machine": machine.describe(setup),
+               "servers": machine.versions(setup, options.rows)}
+        try:
+            run["rows"], run["skipped"] = run_rows(options, setup)
+        finally:
+            setup.xfs.unmount()
+    run["growth"] = report.growth(run["rows"])
+    # The folders of the run name nothing that a reader could look at.
+    text = json.dumps(run, indent=1).replace(memory, "MEMORY").replace(disk, "DISK")
+    os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
+    with open(options.json, "w") as file:
+        file.write(text + "\n")
+    return json.loads(text)
+
+
+def conclude(options, run):
+    """Prints the summary and writes the document."""
+    print(report.summary_text(run["rows"]))
+    for title, exponents in run["growth"].items():
+        print(f"growth of {title}: " + ", ".join(f"{name} {value:.2f}" for name, value in exponents.items()))
+    for target, value, is_met in targets.check(run["rows"]):
+        if is_met is False:
+            print(f"missed: {target.row}: {target.wording()}: {report.number(value)}")
+    if options.markdown:
+        with open(options.markdown, "w") as file:
+            file.write(document.render(run))
+
+
 def main():
     options = parse()
     if options.list:
         for row in ROWS:
             print(f"{row.name:16} {row.title}")
+        return
+    if options.render:
+        with open(options.render) as file:
+            conclude(options, json.load(file))
         return
     if not os.access(options.davit, os.X_OK):
         sys.exit(f"bench: no davit at {options.davit}; run 'make build' first")
@@ -70,23 +117,9 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-    with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
-            tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.disk) as disk:
-        # Apache serves as a user of its own.
-        os.chmod(memory, 0o755)
-        os.chmod(disk, 0o755)
-        client_programs = programs.compile_all(disk)
-        setup = Setup(os.path.abspath(options.davit), client_programs, Client(client_programs["client"], disk),
-                      memory, disk, options.rounds, options.seconds)
-        results, skipped = run_rows(options, setup)
-    growth = report.growth(results)
-    print(report.summary_text(results))
-    for title, exponents in growth.items():
-        print(f"growth of {title}: " + ", ".join(f"{name} {value:.2f}" for name, value in exponents.items()))
-    os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
-    with open(options.json, "w") as file:
-        json.dump({"rounds": options.rounds, "rows": results, "skipped": skipped, "growth": growth}, file, indent=1)
-    wrong = [result["title"] for result in results if "davit" in result["failures"]]
+    run = measure_all(options)
+    conclude(options, run)
+    wrong = [result["title"] for result in run["rows"] if "davit" in result["failures"]]
     for title in wrong:
         print(f"davit gave a wrong answer: {title}", file=sys.stderr)
     sys.exit(1 if wrong else 0)

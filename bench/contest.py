@@ -8,6 +8,7 @@ import time
 
 import measure
 from client import WrongAnswer, ask
+from volume import Xfs
 
 PROBLEMS = (WrongAnswer, RuntimeError, OSError, subprocess.SubprocessError)
 
@@ -18,11 +19,12 @@ class Setup:
     def __init__(self, davit, programs, client, memory, disk, rounds, seconds):
         self.davit, self.programs, self.client = davit, programs, client
         self.memory, self.disk, self.rounds, self.seconds = memory, disk, rounds, seconds
+        self.xfs = Xfs(disk)
         self.cores = os.cpu_count()
 
     def place(self, name):
-        """The folder for content `in memory` or `on disk`, or a row's own."""
-        return {"memory": self.memory, "disk": self.disk}.get(name, name)
+        """The folder for content: `memory`, `disk` or `xfs`."""
+        return {"memory": self.memory, "disk": self.disk, "xfs": self.xfs.path}[name]
 
 
 class Turn:
@@ -65,7 +67,7 @@ class Turn:
             raise WrongAnswer("nothing was answered within the turn")
         return {"cpu": self.cpu / amount, "wall": self.wall / amount, "rate": amount / self.wall, "peak": self.peak,
                 "over_idle": max(0, self.peak - self.server.idle_bytes), "amount": amount,
-                **{key: self.outcome[key] for key in ("p50", "p99", "first_byte") if key in self.outcome}}
+                **{key: value for key, value in self.outcome.items() if key not in ("units", "seconds")}}
 
 
 class Contest:
@@ -81,7 +83,7 @@ class Contest:
                 self.attempt(contender.name, lambda kind=contender: self.enter(kind))
             order = list(self.servers)
             # The first round warms up caches, pools and file systems.
-            for round_ in range(self.setup.rounds + 1):
+            for round_ in range(min(self.setup.rounds, self.row.rounds or self.setup.rounds) + 1):
                 for name in order:
                     if name not in self.failures:
                         self.attempt(name, lambda server=self.servers[name], number=round_: self.take(server, number))

@@ -6,7 +6,9 @@ import statistics
 MIB = 1 << 20
 #: key → head of the column, factor. Processor time and wall time are scaled as the row says.
 COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_idle": ("over idle MiB", 1 / MIB),
-           "peak": ("peak MiB", 1 / MIB), "rate": ("per second", 1)}
+           "peak": ("peak MiB", 1 / MIB), "rate": ("per second", 1), "resident": ("resident MiB", 1 / MIB),
+           "proportional": ("shared pages divided MiB", 1 / MIB), "anonymous": ("anonymous MiB", 1 / MIB),
+           "passed": ("tests passed", 1), "failed": ("tests failed", 1)}
 
 
 def summarise(row, contest):
@@ -22,10 +24,11 @@ def summarise(row, contest):
         kind = kinds[name]
         servers[name] = {**figures, "turns": turns, "is_peer": kind.is_peer(), "is_equal": is_equal(row, kind)}
     result = {"row": row.name, "title": row.title, "unit": row.unit, "scale": row.scale, "kind": row.kind,
-              "figures": list(row.figures), "notes": dict(row.notes), "failures": dict(contest.failures),
+              "figures": list(row.figures), "measure": row.measure, "is_only_memory": row.is_only_memory,
+              "floor": row.floor, "notes": dict(row.notes), "failures": dict(contest.failures),
               "servers": servers}
-    result["best"] = best(servers, lambda server: server["is_peer"])
-    result["best_equal"] = best(servers, lambda server: server["is_peer"] and server["is_equal"])
+    result["best"] = best(servers, row.measure, lambda server: server["is_peer"])
+    result["best_equal"] = best(servers, row.measure, lambda server: server["is_peer"] and server["is_equal"])
     return result
 
 
@@ -36,13 +39,17 @@ def is_equal(row, kind):
     return bool(durable) and not stale and kind.name not in row.unequal
 
 
-def best(servers, condition):
+def best(servers, measure, condition):
     names = [name for name, server in servers.items() if condition(server)]
-    return min(names, key=lambda name: servers[name]["cpu"], default=None)
+    return min(names, key=lambda name: servers[name][measure], default=None)
 
 
-def ratio(result, name, other, key="cpu"):
-    """The median over the rounds of `name` against `other`, because the machine changes between rounds."""
+def ratio(result, name, other, key=None):
+    """The median over the rounds of `name` against `other`, because the machine changes between rounds.
+
+    By the row's own measure, if no other is named; None if one of the two has no figures.
+    """
+    key = key or result["measure"]
     servers = result["servers"]
     if name not in servers or other not in servers:
         return None
@@ -86,17 +93,26 @@ def number(value):
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) >= 0.001 or value == 0 else f"{value:.1e}"
 
 
+def own(result, server):
+    """A server's figure by the row's measure, in the row's unit."""
+    scale = COLUMNS[result["measure"]][1] if result["is_only_memory"] else result["scale"]
+    return server[result["measure"]] * scale
+
+
 def cells(result):
     """Head and lines of a row's table, as texts."""
-    extra = [key for key in result["figures"]] + ["rate", "peak"]
-    head = ["", f"CPU {result['unit']}", "× best peer", "× floor", f"wall {result['unit']}",
-            *(COLUMNS[key][0] for key in extra)]
+    extra, times = list(result["figures"]), []
+    if not result["is_only_memory"]:
+        times = ["cpu", "wall"]
+        extra += ["rate", "peak"]
+    head = ["", "× best peer", *(["× floor"] if times else []),
+            *(f"{'CPU' if key == 'cpu' else key} {result['unit']}" for key in times), *(COLUMNS[key][0] for key in extra)]
     lines = []
     for name, server in result["servers"].items():
         marks = "" if server["is_equal"] or not server["is_peer"] else " *"
-        lines.append([name + marks, number(server["cpu"] * result["scale"]),
-                      number(ratio(result, name, result["best"])), number(ratio(result, name, "floor")),
-                      number(server["wall"] * result["scale"]),
+        lines.append([name + marks, number(ratio(result, name, result["best"])),
+                      *([number(ratio(result, name, result["floor"]))] if times else []),
+                      *(number(server[key] * result["scale"]) for key in times),
                       *(number(server[key] * COLUMNS[key][1]) if key in server else "–" for key in extra)])
     return head, lines
 
@@ -120,7 +136,7 @@ def row_text(result):
     return "\n".join(lines) + "\n"
 
 
-SUMMARY_HEAD = ["row", "davit CPU", "unit", "best peer", "ratio", "best equal peer", "ratio", "× floor", "wall ratio"]
+SUMMARY_HEAD = ["row", "davit", "unit", "best peer", "ratio", "best equal peer", "ratio", "× floor", "wall ratio"]
 
 
 def summary_lines(results):
@@ -128,9 +144,9 @@ def summary_lines(results):
     for result in results:
         mine = result["servers"].get("davit")
         peer, equal = result["best"], result["best_equal"]
-        lines.append([result["row"], number(mine and mine["cpu"] * result["scale"]), result["unit"], peer or "–",
+        lines.append([result["row"], number(mine and own(result, mine)), result["unit"], peer or "–",
                       number(ratio(result, "davit", peer)), equal or "–", number(ratio(result, "davit", equal)),
-                      number(ratio(result, "davit", "floor")), number(ratio(result, "davit", peer, "wall"))])
+                      number(ratio(result, "davit", result["floor"])), number(None if result["is_only_memory"] else ratio(result, "davit", peer, "wall"))])
     return lines
 
 

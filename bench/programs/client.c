@@ -23,7 +23,7 @@
 
 #include "client.h"
 
-enum { RECEIVE_BYTES = 1 << 18, SEGMENT_BYTES = 1460 };
+enum { RECEIVE_BYTES = 1 << 18, SEGMENT_BYTES = 1460, BATCH = 64, FROM_ONE_ADDRESS = 1000 };
 
 struct connection {
     int fd, number, step;
@@ -69,6 +69,10 @@ static void open_connection(struct connection *connection) {
     connection->fd = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    // So many connections from one address look like an attack: more of them come from other addresses of loopback.
+    struct sockaddr_in source = {.sin_family = AF_INET};
+    source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + connection->number / FROM_ONE_ADDRESS);
+    if (bind(connection->fd, (struct sockaddr *)&source, sizeof source) < 0) fail("bind: %s", strerror(errno));
     if (connect(connection->fd, (struct sockaddr *)&server, sizeof server) < 0) fail("connect: %s", strerror(errno));
     fcntl(connection->fd, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
@@ -165,7 +169,7 @@ static void take_answer(struct connection *connection) {
     if (response->state != COMPLETE) return;
     if (taken != (size_t)count) fail("%zd bytes behind an answer", count - taken);
     const char *fault = response_fault(response, step);
-    if (fault) fail("%.60s: %s", connection->text, fault);
+    if (fault) fail("%.*s: %s", (int)strcspn(connection->text, "\r"), connection->text, fault);
     sample(&totals, now() - connection->started);
     if (step->takes_token) strcpy(connection->token, response->token);
     connection->is_reused = true;
@@ -221,12 +225,16 @@ int main(int count, char **arguments) {
     unit_limit = strtoull(arguments[6], NULL, 10);
     poller = epoll_create1(0);
     struct connection **connections = calloc(connection_count, sizeof *connections);
-    for (int index = 0; index < connection_count; index++) {
-        connections[index] = calloc(1, sizeof **connections);
-        connections[index]->number = index;
-        open_connection(connections[index]);
+    // In batches, because a server may leave a connection in the backlog until something was sent on it.
+    for (int first = 0; first < connection_count; first += BATCH) {
+        int batch = connection_count - first < BATCH ? connection_count - first : BATCH;
+        for (int index = first; index < first + batch; index++) {
+            connections[index] = calloc(1, sizeof **connections);
+            connections[index]->number = index;
+            open_connection(connections[index]);
+        }
+        play(SETUP, connections + first, batch);
     }
-    play(SETUP, connections, connection_count);
     puts("ready");
     fflush(stdout);
     if (getchar() == EOF) return 0;

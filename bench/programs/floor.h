@@ -13,7 +13,9 @@ struct connection {
     char head[HEAD_BYTES];
     size_t head_bytes;
     bool chunked, waits_for_room;
-    char ending[5];          // the last bytes of a chunked body
+    // Of a chunked body: where its framing stands, and the size of the chunk so far.
+    enum { SIZE, DATA, DATA_END, LAST } chunk;
+    size_t chunk_bytes;
 };
 
 // The field lines that mean something here; NULL: not sent. The client writes names in this case.

@@ -126,21 +126,44 @@ static void put(struct connection *connection, const struct fields *fields, cons
     }
     connection->chunked = fields->transfer_encoding;
     connection->left = length;
-    memset(connection->ending, 0, sizeof connection->ending);
+    connection->chunk = SIZE;
+    connection->chunk_bytes = 0;
     take_body(connection, body, count);
 }
 
+static void store(struct connection *connection, const char *body, size_t count) {
+    if (count > 0 && write(connection->target, body, count) != (ssize_t)count) perror("floor: write");
+}
+
+// Sets `left` to 0 at the end of the last chunk.
+static void store_chunks(struct connection *connection, const char *body, size_t count) {
+    for (const char *at = body, *end = body + count; at < end;) {
+        if (connection->chunk == DATA) {
+            size_t piece = (size_t)(end - at) < connection->chunk_bytes ? (size_t)(end - at) : connection->chunk_bytes;
+            store(connection, at, piece);
+            at += piece;
+            connection->chunk_bytes -= piece;
+            if (connection->chunk_bytes == 0) connection->chunk = DATA_END;
+            continue;
+        }
+        char byte = *at++;
+        if (connection->chunk == SIZE && byte != '\n') {
+            if (byte != '\r') connection->chunk_bytes = connection->chunk_bytes * 16 + (byte <= '9' ? byte - '0' : (byte | 32) - 'a' + 10);
+        } else if (connection->chunk == SIZE) {
+            connection->chunk = connection->chunk_bytes > 0 ? DATA : LAST;
+        } else if (byte == '\n') {
+            if (connection->chunk == LAST) connection->left = 0;
+            connection->chunk = SIZE;
+        }
+    }
+}
+
 void take_body(struct connection *connection, const char *body, size_t count) {
-    connection->left -= count;
-    if (connection->chunked && count > 0) {
-        // The chunks' sizes stay in the file: a few bytes in 64 KiB.
-        if (write(connection->target, body, count) != (ssize_t)count) perror("floor: write");
-        size_t tail = count < 5 ? count : 5;
-        memmove(connection->ending, connection->ending + tail, 5 - tail);
-        memcpy(connection->ending + 5 - tail, body + count - tail, tail);
-        if (memcmp(connection->ending, "0\r\n\r\n", 5) == 0) connection->left = 0;
-    } else if (count > 0 && write(connection->target, body, count) != (ssize_t)count) {
-        perror("floor: write");
+    if (connection->chunked) {
+        store_chunks(connection, body, count);
+    } else {
+        store(connection, body, count);
+        connection->left -= count;
     }
     if (connection->left > 0) return;
     close(connection->target);

@@ -43,11 +43,16 @@ void store_lock(const char *path) { run(insert_lock, path); }
 
 void remove_lock(const char *path) { run(delete_lock, path); }
 
-// The values as they stand in the request: everything between the first <D:prop> and its end.
+// The values as they stand in the request: what is in each <D:prop>.
 void store_properties(const char *path, const char *body) {
-    const char *start = strstr(body, "<D:prop>"), *end = strstr(body, "</D:prop>");
-    if (!start || !end) return;
-    sqlite3_bind_text(insert_property, 2, start + 8, end - start - 8, SQLITE_STATIC);
+    char values[HEAD_BYTES];
+    size_t count = 0;
+    for (const char *end; (body = strstr(body, "<D:prop>")) && (end = strstr(body, "</D:prop>")); body = end) {
+        body += strlen("<D:prop>");
+        memcpy(values + count, body, end - body);
+        count += end - body;
+    }
+    sqlite3_bind_text(insert_property, 2, values, count, SQLITE_STATIC);
     run(insert_property, path);
 }
 

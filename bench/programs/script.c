@@ -42,22 +42,19 @@ static void cut_into_pieces(struct step *step, char *text, size_t count) {
 
 static void make_body(struct step *step) {
     if (step->generated_bytes == 0) return;
-    size_t piece = step->chunk_bytes ? (size_t)step->chunk_bytes : PATTERN_BYTES;
-    if ((size_t)step->generated_bytes < piece) piece = step->generated_bytes;
-    if (step->generated_bytes % piece || piece > PATTERN_BYTES) fail("a generated body is made of whole pieces");
-    step->block = malloc(piece + 32);
-    step->block_repeats = step->generated_bytes / piece;
-    if (step->chunk_bytes) {
-        int frame = sprintf(step->block, "%zx\r\n", piece);
-        memcpy(step->block + frame, pattern, piece);
-        memcpy(step->block + frame + piece, "\r\n", 2);
-        step->block_bytes = frame + piece + 2;
-        step->tail = "0\r\n\r\n";
-        step->tail_bytes = 5;
-    } else {
-        memcpy(step->block, pattern, piece);
-        step->block_bytes = piece;
+    size_t bytes = step->generated_bytes < PATTERN_BYTES ? step->generated_bytes : PATTERN_BYTES;
+    size_t chunk = step->chunk_bytes ? (size_t)step->chunk_bytes : bytes;
+    if (step->generated_bytes % bytes || bytes % chunk) fail("a generated body is made of whole pieces");
+    step->block = malloc(bytes + bytes / chunk * 32);
+    step->block_repeats = step->generated_bytes / bytes;
+    for (size_t done = 0; done < bytes; done += chunk) {
+        if (step->chunk_bytes) step->block_bytes += sprintf(step->block + step->block_bytes, "%zx\r\n", chunk);
+        memcpy(step->block + step->block_bytes, pattern + done, chunk);
+        step->block_bytes += chunk;
+        if (step->chunk_bytes) step->block_bytes += sprintf(step->block + step->block_bytes, "\r\n");
     }
+    step->tail = step->chunk_bytes ? "0\r\n\r\n" : "";
+    step->tail_bytes = strlen(step->tail);
 }
 
 void read_script(const char *path, struct script *script) {

@@ -1,5 +1,6 @@
 """The rows of the benchmark, in the order they are run and printed."""
 
-from . import read, write, propfind, locks, properties
+from . import copy, large, locks, process, propfind, properties, read, sync, tools, write
 
-ROWS = [*read.ROWS, *write.ROWS, *propfind.ROWS, *properties.ROWS, *locks.ROWS]
+FAMILIES = [read, write, large, copy, propfind, properties, locks, sync, tools, process]
+ROWS = [row for family in FAMILIES for row in family.ROWS]

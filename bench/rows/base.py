@@ -19,9 +19,10 @@ class Row:
     unit = "µs/request"
     #: Seconds per piece of work are shown times this.
     scale = 1e6
-    #: What must be durable, or fresh, for a peer to count as an equal one: `read`, `write`, `lock` or `property`.
+    #: What must be durable, or fresh, for a peer to count as an equal one: `read`, `write`, `lock`,
+    #: `property`, or `process` where nothing has to be.
     kind = "read"
-    #: Where the content lies: `memory`, `disk`, or a folder. State is always on the disk.
+    #: Where the content lies: `memory`, `disk` or `xfs`. State is always on the disk.
     place = "memory"
     #: True if nothing in the content changes: one folder serves all.
     shares_root = False
@@ -30,6 +31,14 @@ class Row:
     notes = {}
     #: Peers that take part and do less than asked; not counted as equal.
     unequal = ()
+    #: What the best peer is chosen by.
+    measure = "cpu"
+    #: True if processor time and wall time mean nothing here.
+    is_only_memory = False
+    #: The contender that shows the least there is to do.
+    floor = "floor"
+    #: At most as many rounds, whatever was asked for.
+    rounds = None
     #: Figures besides processor time and wall time that mean something here.
     figures = ("p99",)
 

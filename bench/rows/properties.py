@@ -19,10 +19,10 @@ FIND = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns
 
 
 def update(names):
-    """A PROPPATCH body that sets each to a value of its own."""
-    values = "".join(f'<B:{name} xmlns:B="urn:bench">value {{unit}} of {name}</B:{name}>' for name in names)
-    return (f'<?xml version="1.0" encoding="utf-8"?><D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>{values}</D:prop>'
-            "</D:set></D:propertyupdate>").encode()
+    """A PROPPATCH body that sets each to a value of its own; lighttpd sees only the first of each `prop`."""
+    values = "".join(f'<D:set><D:prop><B:{name} xmlns:B="urn:bench">value {{unit}} of {name}</B:{name}></D:prop></D:set>'
+                     for name in names)
+    return f'<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:">{values}</D:propertyupdate>'.encode()
 
 
 class PropPatch(Load):

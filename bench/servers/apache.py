@@ -71,7 +71,7 @@ DavLockDB "{self.state}/locks/lockdb"
 
     @classmethod
     def settings(cls):
-        return (f"event MPM, a process of {cls.threads} threads for each core, no access log, EnableSendfile On, keep-alive without "
+        return ("event MPM, a process of 64 threads for each core (512 for 1,000 connections), no access log, EnableSendfile On, keep-alive without "
                 "limit, AllowOverride None")
 
     @classmethod

@@ -47,7 +47,7 @@ webdav.opts = ("propfind-depth-infinity" => "enable")
 
     @classmethod
     def settings(cls):
-        return ("a worker for each core, no access log, sendfile (the default), keep-alive for 65,535 requests (its "
+        return ("a worker for each core (one where the database is written), no access log, sendfile (the default), keep-alive for 65,535 requests (its "
                 f"limit), uploads on the share's volume, stat-cache-engine {cls.stat_cache}")
 
     @classmethod

@@ -1,0 +1,43 @@
+"""On what a run was made: nothing that names the machine."""
+
+import os
+import platform
+import subprocess
+
+
+def describe(setup):
+    return {
+        "cores": setup.cores,
+        "processor": field("/proc/cpuinfo", "model name"),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "kernel": f"{platform.system()} {platform.release().split('-')[0]}",
+        "distribution": field("/etc/os-release", "PRETTY_NAME", "=").strip('"'),
+        "memory_volume": volume(setup.memory),
+        "disk_volume": volume(setup.disk),
+    }
+
+
+def field(path, name, separator=":"):
+    """The first `name: value` of a file; empty if there is none."""
+    try:
+        with open(path) as file:
+            return next((line.partition(separator)[2].strip() for line in file if line.startswith(name)), "")
+    except FileNotFoundError:
+        return ""
+
+
+def volume(path):
+    """The name of its file system."""
+    done = subprocess.run(["stat", "-f", "-c", "%T", path], stdout=subprocess.PIPE, text=True)
+    return {"ext2/ext3": "ext4"}.get(done.stdout.strip(), done.stdout.strip())
+
+
+def versions(setup, rows):
+    """Every server of the rows: name → version, settings, promises."""
+    found = {}
+    for kind in (kind for row in rows for kind in row.contenders):
+        if kind.name not in found:
+            found[kind.name] = {"version": kind.version(setup), "settings": kind.settings(),
+                                "locks": kind.lock_durability, "properties": kind.property_durability,
+                                "is_stale": kind.is_stale, "is_peer": kind.is_peer()}
+    return found

@@ -1,0 +1,61 @@
+"""A command in a server's place: what the work costs where no server is needed."""
+
+import resource
+import subprocess
+import time
+
+
+class Copy:
+    """`cp`, the floor of COPY."""
+
+    name = "cp"
+    lock_durability = property_durability = None
+    is_stale = False
+    process = None
+
+    def __init__(self, setup, root, beside, state):
+        self.root = root
+
+    def wait_until_ready(self):
+        pass
+
+    def stop(self):
+        pass
+
+    def turn(self, setup, number):
+        return CommandTurn(setup, self, number)
+
+    @classmethod
+    def is_peer(cls):
+        return False
+
+    @classmethod
+    def settings(cls):
+        return "-r"
+
+    @classmethod
+    def version(cls, setup):
+        return subprocess.run(["cp", "--version"], stdout=subprocess.PIPE, text=True).stdout.split()[3]
+
+
+class CommandTurn:
+    """As `contest.Turn`, of a process that ends."""
+
+    port = None
+
+    def __init__(self, setup, server, number):
+        self.setup, self.server, self.number, self.root = setup, server, number, server.root
+
+    def run(self, *command):
+        before, started = cpu_of_children(), time.monotonic()
+        subprocess.run(command, check=True)
+        self.wall, self.cpu = time.monotonic() - started, cpu_of_children() - before
+
+    def figures(self, amount):
+        return {"cpu": self.cpu / amount, "wall": self.wall / amount, "rate": amount / self.wall, "peak": 0,
+                "over_idle": 0, "amount": amount}
+
+
+def cpu_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
