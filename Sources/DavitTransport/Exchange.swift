@@ -172,6 +172,7 @@ final class Exchange {
 
     /// Tells the access log; the connection can only be closed if the response is not complete.
     private func ended(isComplete: Bool) -> Next {
+        server.upkeep?.note(on: loop)
         if let log = server.accessLog {
             log(
                 progress.record(
