@@ -25,7 +25,7 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private(set) var now = Clock.coarseNow()
     @safe @exclusivity(unchecked) private(set) var members = MemberTable()
     let output = LoopOutput()
-    var memory = LoopMemory()
+    @safe @exclusivity(unchecked) var memory = LoopMemory()
     /// Where response heads are written before they are composed.
     @safe @exclusivity(unchecked) var head: [UInt8] = []
     @safe @exclusivity(unchecked) private var wheel: TimerWheel

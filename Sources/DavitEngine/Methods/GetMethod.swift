@@ -13,6 +13,15 @@ struct GetMethod: Sendable {
         return try await collection(context, resource.info)
     }
 
+    /// As ``respond(_:)`` for a request without `If`, if nothing has to be waited for.
+    /// - Returns: nil for a collection.
+    /// - Throws: also what says that it would have to wait.
+    func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
+        try response(
+            context, storing { () throws(StoreError) in try share.resources.open(context.path, wait: .never) }
+        )
+    }
+
     /// Opens on the event loop, where it must not wait; if it would, on another thread.
     private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
         let resources = share.resources
