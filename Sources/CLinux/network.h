@@ -92,4 +92,20 @@ static inline int davit_is_in_memory(int descriptor) {
     return volume.f_type == 0x01021994 || (unsigned)volume.f_type == 0x858458f6u;
 }
 
+/* True for file systems whose files are kept by this kernel alone; false for all that are not listed. */
+static inline int davit_is_local(int descriptor) {
+    static const unsigned known[] = {
+        0x01021994u, 0x858458f6u, /* tmpfs, ramfs */
+        0x0000ef53u, 0x58465342u, /* ext2 to ext4, XFS */
+        0x9123683eu, 0xf2f52010u, /* Btrfs, F2FS */
+        0xca451a4eu, 0x2fc12fc1u, /* bcachefs, ZFS */
+        0x794c7630u,              /* overlayfs */
+    };
+    struct statfs volume;
+    if (fstatfs(descriptor, &volume) != 0) return 0;
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        if ((unsigned)volume.f_type == known[i]) return 1;
+    return 0;
+}
+
 #endif

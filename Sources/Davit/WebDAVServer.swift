@@ -40,7 +40,8 @@ public final class WebDAVServer: Sendable {
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
         state = try Self.openState(in: folder)
         let share = try Self.makeShare(resources, state, folder, pool, configuration, log)
-        let transport = configuration.transport(log: log)
+        var transport = configuration.transport(log: log)
+        transport.upkeep = { [resources] in resources.closeUnusedFiles() }
         let application = WebDAVHandler(share: share, page: FolderListing())
         if configuration.accounts.isEmpty {
             let guarded = HostGuard(names: try configuration.publicHosts(), next: application)

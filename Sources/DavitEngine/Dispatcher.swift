@@ -21,6 +21,17 @@ public struct WebDAVHandler: Handler {
         }
     }
 
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        // `If` can name other resources, which take more than one look.
+        if request.contains(.if) { return nil }
+        do throws(WebDAVError) {
+            let context = try RequestContext(request, now: share.now())
+            return try GetMethod(share: share, page: page).respondAtOnce(context)
+        } catch {
+            return error.wouldBlock ? nil : error.response()
+        }
+    }
+
     private func dispatch(_ request: HTTPRequest) async throws(WebDAVError) -> HTTPResponse {
         if case .other = request.method { throw WebDAVError(.notImplemented) }
         if request.target.form == .asterisk { return OptionsMethod.response(allowing: AllowedMethods.any) }

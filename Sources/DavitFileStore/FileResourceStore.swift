@@ -4,10 +4,14 @@ internal import DavitSystem
 
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
-/// The folder stays everybody's: what others do to it shows at once, and nothing is remembered about it.
+/// The folder stays everybody's: what others do to it shows at once. Files that are asked for again and again stay
+/// open (``KeptFiles``), but what their names stand for is looked up each time.
 /// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them.
 public final class FileResourceStore: ResourceStore {
     let share: SharedFolder
+    let kept = KeptFiles()
+    /// Nil where no file may be kept open.
+    let keptVolume: UInt64?
     /// Absolute and without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
     /// As ``rootPath``, byte for byte.
@@ -24,7 +28,9 @@ public final class FileResourceStore: ResourceStore {
         do {
             share = SharedFolder(
                 directory: try RootDirectory(opening: path, walksComponents: walksComponents))
-            rootIdentity = ResourceInfo(try share.directory.descriptor.status(), stamp: 0).identity
+            let status = try share.directory.descriptor.status()
+            rootIdentity = ResourceInfo(status, stamp: 0).identity
+            keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil
             // Entries can be read, or it had not opened; this asks for the permission to look at members.
             _ = try share.directory.descriptor.status(of: [UInt8(ascii: ".")])
         } catch {
@@ -62,34 +68,6 @@ public final class FileResourceStore: ResourceStore {
         case .missingAncestor(let path): return Lookup(path: path, state: .missingAncestor)
         case .unservable(let path): return Lookup(path: path, state: .unservable)
         }
-    }
-
-    public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
-        let resolution = try share.resolve(path, last: .followed, wait: wait, tellsAbsence: false)
-        guard case .found(let canonical, let seen) = resolution else { throw .notFound }
-        if seen.kind == .directory { return OpenResource(info: ResourceInfo(seen, stamp: 0), content: nil) }
-        do {
-            return try openContent(canonical, wait: wait)
-        } catch {
-            switch error.code {
-            case .again where wait == .never: throw .wouldBlock
-            // Something else has taken its place, or nothing.
-            case .noEntry, .notDirectory, .loop, .noDevice: throw .notFound
-            default: throw StoreError(error)
-            }
-        }
-    }
-
-    /// - Parameter path: of a regular file, canonical.
-    /// - Throws: `noEntry` if that is no longer one.
-    private func openContent(_ path: ResourcePath, wait: Wait) throws(SystemError) -> OpenResource {
-        let file = try share.directory.open(path.bytes, for: .content, mayWait: wait == .allowed)
-        let status = try file.status()
-        guard status.kind == .regular else { throw .absent }
-        // Attributes can be anywhere on the disk.
-        if wait == .never, Stamp.isNeeded(for: status) { throw .notCached }
-        let info = ResourceInfo(status, of: file)
-        return OpenResource(info: info, content: OpenFile(file, length: status.length))
     }
 
     public func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {

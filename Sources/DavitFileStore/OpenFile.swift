@@ -1,14 +1,16 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// Content that is open for reading: the same bytes even if another file gets the name.
+/// Content that is open for reading: the same file even if another one gets the name.
 final class OpenFile: FileContent {
     private let file: FileDescriptor
     let length: Int64
+    let volume: UInt64
 
-    init(_ file: consuming FileDescriptor, length: Int64) {
+    init(_ file: consuming FileDescriptor, length: Int64, volume: UInt64) {
         self.file = file
         self.length = length
+        self.volume = volume
     }
 
     var descriptor: Int32 { file.rawValue }

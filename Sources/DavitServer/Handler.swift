@@ -7,4 +7,13 @@ public import DavitHTTP
 public protocol Handler: Sendable {
     /// - Throws: ``HTTPError``; the connection answers it with its status and a short body.
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
+
+    /// Answers a GET or HEAD without content if nothing has to be waited for: the cheapest way for the most
+    /// frequent requests, without a task.
+    /// - Returns: nil, and nothing has been done, if ``respond(to:)`` is to be asked.
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse?
+}
+
+extension Handler {
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { nil }
 }

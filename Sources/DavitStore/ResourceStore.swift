@@ -46,14 +46,26 @@ public struct Lookup: Sendable {
 
 /// An open resource.
 public struct OpenResource: Sendable {
-    public var info: ResourceInfo
+    public let info: ResourceInfo
     /// Nil for a collection.
-    public var content: (any FileContent)?
+    public let content: OpenContent?
 
-    public init(info: ResourceInfo, content: (any FileContent)?) {
+    public init(collection info: ResourceInfo) {
         self.info = info
-        self.content = content
+        content = nil
     }
+
+    /// - Parameter name: under which it was asked for; its media type follows from it.
+    public init(_ info: ResourceInfo, file: any FileContent, name: some Collection<UInt8>) {
+        self.info = info
+        content = OpenContent(file: file, head: ContentHead(info, name: name))
+    }
+}
+
+/// Content that can be read, and what is said about it.
+public struct OpenContent: Sendable {
+    public let file: any FileContent
+    public let head: ContentHead
 }
 
 /// A member of a collection.

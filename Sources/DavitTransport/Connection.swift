@@ -3,8 +3,8 @@ internal import DavitSystem
 
 /// One connection of a peer.
 ///
-/// While something happens on it, a task runs ``serve()``; between requests, after a while, it is only this
-/// object, and the next event starts a task again. All state belongs to the thread of the loop; that makes
+/// Requests that need no waiting are answered where their bytes arrive. For others a task runs ``serve()``; after a
+/// while without requests it ends, and what is left is this object. All state belongs to the thread of the loop; that makes
 /// the unchecked conformance true. What each request touches is not checked for overlapping access at run
 /// time: no access lasts longer than one call of the system or of a value.
 @safe final class Connection: LoopMember, @unchecked Sendable {
@@ -21,6 +21,8 @@ internal import DavitSystem
     private let address: SocketAddress
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
+    /// What the task goes on with when it starts.
+    private var handedOver: Exchange?
 
     @safe @exclusivity(unchecked) private var waiting = Waiting.nothing
     private var continuation: UnsafeContinuation<Wake, Never>?
@@ -78,12 +80,27 @@ internal import DavitSystem
         loop.schedule(self, after: server.deadlines.keepAlive)
     }
 
-    private func startTask() {
-        task = Task(executorPreference: loop) { await self.serve() }
+    /// Serves what is there without a task; starts one where something has to be waited for.
+    private func serveAtOnce() {
+        let exchange = Exchange(on: self)
+        let outcome = exchange.serveAtOnce()
+        if loop.output.isOwned(by: self) { loop.output.flush() }
+        if outcome == .ended && !hasUnsent || isBroken {
+            exchange.giveBack()
+            close()
+        } else if outcome == .done && !hasUnsent && !isReadable {
+            exchange.giveBack()
+            loop.schedule(self, after: server.deadlines.keepAlive)
+        } else {
+            handedOver = exchange
+            task = Task(executorPreference: loop) { await self.serve() }
+        }
     }
 
     private nonisolated(nonsending) func serve() async {
-        switch await Exchange(on: self).run() {
+        guard let exchange = handedOver else { return }
+        handedOver = nil
+        switch await exchange.run() {
         case .park: park()
         case .close: close()
         case .linger:
@@ -123,7 +140,7 @@ internal import DavitSystem
             if event.isWritable || isBroken { resume(.ready) }
         case .nothing:
             guard task == nil, !isClosed else { return }
-            if isBroken { close() } else if isReadable { startTask() }
+            if isBroken { close() } else if isReadable { serveAtOnce() }
         }
     }
 

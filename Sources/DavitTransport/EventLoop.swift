@@ -25,7 +25,7 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private(set) var now = Clock.coarseNow()
     @safe @exclusivity(unchecked) private(set) var members = MemberTable()
     let output = LoopOutput()
-    var memory = LoopMemory()
+    @safe @exclusivity(unchecked) var memory = LoopMemory()
     let heapCare = HeapCare()
     /// Connections whose task waits for a request.
     @safe @exclusivity(unchecked) var waitingCount = 0

@@ -24,6 +24,23 @@ extension Exchange {
         return plan
     }
 
+    /// Composes a small response that lets the connection live, if all of it can be composed at once.
+    /// - Returns: false if nothing was composed.
+    func writeNow(_ response: HTTPResponse) -> Bool {
+        guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection else { return false }
+        switch response.body {
+        case .empty, .bytes, .file: break
+        case .segments, .stream: return false
+        }
+        let mark = loop.output.mark(of: connection)
+        let (framing, plan) = encodeHead(response, length: response.body.length)
+        let isWritten =
+            connection.composeNow(loop.head) && (framing == .none || writeContentNow(response.body))
+        if plan.isPersistent && isWritten { return true }
+        loop.output.goBack(to: mark)
+        return false
+    }
+
     nonisolated(nonsending) func writeRefusal(_ response: HTTPResponse) async throws(HTTPError) {
         let exchange = HeadEncoder.Exchange(isHead: false, minorVersion: 1, keepsAlive: false)
         _ = encodeHead(response, length: response.body.length, for: exchange)

@@ -4,7 +4,7 @@ internal import DavitSystem
 
 /// HTTP on one connection, from its first byte or its awakening until it is parked or ends.
 ///
-/// Belongs to the task of the connection. What each request touches is not checked for overlapping access at
+/// Belongs to the task of the connection, or to its loop while there is none. What each request touches is not checked for overlapping access at
 /// run time: no access lasts longer than a call of a value.
 final class Exchange {
     /// How the connection goes on.
@@ -21,11 +21,17 @@ final class Exchange {
     let connection: Connection
     let loop: EventLoop
     let server: ServerContext
-    @safe @exclusivity(unchecked) private(set) var request = HTTPRequest()
+    @safe @exclusivity(unchecked) private(set) var request: HTTPRequest
     @safe @exclusivity(unchecked) private var parser: HeadParser
     @safe @exclusivity(unchecked) private var input: InputBuffer?
     /// The content of the present request; nil if it has none.
     @safe @exclusivity(unchecked) private(set) var content: ContentReader?
+    /// What ``serveAtOnce()`` has left to the task: whether the head is complete, or why it is refused.
+    @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
+    /// Whether the handler was asked for the present request without a task.
+    @safe @exclusivity(unchecked) private var isTried = false
+    /// What it answered, if that could not be composed at once.
+    @safe @exclusivity(unchecked) private var prepared: HTTPResponse?
     /// The present response.
     @safe @exclusivity(unchecked) var progress = ResponseProgress()
 
@@ -34,12 +40,19 @@ final class Exchange {
         loop = connection.loop
         server = connection.server
         parser = HeadParser(limits: server.limits)
+        request = loop.memory.takeRequest()
+    }
+
+    /// Gives the loop its memory back; nothing else may be called afterwards.
+    func giveBack() {
+        giveInput()
+        if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
     }
 
     /// Reads requests, has them answered and sends the responses, until there is nothing to do.
     nonisolated(nonsending) func run() async -> Outcome {
         let outcome = await serveRequests()
-        giveInput()
+        giveBack()
         return outcome
     }
 
@@ -55,13 +68,56 @@ final class Exchange {
             } catch {
                 return await refuse(error)
             }
-            switch await answer() {
+            switch answerAtOnce() ? .next : await answer() {
             case .next: break
             case .close: return .close
             case .linger: return .linger
             }
             servedInRow += 1
             if servedInRow % Self.requestsPerTurn == 0 { await loop.turn() }
+        }
+    }
+
+    // MARK: Without a task
+
+    /// How far it went without a task.
+    enum AtOnce { case done, more, ended }
+
+    /// Receives once, and answers what needs no waiting. The answers are composed and not sent.
+    /// - Returns: `more` if ``run()`` has to go on.
+    func serveAtOnce() -> AtOnce {
+        guard connection.receive(into: unread) else { return .ended }
+        var served = 0
+        while hasUnread {
+            begun = Result { () throws(HTTPError) in try parseHead() }
+            guard case .success(true) = begun, served < Self.requestsPerTurn, answerAtOnce() else {
+                return .more
+            }
+            begun = nil
+            served += 1
+        }
+        return .done
+    }
+
+    /// Answers the present request if nothing has to be waited for.
+    private func answerAtOnce() -> Bool {
+        guard request.framing == .none, isReading, !isTried else { return false }
+        isTried = true
+        beginAnswer()
+        guard let response = server.handler.respondAtOnce(to: request) else { return false }
+        guard writeNow(response) else {
+            prepared = response
+            return false
+        }
+        _ = ended(isComplete: true)
+        renewRequest()
+        return true
+    }
+
+    private var isReading: Bool {
+        switch request.method {
+        case .get, .head: true
+        default: false
         }
     }
 
@@ -88,6 +144,10 @@ final class Exchange {
 
     /// - Throws: what ``HeadParser`` throws, 408, and ``HTTPError/disconnected``.
     private nonisolated(nonsending) func readHead() async throws(HTTPError) -> Head {
+        if let begun {
+            self.begun = nil
+            if try begun.get() { return .complete }
+        }
         var deadline = Int64.max
         while true {
             if hasUnread {
@@ -131,10 +191,9 @@ final class Exchange {
     private enum Next { case next, close, linger }
 
     private nonisolated(nonsending) func answer() async -> Next {
-        request.peerAddress = connection.peer
+        beginAnswer()
         content = request.framing == .none ? nil : ContentReader(of: request, in: self)
         if let content { request.body = content }
-        progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
         let next = await respond()
         content?.detach()
         content = nil
@@ -142,8 +201,14 @@ final class Exchange {
         return next
     }
 
+    private func beginAnswer() {
+        request.peerAddress = connection.peer
+        progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+    }
+
     private nonisolated(nonsending) func respond() async -> Next {
         do throws(HTTPError) {
+            if let response = prepared { return try await send(response) }
             return try await send(try await server.handler.respond(to: request))
         } catch {
             guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
@@ -172,6 +237,7 @@ final class Exchange {
 
     /// Tells the access log; the connection can only be closed if the response is not complete.
     private func ended(isComplete: Bool) -> Next {
+        server.upkeep?.note(on: loop)
         if let log = server.accessLog {
             log(
                 progress.record(
@@ -198,6 +264,8 @@ final class Exchange {
 
     /// Leaves a request to a handler that kept it, else makes it ready for its next use.
     private func renewRequest() {
+        isTried = false
+        prepared = nil
         if isKnownUniquelyReferenced(&request) {
             request.body = EmptyRequestBody.shared
         } else {

@@ -7,6 +7,7 @@ struct LoopMemory {
 
     private var inputs: [InputBuffer] = []
     private var outputs: [IOBuffer] = []
+    private var requests: [HTTPRequest] = []
     /// Volumes that cannot tell what is in memory.
     private var unprobed: [UInt64] = []
 
@@ -17,6 +18,13 @@ struct LoopMemory {
         if inputs.count < Self.keptCount && buffer.capacity == InputBuffer.usualCapacity {
             inputs.append(buffer)
         }
+    }
+
+    mutating func takeRequest() -> HTTPRequest { requests.popLast() ?? HTTPRequest() }
+
+    /// - Parameter request: nobody else has it.
+    mutating func give(_ request: HTTPRequest) {
+        if requests.count < Self.keptCount { requests.append(request) }
     }
 
     /// A buffer of 64 KiB for content on its way out, or to be dropped.

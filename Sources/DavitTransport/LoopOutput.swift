@@ -9,7 +9,7 @@ final class LoopOutput {
     private static let gatherLimit = 64 * 1024
 
     let buffer = IOBuffer(capacity: 256 * 1024)
-    private var owner: Connection?
+    @safe @exclusivity(unchecked) private var owner: Connection?
 
     var isOwned: Bool { owner != nil }
 
@@ -24,6 +24,15 @@ final class LoopOutput {
     }
 
     func isOwned(by connection: Connection) -> Bool { owner === connection }
+
+    /// How much `connection` has composed, to come back to.
+    func mark(of connection: Connection) -> Int {
+        claim(for: connection)
+        return buffer.count
+    }
+
+    /// Drops what its owner has composed since.
+    func goBack(to mark: Int) { buffer.count = mark }
 
     /// Sends what is there; what the socket does not take moves to its connection.
     /// - Parameter isFollowed: its owner sends more at once.

@@ -15,6 +15,7 @@ final class ServerContext: Sendable {
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
     let census: ConnectionCensus
+    let upkeep: Upkeep?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
     init(_ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log) {
@@ -27,6 +28,7 @@ final class ServerContext: Sendable {
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
         observer = configuration.observer
+        upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
         census = ConnectionCensus(
             limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
     }

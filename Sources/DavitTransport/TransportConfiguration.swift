@@ -55,6 +55,10 @@ public struct TransportConfiguration: Sendable {
     public var stopsOnSignals = false
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
+    /// Called every five seconds while requests come, and afterwards until it returns false; on another thread than
+    /// the loops', so that it may block.
+    public var upkeep: (@Sendable () -> Bool)?
+    package var upkeepInterval: Duration = .seconds(5)
     /// Called on a loop when something happened that no peer can see.
     package var observer: (@Sendable (TransportEvent) -> Void)?
     /// Takes a connection that waits; replaced where a test wants descriptors to run out.

@@ -212,7 +212,7 @@ extension Member {
 
 /// Bytes of an open resource.
 func content(_ resource: OpenResource) -> String? {
-    guard let file = resource.content else { return nil }
+    guard let file = resource.content?.file else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(file.length))
     let count = unsafe pread(file.descriptor, &bytes, bytes.count, 0)
     return String(decoding: bytes[..<max(count, 0)], as: UTF8.self)

@@ -7,31 +7,46 @@ struct GetMethod: Sendable {
     let page: (any CollectionPage)?
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        let resources = share.resources
-        let resource = try await share.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try resources.open(context.path, wait: wait) }
-        }
+        let resource = try await open(context.path)
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
-        let (tag, modified) = (
-            resource.info.isCollection ? nil : resource.info.entityTag, resource.info.modified
+        if let response = try response(context, resource) { return response }
+        return try await collection(context, resource.info)
+    }
+
+    /// As ``respond(_:)`` for a request without `If`, if nothing has to be waited for.
+    /// - Returns: nil for a collection.
+    /// - Throws: also what says that it would have to wait.
+    func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
+        try response(
+            context, storing { () throws(StoreError) in try share.resources.open(context.path, wait: .never) }
         )
+    }
+
+    /// Opens on the event loop, where it must not wait; if it would, on another thread.
+    private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
+        let resources = share.resources
+        return try await share.attempt { wait throws(WebDAVError) in
+            try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
+        }
+    }
+
+    /// - Returns: nil for a collection that is to be shown.
+    private func response(
+        _ context: RequestContext, _ resource: OpenResource
+    ) throws(WebDAVError) -> HTTPResponse? {
+        let (head, modified) = (resource.content?.head, resource.info.modified)
         let outcome = Preconditions.evaluate(
-            context.request, current: (tag: tag, modified: modified), now: context.now)
+            context.request, current: (tag: head?.tag, modified: modified), now: context.now)
         switch outcome {
         case .failed: throw WebDAVError(.preconditionFailed)
         // The page shows its members, and the time of a collection says nothing about theirs (RFC 9110 §13.1.3).
-        case .notModified where resource.content == nil && !context.request.contains(.ifNoneMatch): break
-        case .notModified:
-            var response = HTTPResponse(.notModified)
-            if let tag { response.fields.append(.etag, tag.encoded) }
-            return response
+        case .notModified where head == nil && !context.request.contains(.ifNoneMatch): break
+        case .notModified: return HTTPResponse(.notModified, fields: head?.notModified ?? HTTPFields())
         case .proceed: break
         }
-        guard let content = resource.content, let tag else {
-            return try await collection(context, resource.info)
-        }
+        guard let content = resource.content else { return nil }
         if context.endsInSlash { throw WebDAVError(.notFound) }
-        return contentResponse(context, content, resource.info, tag)
+        return contentResponse(context, content, resource.info)
     }
 
     private func checkIf(_ context: RequestContext, _ info: ResourceInfo) async throws(WebDAVError) {
@@ -64,44 +79,35 @@ struct GetMethod: Sendable {
     }
 
     private func contentResponse(
-        _ context: RequestContext, _ content: any FileContent, _ info: ResourceInfo, _ tag: EntityTag
+        _ context: RequestContext, _ content: OpenContent, _ info: ResourceInfo
     ) -> HTTPResponse {
-        let request = context.request
-        let type = MediaType.forName(context.path.name)
+        let (request, file, head) = (context.request, content.file, content.head)
         let isPartial = Preconditions.rangeApplies(
-            request, tag: tag, modified: info.modified, now: context.now)
-        let outcome = isPartial ? ByteRanges.resolve(request, length: content.length) : .whole
-        var response = HTTPResponse(.ok)
-        response.fields.append(.etag, tag.encoded)
-        response.fields.append(.lastModified, HTTPDate.imf(info.modified))
-        response.fields.append(.acceptRanges, "bytes")
-        response.fields.append(.xContentTypeOptions, "nosniff")
-        if MediaType.isActive(type) {
-            // Stored HTML and SVG may run, but never with the origin of this server.
-            response.fields.append(.contentSecurityPolicy, "sandbox")
-        }
-        switch outcome {
+            request, tag: head.tag, modified: info.modified, now: context.now)
+        switch isPartial ? ByteRanges.resolve(request, length: file.length) : .whole {
         case .whole:
-            response.fields.append(.contentType, type)
-            response.body = .file(content, offset: 0, length: content.length)
+            return HTTPResponse(
+                .ok, fields: head.fields, body: .file(file, offset: 0, length: file.length))
         case .single(let range):
-            response.status = .partialContent
-            response.fields.append(.contentType, type)
-            response.fields.append(.contentRange, ByteRanges.contentRange(range, of: content.length))
-            response.body = .file(content, offset: range.offset, length: range.length)
+            var response = HTTPResponse(
+                .partialContent, fields: head.fields,
+                body: .file(file, offset: range.offset, length: range.length))
+            response.fields.append(.contentRange, ByteRanges.contentRange(range, of: file.length))
+            return response
         case .multiple(let ranges):
-            response.status = .partialContent
+            var response = HTTPResponse(.partialContent, fields: head.fieldsWithoutType(info))
             let boundary = Self.randomBoundary()
             response.fields.append(.contentType, ByteRanges.multipartContentType(boundary: boundary))
             let segments = ByteRanges.multipart(
-                ranges: ranges, length: content.length, contentType: Array(type.description.utf8),
+                ranges: ranges, length: file.length, contentType: Array(head.type.description.utf8),
                 boundary: boundary)
-            response.body = .segments(content, segments)
+            response.body = .segments(file, segments)
+            return response
         case .unsatisfiable:
-            response.status = .rangeNotSatisfiable
-            response.fields.append(.contentRange, ByteRanges.unsatisfiedContentRange(of: content.length))
+            var response = HTTPResponse(.rangeNotSatisfiable, fields: head.fieldsWithoutType(info))
+            response.fields.append(.contentRange, ByteRanges.unsatisfiedContentRange(of: file.length))
+            return response
         }
-        return response
     }
 
     /// Hex digits nobody can know in advance, so that no stored content holds them (RFC 2046 §5.1.1).

@@ -78,6 +78,7 @@ public enum Preconditions {
         _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?
     ) -> Bool {
         guard let current else { return true }
+        if let tag = current.tag, isOnly(tag, in: .ifNoneMatch, of: request) { return false }
         switch list(of: .ifNoneMatch, in: request) {
         case nil: return true
         case .any: return false
@@ -85,6 +86,19 @@ public enum Preconditions {
             guard let tag = current.tag else { return true }
             return !tags.contains { $0.matchesWeakly(tag) }
         }
+    }
+
+    /// True if the field is this one tag as it was given out, which is what it nearly always is.
+    private static func isOnly(_ tag: EntityTag, in name: FieldName, of request: HTTPRequest) -> Bool {
+        guard !tag.isWeak, request.count(of: name) == 1 else { return false }
+        let isEqual = request.withValue(of: name) { value in
+            guard value.count == tag.opaque.count + 2, value[0] == UInt8(ascii: "\""),
+                value[value.count - 1] == UInt8(ascii: "\"")
+            else { return false }
+            for index in tag.opaque.indices where value[index + 1] != tag.opaque[index] { return false }
+            return true
+        }
+        return isEqual ?? false
     }
 
     /// All lines of the field as one list; nil if it is malformed.

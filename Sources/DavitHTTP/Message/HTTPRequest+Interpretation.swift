@@ -40,8 +40,9 @@ extension HTTPRequest {
         case 0:
             if minorVersion >= 1 { throw HTTPError(.badRequest, "no Host") }
         case 1:
-            let isValid = withValue(of: .host) { HostField.Parts(parsing: $0) != nil }
-            if isValid != true { throw HTTPError(.badRequest, "malformed Host") }
+            let parts = withValue(of: .host) { HostField.Parts(parsing: $0) }
+            hostKind = (parts ?? nil)?.kind
+            if hostKind == nil { throw HTTPError(.badRequest, "malformed Host") }
         default:
             throw HTTPError(.badRequest, "more than one Host")
         }

@@ -20,6 +20,8 @@ public final class HTTPRequest: @unchecked Sendable {
     /// Numeric address of the peer, without port; "" in tests without a socket.
     public package(set) var peerAddress = ""
 
+    /// What the Host field names; nil if there is none.
+    @safe @exclusivity(unchecked) package var hostKind: HostField.Kind?
     /// How the end of the content is found.
     @safe @exclusivity(unchecked) package var framing = BodyFraming.none
     /// The client waits for a 100 before it sends the content (RFC 9110 §10.1.1).
@@ -71,6 +73,7 @@ extension HTTPRequest {
         present = 0
         body = EmptyRequestBody.shared
         principal = nil
+        hostKind = nil
         framing = .none
         expectsContinue = false
         keepsAlive = false

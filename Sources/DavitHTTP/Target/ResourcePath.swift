@@ -21,6 +21,11 @@ public struct ResourcePath: Hashable, Sendable {
         self = path
     }
 
+    public func hash(into hasher: inout Hasher) {
+        // In one call: an array hashes its elements one by one.
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+
     public var isRoot: Bool { bytes.isEmpty }
 
     /// The last segment; empty for the root.

@@ -23,6 +23,12 @@ public struct BasicAuthentication<Next: Handler>: Handler {
         return try await next.respond(to: request)
     }
 
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        guard let name = principal(of: request) else { return nil }
+        request.principal = name
+        return next.respondAtOnce(to: request)
+    }
+
     /// Nil for no credentials, for wrong ones, and for anything that is not Basic.
     private func principal(of request: HTTPRequest) -> String? {
         // Two fields could be read in two ways by two parties.

@@ -26,9 +26,14 @@ public struct HostGuard<Next: Handler>: Handler {
         return try await next.respond(to: request)
     }
 
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        isForUs(request) ? next.respondAtOnce(to: request) : nil
+    }
+
     /// The absolute form wins over Host (RFC 9112 §3.2.2). HTTP/1.0 may have neither; browsers always have one.
     private func isForUs(_ request: HTTPRequest) -> Bool {
         if let authority = request.target.authority { return isKnown(authority.span) }
+        if let kind = request.hostKind, kind != .name { return true }
         return request.withValue(of: .host) { isKnown($0) } ?? true
     }
 

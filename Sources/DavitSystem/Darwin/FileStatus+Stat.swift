@@ -53,6 +53,8 @@ extension FileStatus {
         allocated = raw.st_blocks * 512
         modified = Self.nanoseconds(
             seconds: Int64(raw.st_mtimespec.tv_sec), fraction: Int64(raw.st_mtimespec.tv_nsec))
+        changed = Self.nanoseconds(
+            seconds: Int64(raw.st_ctimespec.tv_sec), fraction: Int64(raw.st_ctimespec.tv_nsec))
         created = Self.nanoseconds(
             seconds: Int64(raw.st_birthtimespec.tv_sec), fraction: Int64(raw.st_birthtimespec.tv_nsec))
     }

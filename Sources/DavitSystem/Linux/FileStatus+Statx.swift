@@ -56,6 +56,8 @@ extension FileStatus {
         allocated = Int64(clamping: raw.stx_blocks &* 512)
         modified = Self.nanoseconds(
             seconds: raw.stx_mtime.tv_sec, fraction: Int64(raw.stx_mtime.tv_nsec))
+        changed = Self.nanoseconds(
+            seconds: raw.stx_ctime.tv_sec, fraction: Int64(raw.stx_ctime.tv_nsec))
         created =
             raw.stx_mask & UInt32(STATX_BTIME) == 0
             ? nil

@@ -18,6 +18,8 @@ package struct FileStatus: Hashable, Sendable {
     package var allocated: Int64
     /// Nanoseconds since the epoch; times that do not fit are clamped.
     package var modified: Int64
+    /// When content or attributes last changed, in nanoseconds since the epoch: no program can set this time.
+    package var changed: Int64
     /// Birth time in nanoseconds; nil where the volume has none.
     package var created: Int64?
 

@@ -20,6 +20,9 @@ package struct RootDirectory: ~Copyable, Sendable {
     /// True if names that differ in the case of letters only are one name on the root's volume. Only Apple's
     /// systems tell.
     package let ignoresCase: Bool
+    /// True if the root's volume is known to be this machine's own. There an open file keeps its inode number, and
+    /// removing it leaves nothing in its directory; volumes of a network or a helper process promise neither.
+    package let canKeepOpenFiles: Bool
 
     /// Opens a directory whose entries this process can read.
     ///
@@ -31,8 +34,28 @@ package struct RootDirectory: ~Copyable, Sendable {
         }
         descriptor = FileDescriptor(owning: number)
         ignoresCase = Self.ignoresCase(number)
+        canKeepOpenFiles = Self.isLocal(number)
         self.realPath = realPath
         self.walksComponents = walksComponents || !Self.canOpenBeneath
+    }
+
+    /// The status of what a path names, without following any link, for a path of a file that is open: that keeps
+    /// the names on its way in memory, so that nothing here waits for a disk, or hardly ever.
+    package borrowing func statusOfOpenFile(
+        at path: [UInt8], mayWait: Bool
+    ) throws(SystemError) -> FileStatus {
+        // A single name leads through no link: one call that opens nothing tells the same.
+        if !path.contains(UInt8(ascii: "/")) { return try descriptor.status(of: path) }
+        return try status(at: path, acceptsLink: false, mayWait: mayWait)
+    }
+
+    private static func isLocal(_ number: Int32) -> Bool {
+        #if os(Linux)
+        davit_is_local(number) != 0
+        #else
+        var volume = statfs()
+        return unsafe fstatfs(number, &volume) == 0 && volume.f_flags & UInt32(MNT_LOCAL) != 0
+        #endif
     }
 
     /// As the single call would do it: one component after the other, none of them a link.

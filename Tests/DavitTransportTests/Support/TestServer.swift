@@ -10,8 +10,10 @@ final class TestServer {
     /// What happens inside, in order.
     let events: AsyncStream<TransportEvent>
 
+    /// - Parameter atOnce: answers without a task; nil is left to `handler`.
     init(
         _ configure: (inout TransportConfiguration) -> Void = { _ in },
+        atOnce: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         handler: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = TestServer.echo
     ) throws {
         let (events, continuation) = AsyncStream<TransportEvent>.makeStream()
@@ -22,7 +24,8 @@ final class TestServer {
         configuration.observer = { continuation.yield($0) }
         configure(&configuration)
         server = HTTPServer(
-            configuration: configuration, handler: ClosureHandler(body: handler), log: Log(level: .error))
+            configuration: configuration, handler: ClosureHandler(body: handler, atOnce: atOnce),
+            log: Log(level: .error))
         addresses = try server.start()
     }
 
@@ -60,7 +63,10 @@ final class TestServer {
 private struct ClosureHandler: Handler {
     let body: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
+    let atOnce: @Sendable (HTTPRequest) -> HTTPResponse?
+
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await body(request) }
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { atOnce(request) }
 }
 
 /// Something that is decided once and that tasks wait for.

@@ -1,0 +1,74 @@
+public import DavitHTTP
+public import DavitStore
+internal import DavitSystem
+
+/// Content for reading.
+extension FileResourceStore {
+    public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        if let file = kept.find(path) {
+            if isCurrent(file, at: path, wait: wait) { return file.resource }
+            kept.drop(file, at: path)
+        }
+        do {
+            return try openAnew(path, wait: wait)
+        } catch {
+            // Descriptors that only save time go first.
+            guard error == .busy, kept.closeAll() else { throw error }
+            return try openAnew(path, wait: wait)
+        }
+    }
+
+    /// Closes files that nobody asked for since the last call: they keep a removed file's space, and nothing else
+    /// closes them while there are no requests. May block.
+    /// - Returns: true if it should be called again after a while.
+    public func closeUnusedFiles() -> Bool { kept.closeUnused() }
+
+    /// Whether the path still leads to the open file, without any link, and nothing about it has changed: then what
+    /// was said about it is still true, and who may read it is still the same.
+    private func isCurrent(_ file: KeptFile, at path: ResourcePath, wait: Wait) -> Bool {
+        let status = try? share.directory.statusOfOpenFile(at: path.bytes, mayWait: wait == .allowed)
+        return status == file.status
+    }
+
+    private func openAnew(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        let resolution = try share.resolve(path, last: .followed, wait: wait, tellsAbsence: false)
+        guard case .found(let canonical, let seen) = resolution else { throw .notFound }
+        if seen.kind == .directory { return OpenResource(collection: ResourceInfo(seen, stamp: 0)) }
+        do {
+            let file = try openContent(canonical, as: path.name, wait: wait)
+            if canonical == path { keep(file, at: path) }
+            return file.resource
+        } catch {
+            switch error.code {
+            case .again where wait == .never: throw .wouldBlock
+            // Something else has taken its place, or nothing.
+            case .noEntry, .notDirectory, .loop, .noDevice: throw .notFound
+            default: throw StoreError(error)
+            }
+        }
+    }
+
+    private func keep(_ file: KeptFile, at path: ResourcePath) {
+        // A stamp may change without anything else that shows in the status.
+        guard file.status.volume == keptVolume, !Stamp.isNeeded(for: file.status), kept.isWanted(path)
+        else { return }
+        kept.keep(file, at: path)
+    }
+
+    /// - Parameters:
+    ///   - path: of a regular file, canonical.
+    ///   - name: under which it was asked for.
+    /// - Throws: `noEntry` if that is no longer one.
+    private func openContent(
+        _ path: ResourcePath, as name: ArraySlice<UInt8>, wait: Wait
+    ) throws(SystemError) -> KeptFile {
+        let file = try share.directory.open(path.bytes, for: .content, mayWait: wait == .allowed)
+        let status = try file.status()
+        guard status.kind == .regular else { throw .absent }
+        // Attributes can be anywhere on the disk.
+        if wait == .never, Stamp.isNeeded(for: status) { throw .notCached }
+        let info = ResourceInfo(status, of: file)
+        let content = OpenFile(file, length: status.length, volume: status.volume)
+        return KeptFile(status: status, resource: OpenResource(info, file: content, name: name))
+    }
+}

@@ -1,0 +1,197 @@
+import DavitHTTP
+import DavitServer
+import DavitSystem
+import DavitTransport
+import Synchronization
+import Testing
+
+/// Requests that are answered without a task, alone and among others.
+@Suite(.timeLimit(.minutes(2)))
+struct AtOnceTests {
+    /// GETs at once, all else by the task.
+    private static func server(
+        _ configure: (inout TransportConfiguration) -> Void = { _ in }
+    ) throws -> TestServer {
+        try TestServer(
+            configure,
+            atOnce: { request in
+                let path = String(decoding: request.target.rawPath, as: UTF8.self)
+                if path.hasPrefix("/task") { return nil }
+                return HTTPResponse(.ok, body: .bytes(Array("at once \(path)".utf8)))
+            })
+    }
+
+    static let requests = RequestTests.mixed + "HEAD /h HTTP/1.1\r\nHost: h\r\n\r\n" + task + RequestTests.get
+    static let task = "GET /task HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    private func expectAnswers(_ peer: Peer) throws {
+        #expect(try peer.response().text == "at once /a")
+        #expect(try peer.response().text == "PUT /b hello")
+        #expect(try peer.response().text == "PUT /c hello world")
+        #expect(try peer.response().text == "at once /a")
+        #expect(try peer.response(toHead: true)["content-length"] == "10")
+        #expect(try peer.response().text == "GET /task ")
+        #expect(try peer.response().text == "at once /a")
+    }
+
+    @Test func aSplitAtEveryPositionMakesTheSameRequests() throws {
+        let server = try Self.server()
+        let bytes = Array(Self.requests.utf8)
+        for position in 1..<bytes.count {
+            let peer = try server.connect()
+            try peer.send(Array(bytes[..<position]))
+            try peer.send(Array(bytes[position...]))
+            try expectAnswers(peer)
+        }
+    }
+
+    @Test func piecesOfEverySizeMakeTheSameRequests() throws {
+        let server = try Self.server()
+        let bytes = Array(Self.requests.utf8)
+        for size in [1, 2, 7, 61] {
+            let peer = try server.connect()
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                try peer.send(Array(bytes[start..<min(start + size, bytes.count)]))
+            }
+            try expectAnswers(peer)
+        }
+    }
+
+    @Test func pipelinedRequestsAreAnsweredInOrder() throws {
+        let server = try Self.server()
+        let peer = try server.connect()
+        let paths = (0..<500).map { $0 % 7 == 3 ? "/task\($0)" : "/\($0)" }
+        try peer.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined())
+        for path in paths {
+            #expect(
+                try peer.response().text == (path.hasPrefix("/task") ? "GET \(path) " : "at once \(path)"))
+        }
+    }
+
+    /// The socket takes a part of the answers only; the rest waits for the peer, in its order.
+    @Test func answersThatTheSocketDoesNotTakeArriveLater() throws {
+        let content = ResponseTests.content(30_000)
+        let server = try TestServer(atOnce: { _ in HTTPResponse(.ok, body: .bytes(content)) })
+        let peer = try server.connect()
+        let count = ResponseTests.systemLimit / content.count + 100
+        for _ in 0..<2 {
+            try peer.send((0..<count).map { _ in RequestTests.get }.joined())
+            for _ in 0..<count { #expect(try peer.response().content == content) }
+        }
+    }
+
+    @Test(arguments: ResponseTests.sizes)
+    func contentOfEverySizeArrivesWhole(count: Int) throws {
+        let content = ResponseTests.content(count)
+        let file = try TestFile(content)
+        let server = try TestServer(atOnce: { request in
+            let body: HTTPBody =
+                request.contains(.range) ? .file(file, offset: 0, length: file.length) : .bytes(content)
+            return HTTPResponse(.ok, body: body)
+        })
+        let peer = try server.connect()
+        for field in ["Range: bytes=0-", "Accept: */*", "Range: bytes=0-"] {
+            try peer.send("GET /a HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n")
+            #expect(try peer.response().content == content)
+        }
+    }
+
+    @Test func aFileThatShrankIsNotPresentedAsWhole() throws {
+        let file = try TestFile([1, 2, 3], claiming: 4)
+        let response = { @Sendable in HTTPResponse(.ok, body: .file(file, offset: 0, length: 4)) }
+        let server = try TestServer(atOnce: { request in
+            request.target.rawPath.count == 2 ? HTTPResponse(.ok, body: .bytes([9])) : response()
+        })
+        let peer = try server.connect()
+        try peer.send(RequestTests.get + Self.task)
+        #expect(try peer.response().content == [9])
+        #expect(throws: (any Error).self) { try peer.response() }
+    }
+
+    @Test(arguments: RequestTests.persistence)
+    func theConnectionLivesAsAsked(request: String, isKept: Bool, connection: String?) throws {
+        let server = try Self.server()
+        let peer = try server.connect()
+        try peer.send(request)
+        #expect(try peer.response()["connection"] == connection)
+        if isKept {
+            try peer.send(RequestTests.get)
+            #expect(try peer.response().text == "at once /a")
+        } else {
+            #expect(try peer.rest() == [])
+        }
+    }
+
+    @Test func aBrokenRequestBehindAGoodOneIsRefusedAfterItsAnswer() throws {
+        let server = try Self.server()
+        let peer = try server.connect()
+        try peer.send(RequestTests.get + "GET /a HTTP/1.1\r\n\r\n")
+        #expect(try peer.response().text == "at once /a")
+        #expect(try peer.response().status == 400)
+        peer.shutDownWriting()
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func aHalfClosedConnectionStillGetsItsAnswers() throws {
+        let server = try Self.server()
+        let peer = try server.connect()
+        try peer.send(RequestTests.get + RequestTests.get)
+        peer.shutDownWriting()
+        for _ in 0..<2 { #expect(try peer.response().text == "at once /a") }
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func anIdleConnectionIsClosedInTheEnd() throws {
+        let server = try Self.server { $0.deadlines.keepAlive = .milliseconds(300) }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        #expect(try peer.response().status == 200)
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func anIdleConnectionIsClosedByAShutdown() throws {
+        let server = try Self.server { $0.grace = .seconds(60) }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        #expect(try peer.response().status == 200)
+        server.server.shutdown()
+        #expect(try peer.rest() == [])
+    }
+
+    @Test func eachAnswerIsLoggedOnce() async throws {
+        let (records, log) = AsyncStream<AccessRecord>.makeStream()
+        let server = try Self.server { $0.accessLog = { log.yield($0) } }
+        let peer = try server.connect()
+        try peer.send(Self.requests)
+        try expectAnswers(peer)
+        var lines: [String] = []
+        for await record in records {
+            lines.append("\(record.method?.rawValue ?? "") \(record.bytesSent) \(record.isComplete)")
+            if lines.count == 7 { break }
+        }
+        #expect(
+            lines == [
+                "GET 10 true", "PUT 12 true", "PUT 18 true", "GET 10 true", "HEAD 0 true", "GET 10 true",
+                "GET 10 true",
+            ])
+    }
+
+    /// Upkeep runs while there are requests, and until it says that nothing is left to do.
+    @Test func upkeepFollowsRequests() async throws {
+        let (calls, call) = AsyncStream<Int>.makeStream()
+        let count = Atomic<Int>(0)
+        let server = try Self.server {
+            $0.upkeepInterval = .milliseconds(1)
+            $0.upkeep = {
+                let number = count.add(1, ordering: .relaxed).newValue
+                call.yield(number)
+                return number % 3 != 0
+            }
+        }
+        var next = calls.makeAsyncIterator()
+        for round in 0..<2 {
+            try server.connect().send(RequestTests.get)
+            for number in 1...3 { #expect(await next.next() == round * 3 + number) }
+        }
+    }
+}
