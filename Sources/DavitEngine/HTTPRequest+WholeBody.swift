@@ -9,7 +9,8 @@ extension HTTPRequest {
         if let length = body.declaredLength, length > Int64(limitBytes) {
             throw WebDAVError(.contentTooLarge)
         }
-        let buffer = IOBuffer(capacity: 16 << 10)
+        let expected = Int(min(max(body.declaredLength ?? .max, 1), 16 << 10))
+        let buffer = IOBuffer(capacity: expected)
         var bytes: [UInt8] = []
         do throws(HTTPError) {
             while try await body.read(into: buffer) > 0 {

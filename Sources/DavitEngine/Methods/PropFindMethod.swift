@@ -14,7 +14,7 @@ struct PropFindMethod: Sendable {
             throw WebDAVError(.badRequest)
         }
         let bytes = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        let plan = PropFindPlan(try parsing { () throws(BodyError) in try PropFindBody.parse(bytes) })
+        let plan = try share.plans.plan(for: bytes)
         let lookup = try await find(context)
         guard let info = lookup.info else { throw WebDAVError(.notFound) }
         if !info.isCollection && context.endsInSlash { throw WebDAVError(.notFound) }
