@@ -9,10 +9,12 @@ extension HTTPRequest {
         if let length = body.declaredLength, length > Int64(limitBytes) {
             throw WebDAVError(.contentTooLarge)
         }
-        let buffer = IOBuffer(capacity: 16 << 10)
+        let expected = Int(min(max(body.declaredLength ?? .max, 1), 16 << 10))
+        let buffer = IOBuffer(capacity: expected)
         var bytes: [UInt8] = []
         do throws(HTTPError) {
-            while try await body.read(into: buffer) > 0 {
+            // The read that would tell the end is saved where the length is known.
+            while bytes.count < body.declaredLength ?? .max, try await body.read(into: buffer) > 0 {
                 unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0) }
                 buffer.removeAll()
                 if bytes.count > limitBytes { break }

@@ -7,6 +7,7 @@ public struct Share: Sendable {
     let resources: any ResourceStore
     let state: ShareState
     package let sections = PathSections()
+    let plans = PropFindPlans()
     let work: any BlockingWork
     let configuration: ShareConfiguration
     /// The wall clock.

@@ -13,7 +13,7 @@ final class FileMemberCursor: MemberCursor {
     private let share: SharedFolder
     private let path: ResourcePath
     private let directory: FileDescriptor
-    private var block = DirectoryBlock(capacity: blockBytes)
+    @safe @exclusivity(unchecked) private var block = DirectoryBlock(capacity: blockBytes)
     private var limitBytes = firstBytes
     private var leftovers: [ReservedName] = []
 
@@ -33,43 +33,48 @@ final class FileMemberCursor: MemberCursor {
         }
     }
 
-    func next() throws(StoreError) -> [Member] {
-        var members: [Member] = []
-        while members.isEmpty {
+    func next(_ member: inout Member) throws(StoreError) -> Bool {
+        while true {
+            while block.advance() {
+                if try take(block.entry, as: &member) { return true }
+            }
             let hasMore = try storing { () throws(SystemError) in
                 try block.read(from: directory, limitBytes: limitBytes)
             }
             limitBytes = Self.blockBytes
             guard hasMore else {
                 sweep()
-                return []
-            }
-            try block.scan { entry throws(StoreError) in
-                if let member = try member(entry) { members.append(member) }
+                return false
             }
         }
-        return members
     }
 
-    private func member(_ entry: borrowing DirectoryEntry) throws(StoreError) -> Member? {
-        if entry.kind == .special { return nil }
+    /// - Returns: false if the entry is not listed.
+    private func take(
+        _ entry: borrowing DirectoryEntry, as member: inout Member
+    ) throws(StoreError) -> Bool {
+        if entry.kind == .special { return false }
         if entry.startsWithDot, let name = ReservedName(entry.bytes) {
             leftovers.append(name)
-            return nil
+            return false
         }
         do throws(SystemError) {
             let status = try directory.status(of: entry)
             switch status.kind {
             case .regular, .directory:
-                let name = entry.bytes
-                return Member(name: name, info: ResourceInfo(status, of: name, in: directory))
-            case .special: return nil
+                entry.copy(to: &member.name)
+                member.info = ResourceInfo(status, of: member.name, in: directory)
+                member.canonicalPath = nil
+                return true
+            case .special: return false
             case .symbolicLink: break
             }
         } catch {
             return try leftOut(StoreError(error))
         }
-        return try linked(entry.bytes)
+        guard let linked = try linked(entry.bytes) else { return false }
+        member = linked
+        return true
     }
 
     private func linked(_ name: [UInt8]) throws(StoreError) -> Member? {
@@ -81,15 +86,16 @@ final class FileMemberCursor: MemberCursor {
             let info = try share.info(status, at: target, wait: .allowed)
             return Member(name: name, info: info, canonicalPath: target)
         } catch {
-            return try leftOut(error)
+            _ = try leftOut(error)
+            return nil
         }
     }
 
     /// A member that cannot be looked at is not listed; but a list that is short for want of descriptors or
     /// memory would be a lie.
-    private func leftOut(_ error: StoreError) throws(StoreError) -> Member? {
+    private func leftOut(_ error: StoreError) throws(StoreError) -> Bool {
         if error == .busy { throw error }
-        return nil
+        return false
     }
 
     private func sweep() {

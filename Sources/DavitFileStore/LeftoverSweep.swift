@@ -56,7 +56,8 @@ final class LeftoverSweep {
     private func readBlock() {
         isReading = (try? block.read(from: position.directory)) ?? false
         guard isReading else { return }
-        block.scan { entry in
+        while block.advance() {
+            let entry = block.entry
             if entry.startsWithDot, let name = ReservedName(entry.bytes) {
                 leftovers.append(name)
             } else if entry.kind == .directory {

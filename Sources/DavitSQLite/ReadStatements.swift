@@ -5,32 +5,27 @@ internal import DavitStore
 /// CROSS JOIN keeps the order of the loops: resources along their key, and for each its properties along
 /// theirs, so that nothing is scanned and nothing is sorted.
 final class ReadStatements {
+    let begin: Statement
+    let commit: Statement
     let recordAt: Statement
-    let recordsOfMembers: Statement
     let recordsUnder: Statement
     let pathsWithProperties: Statement
     let locks: Statement
     let intents: Statement
 
     /// See ``Statement/scanSteps``; without the statements that read everything, at start.
-    var scanSteps: Int { recordAt.scanSteps + recordsOfMembers.scanSteps + recordsUnder.scanSteps }
+    var scanSteps: Int { recordAt.scanSteps + recordsUnder.scanSteps }
 
     init(on connection: borrowing Connection) throws(StateError) {
+        begin = try Statement("BEGIN", on: connection)
+        commit = try Statement("COMMIT", on: connection)
         recordAt = try Statement(
             """
-            SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
+            SELECT r.inode, r.birth, r.pending_inode, r.pending_birth,
                 p.namespace, p.local, p.element
             FROM resource r CROSS JOIN property p ON p.parent = r.parent AND p.name = r.name
             WHERE r.parent = ?1 AND r.name = ?2
             ORDER BY p.namespace, p.local
-            """, on: connection)
-        recordsOfMembers = try Statement(
-            """
-            SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
-                p.namespace, p.local, p.element
-            FROM resource r CROSS JOIN property p ON p.parent = r.parent AND p.name = r.name
-            WHERE r.parent = ?1
-            ORDER BY r.name, p.namespace, p.local
             """, on: connection)
         // The root is at ("", ""), before all that is below it; every other path is too.
         recordsUnder = try Statement(

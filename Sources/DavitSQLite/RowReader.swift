@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A reading connection with its statements. Each call is one query, hence one snapshot.
+/// A reading connection with its statements. Each call is one query or one transaction, hence one snapshot.
 ///
 /// Unchecked: used by one thread at a time, the one that took it out of ``ReaderPool``.
 final class RowReader: @unchecked Sendable {
@@ -25,25 +25,38 @@ final class RowReader: @unchecked Sendable {
         var records: [(path: ResourcePath, record: PropertyRecord)] = []
         try statement.forEachRow(values) { row in
             let path = row.path(0)
-            let property = StoredProperty(
-                name: PropertyName(namespace: row.text(6), local: row.text(7)),
-                value: PropertyValue(element: row.blob(8)))
             if let last = records.indices.last, records[last].path == path {
-                records[last].record.properties.append(property)
+                records[last].record.properties.append(row.property(6))
             } else {
-                records.append((path, PropertyRecord(binding: row.binding(2), properties: [property])))
+                records.append((path, PropertyRecord(binding: row.binding(2), properties: [row.property(6)])))
             }
         }
         return records
     }
 
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
-        try records(statements.recordAt, path.key).first?.record
+        var properties: [StoredProperty] = []
+        var binding: Binding?
+        try statements.recordAt.forEachRow(path.key) { row in
+            if binding == nil { binding = row.binding(0) }
+            properties.append(row.property(4))
+        }
+        return binding.map { PropertyRecord(binding: $0, properties: properties) }
     }
 
-    func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
-        let records = try records(statements.recordsOfMembers, [.blob(path.memberParent)])
-        return Dictionary(records.map { (Array($0.path.name), $0.record) }) { first, _ in first }
+    /// One transaction, because its locks cost more than a query for one path does.
+    func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
+        try statements.begin.run([])
+        do throws(StateError) {
+            var records: [PropertyRecord?] = []
+            records.reserveCapacity(paths.count)
+            for path in paths { records.append(try record(at: path)) }
+            try statements.commit.run([])
+            return records
+        } catch {
+            if connection.isInTransaction { try connection.execute("ROLLBACK") }
+            throw error
+        }
     }
 
     func records(
@@ -121,6 +134,13 @@ final class RowReader: @unchecked Sendable {
 }
 
 extension Row {
+    /// The property in three columns, from `column` on.
+    func property(_ column: Int32) -> StoredProperty {
+        StoredProperty(
+            name: PropertyName(namespace: text(column), local: text(column + 1)),
+            value: PropertyValue(element: blob(column + 2)))
+    }
+
     /// The identity in two columns, from `column` on.
     func identity(_ column: Int32) -> ResourceIdentity {
         ResourceIdentity(inode: UInt64(bitPattern: integer(column)), birth: integer(column + 1))

@@ -79,8 +79,8 @@ public final class SQLiteStateStore: StateStore {
         try readers.withReader { (reader) throws(StateError) in try reader.record(at: path) }
     }
 
-    public func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
-        try readers.withReader { (reader) throws(StateError) in try reader.records(ofMembersOf: path) }
+    public func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
+        try readers.withReader { (reader) throws(StateError) in try reader.records(at: paths) }
     }
 
     public func records(

@@ -95,12 +95,15 @@ internal import DavitStore
 
     func text(_ column: Int32) -> String {
         // Text is UTF-8 in the file, so its bytes come without a conversion that could fail.
-        String(decoding: blob(column), as: UTF8.self)
+        unsafe String(decoding: bytes(column), as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8] {
-        guard let bytes = unsafe sqlite3_column_blob(handle, column) else { return [] }
+    func blob(_ column: Int32) -> [UInt8] { unsafe [UInt8](bytes(column)) }
+
+    /// Valid until the statement goes on.
+    private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+        let start = unsafe sqlite3_column_blob(handle, column)
         let count = Int(unsafe sqlite3_column_bytes(handle, column))
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+        return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
     }
 }

@@ -54,6 +54,18 @@ extension ResourceInfo {
     public var entityTag: EntityTag {
         var text: [UInt8] = []
         text.reserveCapacity(48)
+        appendTag(to: &text)
+        return EntityTag(opaque: text)
+    }
+
+    /// Appends ``entityTag`` as it stands in a field, without making it.
+    public func appendEncodedEntityTag(to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        appendTag(to: &text)
+        text.append(UInt8(ascii: "\""))
+    }
+
+    private func appendTag(to text: inout [UInt8]) {
         text.appendHex(identity.inode)
         text.append(UInt8(ascii: "-"))
         text.appendHex(UInt64(bitPattern: length))
@@ -63,7 +75,6 @@ extension ResourceInfo {
             text.append(UInt8(ascii: "-"))
             text.appendHex(stamp)
         }
-        return EntityTag(opaque: text)
     }
 }
 

@@ -81,15 +81,38 @@ public struct Member: Sendable {
         self.info = info
         self.canonicalPath = canonicalPath
     }
+
+    /// None yet: what ``MemberCursor/next(_:)`` fills.
+    public init() {
+        self.init(
+            name: [],
+            info: ResourceInfo(
+                kind: .content, length: 0, modified: Timestamp(nanoseconds: 0), created: nil,
+                identity: ResourceIdentity(inode: 0, birth: 0), volume: 0, isExecutable: false))
+    }
 }
 
 /// Walks the members of one collection. Used by one task at a time.
 public protocol MemberCursor: AnyObject {
-    /// The next members, in the order of the volume; empty at the end. May block.
+    /// Makes `member` the next one, in the order of the volume, and reuses its memory; false at the end. May block.
     ///
     /// Members that are never served (special files, links that lead outside, reserved names) are left out;
     /// so are members that disappear meanwhile.
-    func next() throws(StoreError) -> [Member]
+    func next(_ member: inout Member) throws(StoreError) -> Bool
+}
+
+extension MemberCursor {
+    /// The next members; empty at the end.
+    /// - Parameter limit: how many at most.
+    public func next(limit: Int = 256) throws(StoreError) -> [Member] {
+        var members: [Member] = []
+        while members.count < limit {
+            var member = Member()
+            guard try next(&member) else { break }
+            members.append(member)
+        }
+        return members
+    }
 }
 
 /// New content that is not yet visible. Disappears when the object does, unless published. May block.

@@ -66,8 +66,8 @@ public protocol StateStore: Sendable {
 
     /// Nil if there are no properties.
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord?
-    /// The records of the direct members of a collection that have one, by name, in one query.
-    func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord]
+    /// The records at several paths, nil where there are no properties, all of one instant.
+    func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?]
     /// The records at and below a path.
     func records(
         under path: ResourcePath

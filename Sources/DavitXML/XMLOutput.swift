@@ -1,45 +1,27 @@
 internal import CXML2
 
-/// Where XML is written: libxml2's output buffer over memory that the caller drains.
+/// Where XML is written: memory that the caller drains.
 ///
-/// Markup and values that need no escaping are gathered and handed to libxml2 in one piece, because a call for
-/// each costs more than the copy. Nothing can fail but for lack of memory, which ends the process. Belongs to
-/// one task at a time.
+/// Markup and values that need no escaping are copied there at once. What needs libxml2, escaping and whole
+/// elements, goes through one of its output buffers, whose write callback appends here. Nothing can fail but for
+/// lack of memory, which ends the process. Belongs to one task at a time.
 @safe public final class XMLOutput {
-    /// What libxml2's write callback appends to.
-    private final class Sink {
-        @safe @exclusivity(unchecked) var bytes: [UInt8] = []
-        /// Bytes at the front that the caller already has.
-        @safe @exclusivity(unchecked) var taken = 0
-    }
-
-    private let handle: xmlOutputBufferPtr
-    private let sink: Sink
-    private let batch: UnsafeMutableRawPointer
+    /// Bytes `taken..<end` are written and not yet taken.
     // One task at a time writes: the checks for overlapping access were a tenth of a listing.
-    @safe @exclusivity(unchecked) private var batchCount = 0
-    private static let batchCapacity = 4096
+    @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
+    @safe @exclusivity(unchecked) private var capacity = 2048
+    @safe @exclusivity(unchecked) private var end = 0
+    @safe @exclusivity(unchecked) private var taken = 0
+    /// Made when it is first needed.
+    @exclusivity(unchecked) private var handle: xmlOutputBufferPtr?
 
     public init() {
-        let sink = Sink()
-        let context = unsafe Unmanaged.passUnretained(sink).toOpaque()
-        let created = unsafe xmlOutputBufferCreateIO(
-            { context, bytes, count in
-                guard let context = unsafe context, let bytes = unsafe bytes else { return -1 }
-                let sink = unsafe Unmanaged<Sink>.fromOpaque(context).takeUnretainedValue()
-                unsafe sink.bytes.append(
-                    contentsOf: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
-                return count
-            }, nil, context, nil)
-        guard let handle = unsafe created else { fatalError("libxml2 has no memory left") }
-        unsafe self.handle = handle
-        self.sink = sink
-        unsafe batch = UnsafeMutableRawPointer.allocate(byteCount: Self.batchCapacity, alignment: 16)
+        unsafe memory = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
     }
 
     deinit {
-        unsafe xmlOutputBufferClose(handle)
-        unsafe batch.deallocate()
+        if let handle = unsafe handle { unsafe xmlOutputBufferClose(handle) }
+        unsafe memory.deallocate()
     }
 
     /// Writes constant markup as it is.
@@ -52,31 +34,26 @@ internal import CXML2
 
     public func bytes(_ text: ArraySlice<UInt8>) { unsafe text.withUnsafeBytes { unsafe append($0) } }
 
+    /// Lets `body` write safe text at its place.
+    /// - Parameters:
+    ///   - limit: bytes that `body` writes at most.
+    ///   - body: returns how many it has written.
+    package func bytes(limit: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) {
+        let place = unsafe room(for: limit)
+        let count = unsafe body(UnsafeMutableRawBufferPointer(start: place, count: limit))
+        end -= limit - min(max(count, 0), limit)
+    }
+
     /// Writes one byte that means nothing in XML.
     public func byte(_ byte: UInt8) {
-        if batchCount == Self.batchCapacity { flushBatch() }
-        unsafe batch.storeBytes(of: byte, toByteOffset: batchCount, as: UInt8.self)
-        batchCount += 1
+        let place = unsafe room(for: 1)
+        unsafe place.storeBytes(of: byte, as: UInt8.self)
     }
 
     /// Writes a number in decimal digits.
     public func number(_ value: Int64) {
-        if value < 0 { byte(UInt8(ascii: "-")) }
-        if batchCount > Self.batchCapacity - 20 { flushBatch() }
-        var rest = value.magnitude
-        var end = batchCount + 1
-        while rest >= 10 {
-            rest /= 10
-            end += 1
-        }
-        batchCount = end
-        rest = value.magnitude
-        repeat {
-            end -= 1
-            unsafe batch.storeBytes(
-                of: UInt8(ascii: "0") + UInt8(rest % 10), toByteOffset: end, as: UInt8.self)
-            rest /= 10
-        } while rest > 0
+        let length = Self.length(of: value)
+        unsafe Self.write(value, length, at: room(for: length))
     }
 
     /// Writes a whole element, start tag, safe text and end tag; much cheaper than the pieces.
@@ -85,114 +62,155 @@ internal import CXML2
         unsafe text.withUnsafeBytes { text in unsafe element(prefix, local, text) }
     }
 
+    /// The same with constant markup inside.
+    public func element(_ prefix: StaticString, _ local: StaticString, markup: StaticString) {
+        unsafe element(
+            prefix, local,
+            UnsafeRawBufferPointer(start: markup.utf8Start, count: markup.utf8CodeUnitCount))
+    }
+
+    /// The same with a number in decimal digits.
+    public func element(_ prefix: StaticString, _ local: StaticString, number: Int64) {
+        let length = Self.length(of: number)
+        unsafe element(prefix, local, length: length) { unsafe Self.write(number, length, at: $0) }
+    }
+
     private func element(_ prefix: StaticString, _ local: StaticString, _ text: UnsafeRawBufferPointer) {
-        let nameLength = prefix.utf8CodeUnitCount + local.utf8CodeUnitCount
-        // `<`, `>`, `</` and `>`.
-        let length = 2 * nameLength + text.count + 5
-        guard length <= Self.batchCapacity else { return unsafe elementInPieces(prefix, local, text) }
-        if length > Self.batchCapacity - batchCount { flushBatch() }
-        var end = unsafe batch + batchCount
-        batchCount += length
-        func put(_ byte: UInt8) {
-            unsafe end.storeBytes(of: byte, as: UInt8.self)
-            unsafe end += 1
+        unsafe element(prefix, local, length: text.count) { place in
+            if let start = text.baseAddress {
+                unsafe place.copyMemory(from: start, byteCount: text.count)
+            }
         }
-        func put(_ start: UnsafeRawPointer, _ count: Int) {
-            unsafe end.copyMemory(from: start, byteCount: count)
-            unsafe end += count
+    }
+
+    /// - Parameter content: writes exactly `length` bytes.
+    @inline(__always)
+    private func element(
+        _ prefix: StaticString, _ local: StaticString, length: Int,
+        content: (UnsafeMutableRawPointer) -> Void
+    ) {
+        // `<`, `>`, `</` and `>`.
+        let nameLength = prefix.utf8CodeUnitCount + local.utf8CodeUnitCount
+        var place = unsafe room(for: 2 * nameLength + length + 5)
+        func put(_ byte: UInt8) {
+            unsafe place.storeBytes(of: byte, as: UInt8.self)
+            unsafe place += 1
+        }
+        func put(_ text: StaticString) {
+            unsafe place.copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+            unsafe place += text.utf8CodeUnitCount
         }
         put(UInt8(ascii: "<"))
-        unsafe put(prefix.utf8Start, prefix.utf8CodeUnitCount)
-        unsafe put(local.utf8Start, local.utf8CodeUnitCount)
+        put(prefix)
+        put(local)
         put(UInt8(ascii: ">"))
-        if let start = text.baseAddress { unsafe put(start, text.count) }
+        unsafe content(place)
+        unsafe place += length
         put(UInt8(ascii: "<"))
         put(UInt8(ascii: "/"))
-        unsafe put(prefix.utf8Start, prefix.utf8CodeUnitCount)
-        unsafe put(local.utf8Start, local.utf8CodeUnitCount)
+        put(prefix)
+        put(local)
         put(UInt8(ascii: ">"))
     }
 
-    private func elementInPieces(
-        _ prefix: StaticString, _ local: StaticString, _ text: UnsafeRawBufferPointer
-    ) {
-        byte(UInt8(ascii: "<"))
-        markup(prefix)
-        markup(local)
-        byte(UInt8(ascii: ">"))
-        unsafe append(text)
-        markup("</")
-        markup(prefix)
-        markup(local)
-        byte(UInt8(ascii: ">"))
+    /// Bytes of a number in decimal digits.
+    private static func length(of value: Int64) -> Int {
+        var rest = value.magnitude
+        var length = value < 0 ? 2 : 1
+        while rest >= 10 {
+            rest /= 10
+            length += 1
+        }
+        return length
     }
 
-    /// Bytes written and not yet drained.
-    public var count: Int {
-        sink.bytes.count - sink.taken + batchCount + Int(unsafe xmlOutputBufferGetSize(handle))
+    private static func write(_ value: Int64, _ length: Int, at place: UnsafeMutableRawPointer) {
+        if value < 0 { unsafe place.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
+        var rest = value.magnitude
+        var offset = length
+        repeat {
+            offset -= 1
+            unsafe place.storeBytes(
+                of: UInt8(ascii: "0") + UInt8(rest % 10), toByteOffset: offset, as: UInt8.self)
+            rest /= 10
+        } while rest > 0
+    }
+
+    /// Bytes written and not yet taken.
+    public var count: Int { end - taken }
+
+    /// Makes room for so many more bytes at once, where it is known that they will come.
+    public func reserve(_ byteCount: Int) {
+        if byteCount > capacity - end { grow(by: byteCount, doubles: false) }
     }
 
     /// Everything that was written since the last call.
     public func drain() -> [UInt8] {
-        flush()
-        let drained = sink.taken == 0 ? sink.bytes : Array(sink.bytes[sink.taken...])
-        sink.bytes = []
-        sink.taken = 0
+        let drained = unsafe [UInt8](UnsafeRawBufferPointer(start: memory + taken, count: count))
+        (taken, end) = (0, 0)
         return drained
     }
 
     /// Moves as much as fits into `memory`, and returns how much that was; the rest stays for the next call.
     public func take(into memory: UnsafeMutableRawBufferPointer) -> Int {
-        flush()
-        let moved = min(memory.count, sink.bytes.count - sink.taken)
-        unsafe sink.bytes.withUnsafeBytes { bytes in
-            unsafe memory.copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: bytes[sink.taken..<sink.taken + moved]))
-        }
-        sink.taken += moved
-        // Moving up what is left costs no more than what was moved, and keeps the memory at its size.
-        if sink.taken * 2 >= sink.bytes.count {
-            sink.bytes.removeSubrange(..<sink.taken)
-            sink.taken = 0
-        }
+        let moved = min(memory.count, count)
+        guard moved > 0 else { return 0 }
+        unsafe memory.copyMemory(
+            from: UnsafeRawBufferPointer(start: self.memory + taken, count: moved))
+        taken += moved
+        if taken == end { (taken, end) = (0, 0) }
         return moved
     }
 
-    /// Runs `body` with libxml2's buffer, behind everything written so far; `body` returns libxml2's code.
+    /// Runs `body` with libxml2's buffer; `body` returns libxml2's code. What is written to it is here afterwards.
     func withHandle(_ body: (xmlOutputBufferPtr) -> Int32) {
-        flushBatch()
-        if unsafe body(handle) < 0 { fatalError("libxml2 has no memory left") }
+        let handle = unsafe self.handle ?? makeHandle()
+        if unsafe body(handle) < 0 || xmlOutputBufferFlush(handle) < 0 { Self.failForMemory() }
+    }
+
+    private func makeHandle() -> xmlOutputBufferPtr {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let created = unsafe xmlOutputBufferCreateIO(
+            { context, bytes, count in
+                guard let context = unsafe context, let bytes = unsafe bytes else { return -1 }
+                let output = unsafe Unmanaged<XMLOutput>.fromOpaque(context).takeUnretainedValue()
+                unsafe output.append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+                return count
+            }, nil, context, nil)
+        guard let created = unsafe created else { Self.failForMemory() }
+        unsafe handle = created
+        return unsafe created
     }
 
     private func append(_ bytes: UnsafeRawBufferPointer) {
-        if bytes.count > Self.batchCapacity - batchCount { flushBatch() }
         guard let start = bytes.baseAddress else { return }
-        if bytes.count <= Self.batchCapacity {
-            unsafe (batch + batchCount).copyMemory(from: start, byteCount: bytes.count)
-            batchCount += bytes.count
-        } else {
-            // libxml2 counts in 32 bits.
-            let pieces = stride(from: 0, to: bytes.count, by: 1 << 30)
-            for offset in pieces {
-                let length = Int32(min(1 << 30, bytes.count - offset))
-                unsafe withHandle {
-                    unsafe xmlOutputBufferWrite(
-                        $0, length, (start + offset).assumingMemoryBound(to: CChar.self))
-                }
-            }
-        }
+        unsafe room(for: bytes.count).copyMemory(from: start, byteCount: bytes.count)
     }
 
-    private func flushBatch() {
-        guard batchCount > 0 else { return }
-        let length = Int32(batchCount)
-        batchCount = 0
-        if unsafe xmlOutputBufferWrite(handle, length, batch.assumingMemoryBound(to: CChar.self)) < 0 {
-            fatalError("libxml2 has no memory left")
-        }
+    /// The place for the next `count` bytes, which count as written.
+    @inline(__always)
+    private func room(for count: Int) -> UnsafeMutableRawPointer {
+        if count > capacity - end { grow(by: count, doubles: true) }
+        defer { end += count }
+        return unsafe memory + end
     }
 
-    private func flush() {
-        unsafe withHandle { unsafe xmlOutputBufferFlush($0) }
+    @inline(never)
+    private func grow(by count: Int, doubles: Bool) {
+        let needed = self.count + count
+        // What was taken makes room first, where that is most of it.
+        var target = unsafe memory
+        if needed > (doubles ? capacity / 2 : capacity) {
+            capacity = doubles ? max(2 * capacity, needed) : needed
+            unsafe target = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+        }
+        unsafe target.copyMemory(from: memory + taken, byteCount: self.count)
+        if unsafe target != memory {
+            unsafe memory.deallocate()
+            unsafe memory = target
+        }
+        (taken, end) = (0, end - taken)
     }
+
+    private static func failForMemory() -> Never { fatalError("libxml2 has no memory left") }
 }

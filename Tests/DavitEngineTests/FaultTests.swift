@@ -297,8 +297,8 @@ final class FullStore: StateStore {
     }
     func intents() throws(StateError) -> [Intent] { try rows.intents() }
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
-    func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
-        try rows.records(ofMembersOf: path)
+    func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
+        try rows.records(at: paths)
     }
     func records(
         under path: ResourcePath

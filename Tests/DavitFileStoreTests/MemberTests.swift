@@ -37,18 +37,47 @@ struct MemberTests {
         }
     }
 
-    @Test func listsManyMembersInBlocksThatStartSmall() throws {
+    @Test func listsManyMembersOverManyBlocks() throws {
         let sandbox = try Sandbox(on: .memory)
         let names = (0..<5000).map { "a member with a name of some length \($0)" }
         for name in names { try sandbox.write(name) }
         let cursor = try sandbox.store().members(of: .root)
-        var blocks: [[Member]] = []
-        while case let block = try cursor.next(), !block.isEmpty { blocks.append(block) }
-        #expect(blocks.count > 3)
-        #expect(blocks[0].count < 100)
-        #expect(Set(blocks.joined().map(\.text)) == Set(names))
-        #expect(blocks.joined().count == names.count)
-        #expect(try cursor.next().isEmpty)
+        var member = Member()
+        var listed: [String] = []
+        while try cursor.next(&member) { listed.append(member.text) }
+        #expect(listed.count == names.count)
+        #expect(Set(listed) == Set(names))
+        #expect(try !cursor.next(&member))
+        #expect(try cursor.next(limit: 10).isEmpty)
+    }
+
+    @Test func givesAsManyMembersAsAreAskedFor() throws {
+        let sandbox = try Sandbox()
+        for name in ["a", "b", "c"] { try sandbox.write(name) }
+        let cursor = try sandbox.store().members(of: .root)
+        #expect(try (0..<3).map { _ in try cursor.next(limit: 2).count } == [2, 1, 0])
+    }
+
+    /// A member's memory is used again for the next one: nothing of the last one may stay in it.
+    @Test func aMemberKeepsNothingOfTheOneBefore() throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        try sandbox.write("folder/with a long name", "12345")
+        for index in 0..<9 {
+            try sandbox.link("link \(index)", to: "folder/with a long name")
+            try sandbox.write("\(index)")
+        }
+        let cursor = try sandbox.store().members(of: .root)
+        var member = Member()
+        var seen = 0
+        while try cursor.next(&member) {
+            seen += 1
+            let isLink = member.text.hasPrefix("link")
+            #expect((member.canonicalPath != nil) == isLink)
+            #expect(member.info.length == (isLink ? 5 : 0))
+            #expect(member.info.isCollection == (member.text == "folder"))
+        }
+        #expect(seen == 19)
     }
 
     @Test func listsNamesOfAnyBytes() throws {

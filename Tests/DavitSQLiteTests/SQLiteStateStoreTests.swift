@@ -248,7 +248,7 @@ struct SQLiteStateStoreTests {
                     try store.apply(setting("t\(thread)/\(step)", bytes: 100) + refused) { _ in
                         published.withLock { $0.append(thread * 50 + step) }
                     }
-                    _ = try store.records(ofMembersOf: path("t\(thread)"))
+                    _ = try store.records(at: [path("t\(thread)/0"), path("t0/\(step)")])
                 }
                 if let why { failures.withLock { $0.append(why) } }
             }

@@ -48,13 +48,10 @@ struct StateSnapshot: Equatable {
             guard isComplete, below.allSatisfy({ $0.record == records[$0.path] }) else {
                 throw Contradiction(question: "records under \(path)")
             }
-            var members: [[UInt8]: PropertyRecord] = [:]
-            for (member, record) in records where member.parent == path {
-                members[Array(member.name)] = record
-            }
-            guard try store.records(ofMembersOf: path) == members else {
-                throw Contradiction(question: "members of \(path)")
-            }
+        }
+        let several = Array(paths) + Array(paths.reversed())
+        guard try store.records(at: several) == several.map({ records[$0] }) else {
+            throw Contradiction(question: "records at several paths")
         }
     }
 

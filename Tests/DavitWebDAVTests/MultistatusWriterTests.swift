@@ -49,7 +49,7 @@ struct MultistatusWriterTests {
             writer.emptyProperty("getetag")
             writer.endPropStat(status: .notFound)
             writer.endResponse()
-            writer.beginResponse(href: Array("/a/".utf8), member: Array("b".utf8))
+            writer.beginResponse(href: Array("/a/".utf8), member: Array("b".utf8), isCollection: false)
             writer.responseStatus(.locked)
             writer.endResponse(
                 condition: .lockTokenSubmitted([Array("/a/b".utf8)]), description: "it's <locked>")
@@ -123,14 +123,31 @@ struct MultistatusWriterTests {
         #expect(try Self.inside { _ in } == "")
     }
 
-    static let hrefs: [(base: String, member: String, isCollection: Bool, String)] = [
-        ("/", "", true, "/"), ("/a", "", false, "/a"), ("/a", "", true, "/a/"), ("/a/", "", true, "/a/"),
-        ("/a/", "b", false, "/a/b"), ("/a/", "b", true, "/a/b/"),
-        ("/Cafe%CC%81/", "%26+", false, "/Cafe%CC%81/%26+"),
+    static let hrefs: [(String, isCollection: Bool, String)] = [
+        ("/a", false, "/a"), ("/a", true, "/a/"), ("/a/", true, "/a/"), ("", false, ""), ("", true, "/"),
     ]
 
     @Test(arguments: hrefs)
-    func joinsHrefs(base: String, member: String, isCollection: Bool, href: String) throws {
+    func endsHrefsOfCollectionsInASlash(href: String, isCollection: Bool, written: String) throws {
+        let text = try Self.inside { writer in
+            writer.beginResponse(href: Array(href.utf8), isCollection: isCollection)
+            writer.endResponse()
+        }
+        #expect(text.hasPrefix("<D:response><D:href>\(written)</D:href>"))
+    }
+
+    static let memberHrefs: [(String, String, Bool, String)] = [
+        ("/a/", "b", false, "/a/b"), ("/a/", "b", true, "/a/b/"),
+        ("/Cafe%CC%81/", "&+ <%41", false, "/Cafe%CC%81/%26%2B%20%3C%2541"),
+        (
+            "/", String(repeating: "\u{FF}", count: 255), true,
+            "/" + String(repeating: "%C3%BF", count: 255) + "/"
+        ),
+    ]
+
+    @Test(arguments: memberHrefs)
+    func joinsAndEncodesHrefsOfMembers(base: String, member: String, isCollection: Bool, href: String) throws
+    {
         let text = try Self.inside { writer in
             writer.beginResponse(
                 href: Array(base.utf8), member: Array(member.utf8), isCollection: isCollection)
@@ -195,6 +212,13 @@ struct MultistatusWriterTests {
         #expect(try Self.property(write) == element)
     }
 
+    @Test(arguments: names)
+    func aNameThatIsWrittenAgainAndAgainIsTheSame(name: PropertyName, element: String) throws {
+        let rendered = EmptyPropertyElement(name)
+        #expect(try Self.property { $0.emptyProperty(rendered) } == element)
+        #expect(try Self.property { $0.emptyProperty(name) } == element)
+    }
+
     @Test(arguments: [100, 207, 299, 404, 423, 424, 499, 507, 599])
     func everyStatusLineHasAReason(code: UInt16) throws {
         let text = try Self.inside { writer in
@@ -220,7 +244,8 @@ struct MultistatusWriterTests {
         }
         writer.begin()
         for number in 0..<500 {
-            writer.beginResponse(href: Array("/a/".utf8), member: Array("\(number)".utf8))
+            writer.beginResponse(
+                href: Array("/a/".utf8), member: Array("\(number)".utf8), isCollection: false)
             writer.beginPropStat()
             writer.property("displayname", escaped: Array("<\(number)>".utf8))
             writer.endPropStat(status: .ok)

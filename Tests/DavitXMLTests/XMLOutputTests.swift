@@ -18,14 +18,20 @@ struct XMLOutputTests {
             output.escaped("7<8")
             output.element("D:", "b", bytes: [0x39])
             output.element("", "c", escaped: Array("&".utf8))
+            output.element("D:", "d", markup: "<e/>")
+            unsafe output.bytes(limit: 30) { memory in
+                unsafe memory[0] = UInt8(ascii: "f")
+                return 1
+            }
             output.markup("</a>")
         }
-        #expect(written == "<a>1234-567&lt;8<D:b>9</D:b><c>&amp;</c></a>")
+        #expect(written == "<a>1234-567&lt;8<D:b>9</D:b><c>&amp;</c><D:d><e/></D:d>f</a>")
     }
 
     @Test(arguments: [0, 1, 9, 10, 99, 100, 4_294_967_295, Int64.max, -1, Int64.min])
     func writesNumbers(number: Int64) {
         #expect(Self.text { $0.number(number) } == String(number))
+        #expect(Self.text { $0.element("D:", "a", number: number) } == "<D:a>\(number)</D:a>")
     }
 
     static let texts: [([UInt8], String)] = [
@@ -80,8 +86,8 @@ struct XMLOutputTests {
         #expect(String(decoding: read, as: UTF8.self) == "<a xmlns=\"urn:x\" b=\"\(written)\"/>")
     }
 
-    /// Sizes around those of the two buffers inside.
-    @Test(arguments: [1, 3999, 4000, 4095, 4096, 4097, 8192, 16_000, 70_000])
+    /// Sizes around those of the memory, and of libxml2's own buffer.
+    @Test(arguments: [1, 2047, 2048, 2049, 3999, 4000, 4095, 4096, 4097, 8192, 16_000, 70_000])
     func longTextIsWholeWhateverTheWayItGoes(count: Int) {
         let text = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
         let expected = String(decoding: text, as: UTF8.self)

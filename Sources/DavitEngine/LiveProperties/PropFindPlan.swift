@@ -9,8 +9,12 @@ struct PropFindPlan: Sendable {
     let kind: Kind
     /// The live properties to answer, in the order asked.
     let live: [LiveProperty]
+    /// Those of ``live`` without their values, place by place.
+    let liveNames: [EmptyPropertyElement]
     /// Dead properties asked for by name.
     let dead: [PropertyName]
+    /// Those of ``dead`` without their values, place by place.
+    let deadNames: [EmptyPropertyElement]
     /// allprop and propname: all dead properties, whatever their names.
     let takesAllDead: Bool
     /// Names the server computes nothing for and nobody set get a 404: only where they were asked for by name.
@@ -23,15 +27,13 @@ struct PropFindPlan: Sendable {
         switch body {
         case .propname:
             kind = .names
-            live = LiveProperty.allCases
-            dead = []
+            (live, dead) = (LiveProperty.allCases, [])
             takesAllDead = true
             namesMissing = false
         case .allprop(let include):
             kind = .values
             let extra = Self.split(include).live.filter { !$0.isInAllprop }
-            live = LiveProperty.allCases.filter(\.isInAllprop) + extra
-            dead = []
+            (live, dead) = (LiveProperty.allCases.filter(\.isInAllprop) + extra, [])
             takesAllDead = true
             namesMissing = false
         case .prop(let names):
@@ -40,6 +42,8 @@ struct PropFindPlan: Sendable {
             takesAllDead = false
             namesMissing = true
         }
+        liveNames = live.map { EmptyPropertyElement($0.name) }
+        deadNames = dead.map { EmptyPropertyElement($0) }
         wantsDead = takesAllDead || !dead.isEmpty
         wantsLocks = live.contains(.lockdiscovery)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)

@@ -8,8 +8,11 @@ final class PropertyResponses {
     private let plan: PropFindPlan
     private let check: WriteGuard
     let writer = MultistatusWriter()
-    @safe @exclusivity(unchecked) private var missing: [PropertyName] = []
+    @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
+    /// The last `getlastmodified`: the members of a collection often have the same.
+    @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
+    @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
 
     init(share: Share, context: RequestContext, plan: PropFindPlan) {
         self.share = share
@@ -23,24 +26,26 @@ final class PropertyResponses {
             || (plan.wantsLocks && share.state.hasLocks)
     }
 
-    /// False if nothing that is asked for depends on where a resource is.
-    var needsPath: Bool { plan.wantsQuota || plan.wantsDead || (plan.wantsLocks && share.state.hasLocks) }
+    /// True if more than dead properties depends on where a resource is.
+    var needsPath: Bool { plan.wantsQuota || (plan.wantsLocks && share.state.hasLocks) }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
         guard plan.wantsDead else { return [] }
-        do throws(StateError) {
-            return try share.state.properties(at: path, identity: info.identity)
-        } catch {
+        return try properties(of: [(path, info.identity)])[0]
+    }
+
+    /// The dead properties of several resources, in one question to the database or in none.
+    func properties(
+        of resources: [(path: ResourcePath, identity: ResourceIdentity)]
+    ) throws(StoreError) -> [[StoredProperty]] {
+        do throws(StateError) { return try share.state.properties(of: resources) } catch {
             throw StoreError(error)
         }
     }
 
-    /// The records of all members, in one query, or in none where there are no rows.
-    func records(ofMembersOf path: ResourcePath) throws(StoreError) -> [[UInt8]: PropertyRecord] {
-        guard plan.wantsDead else { return [:] }
-        do throws(StateError) { return try share.state.memberProperties(of: path) } catch {
-            throw StoreError(error)
-        }
+    /// Whether dead properties are asked for, and something below `path` has some.
+    func hasProperties(below path: ResourcePath) -> Bool {
+        plan.wantsDead && share.state.hasProperties(below: path)
     }
 
     /// Writes the properties of one resource and ends its response, which the caller has begun.
@@ -49,18 +54,25 @@ final class PropertyResponses {
     func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty]
     ) throws(WebDAVError) {
-        missing.removeAll(keepingCapacity: true)
         writer.beginPropStat()
-        for property in plan.live {
-            if try !write(property, of: member, at: path) && plan.namesMissing {
-                missing.append(property.name)
+        for (place, property) in plan.live.enumerated() {
+            guard exists(property, of: member) else {
+                if plan.namesMissing { missing.append(plan.liveNames[place]) }
+                continue
+            }
+            switch plan.kind {
+            case .values: try write(property, of: member, at: path)
+            case .names: writer.emptyProperty(plan.liveNames[place])
             }
         }
         writeDead(properties)
         writer.endPropStat(status: .ok)
-        writer.beginPropStat()
-        for name in missing { writer.emptyProperty(name) }
-        writer.endPropStat(status: .notFound)
+        if !missing.isEmpty {
+            writer.beginPropStat()
+            for element in missing { writer.emptyProperty(element) }
+            missing.removeAll(keepingCapacity: true)
+            writer.endPropStat(status: .notFound)
+        }
         writer.endResponse()
     }
 
@@ -74,40 +86,37 @@ final class PropertyResponses {
             }
             return
         }
-        for name in plan.dead {
+        guard !properties.isEmpty else { return missing.append(contentsOf: plan.deadNames) }
+        for (place, name) in plan.dead.enumerated() {
             if let property = properties.first(where: { $0.name == name }) {
                 writer.deadProperty(property.value)
             } else {
-                missing.append(name)
+                missing.append(plan.deadNames[place])
             }
         }
     }
 
-    /// Writes one live property.
-    /// - Returns: false if the resource does not have it.
+    /// Writes one live property, which the resource has.
     private func write(
         _ property: LiveProperty, of member: Member, at path: ResourcePath
-    ) throws(WebDAVError) -> Bool {
-        guard exists(property, of: member) else { return false }
-        if plan.kind == .names {
-            writer.emptyProperty(property.name)
-            return true
-        }
+    ) throws(WebDAVError) {
         let info = member.info
-        scratch.removeAll(keepingCapacity: true)
         switch property {
         case .creationdate:
-            writer.property("creationdate", bytes: HTTPDate.iso8601(info.created ?? info.modified))
+            scratch.removeAll(keepingCapacity: true)
+            HTTPDate.appendISO8601(info.created ?? info.modified, to: &scratch)
+            writer.property("creationdate", bytes: scratch)
         case .displayname: writer.property("displayname", escaped: member.name)
         case .getcontentlength: writer.property("getcontentlength", number: info.length)
         case .getcontenttype:
             writer.property(
                 "getcontenttype",
                 markup: info.isCollection ? "httpd/unix-directory" : MediaType.forName(member.name))
-        case .getetag: writer.property("getetag", escaped: info.entityTag.encoded)
-        case .getlastmodified:
-            HTTPDate.appendIMF(info.modified, to: &scratch)
-            writer.property("getlastmodified", bytes: scratch)
+        case .getetag:
+            scratch.removeAll(keepingCapacity: true)
+            info.appendEncodedEntityTag(to: &scratch)
+            writer.property("getetag", bytes: scratch)
+        case .getlastmodified: writeModified(info.modified)
         case .resourcetype:
             writer.property("resourcetype", markup: info.isCollection ? "<D:collection/>" : "")
         case .supportedlock: writer.supportedLock()
@@ -117,7 +126,15 @@ final class PropertyResponses {
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
         }
-        return true
+    }
+
+    private func writeModified(_ modified: Timestamp) {
+        if modifiedText.isEmpty || modifiedSeconds != modified.seconds {
+            modifiedText.removeAll(keepingCapacity: true)
+            HTTPDate.appendIMF(modified, to: &modifiedText)
+            modifiedSeconds = modified.seconds
+        }
+        writer.property("getlastmodified", bytes: modifiedText)
     }
 
     private func exists(_ property: LiveProperty, of member: Member) -> Bool {

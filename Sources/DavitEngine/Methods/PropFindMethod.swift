@@ -14,8 +14,8 @@ struct PropFindMethod: Sendable {
             throw WebDAVError(.badRequest)
         }
         let bytes = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        let plan = PropFindPlan(try parsing { () throws(BodyError) in try PropFindBody.parse(bytes) })
-        let lookup = try await find(context)
+        let plan = try share.plans.plan(for: bytes)
+        let lookup = try await share.attempt { wait throws(WebDAVError) in try find(context, wait) }
         guard let info = lookup.info else { throw WebDAVError(.notFound) }
         if !info.isCollection && context.endsInSlash { throw WebDAVError(.notFound) }
         if info.isCollection && depth == .infinity && !share.configuration.allowsInfiniteDepth {
@@ -31,15 +31,11 @@ struct PropFindMethod: Sendable {
         return .multistatus(body: .stream(stream))
     }
 
-    private func find(_ context: RequestContext) async throws(WebDAVError) -> Lookup {
-        let share = share
-        return try await share.attempt { wait throws(WebDAVError) in
-            let lookup = try storing { () throws(StoreError) in
-                try share.look(at: context.path, wait: wait)
-            }
-            let check = WriteGuard(share: share, context: context, wait: wait)
-            try check.checkIf(target: lookup.info, path: lookup.path)
-            return lookup
-        }
+    private func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
+        let lookup = try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
+        guard context.ifHeader != nil else { return lookup }
+        let check = WriteGuard(share: share, context: context, wait: wait)
+        try check.checkIf(target: lookup.info, path: lookup.path)
+        return lookup
     }
 }

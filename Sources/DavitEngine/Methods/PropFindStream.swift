@@ -9,21 +9,42 @@ internal import DavitWebDAV
 /// is what makes the unchecked conformance true.
 final class PropFindStream: BodyStream, @unchecked Sendable {
     /// A collection on the way down.
-    private struct Level {
-        var cursor: any MemberCursor
+    private final class Level {
+        let cursor: any MemberCursor
         /// Canonical.
-        var path: ResourcePath
+        let path: ResourcePath
         /// With a slash at its end.
-        var href: [UInt8]
+        let href: [UInt8]
         let info: ResourceInfo
-        var records: [[UInt8]: PropertyRecord]
-        /// What the cursor gave last, and how much of it is written.
-        var members: [Member] = []
-        var written = 0
+        /// Some members may have dead properties that are asked for.
+        let hasProperties: Bool
+        /// Members whose properties have been read, the next one last.
+        var ready: [Ready] = []
+
+        init(
+            cursor: any MemberCursor, path: ResourcePath, href: [UInt8], info: ResourceInfo,
+            hasProperties: Bool
+        ) {
+            self.cursor = cursor
+            self.path = path
+            self.href = href
+            self.info = info
+            self.hasProperties = hasProperties
+        }
     }
 
-    /// Bytes of one piece; what a response adds over it stays until the next.
-    private static let pieceBytes = 48 << 10
+    private struct Ready {
+        let member: Member
+        let path: ResourcePath
+        let properties: [StoredProperty]
+    }
+
+    /// Members whose properties are read at once.
+    private static let readyLimit = 32
+    /// Bytes of a piece; what a response adds over it stays until the next. The first one is small, so that the
+    /// answer begins early; a hop to the pool and back for each costs as much as some ten members.
+    private static let firstPieceBytes = 48 << 10
+    private static let pieceBytes = 192 << 10
 
     private let share: Share
     private let context: RequestContext
@@ -34,8 +55,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var levels: [Level] = []
     private var hasBegun = false
     private var hasEnded = false
-    /// The encoded name of the member that is being written.
-    @safe @exclusivity(unchecked) private var segment: [UInt8] = []
+    /// What is being written, in memory that all members share.
+    @safe @exclusivity(unchecked) private var member = Member()
 
     init(
         share: Share, context: RequestContext, plan: PropFindPlan, depth: Depth, target: ResourcePath,
@@ -78,8 +99,11 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     private func writePiece() throws(WebDAVError) {
+        let limit = hasBegun ? Self.pieceBytes : Self.firstPieceBytes
         if !hasBegun { try begin() }
-        while responses.writer.count < Self.pieceBytes, !levels.isEmpty { try advance() }
+        // A little more, for what the last response adds over it.
+        if !levels.isEmpty { responses.writer.reserve(limit + 4096 - responses.writer.count) }
+        while responses.writer.count < limit, let level = levels.last { try advance(level) }
         if levels.isEmpty && !hasEnded {
             hasEnded = true
             responses.writer.end()
@@ -109,71 +133,82 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private func enter(
         _ path: ResourcePath, href: [UInt8], _ info: ResourceInfo
     ) throws(StoreError) {
-        let cursor = try share.resources.members(of: path)
-        let records = try responses.records(ofMembersOf: path)
-        levels.append(Level(cursor: cursor, path: path, href: href, info: info, records: records))
+        levels.append(
+            Level(
+                cursor: try share.resources.members(of: path), path: path, href: href, info: info,
+                hasProperties: responses.hasProperties(below: path)))
     }
 
-    /// Writes some members, or fetches the next ones, or leaves the collection.
-    private func advance() throws(WebDAVError) {
-        let top = levels.count - 1
-        guard levels[top].written < levels[top].members.count else {
-            let members = try storing { () throws(StoreError) in try levels[top].cursor.next() }
-            guard !members.isEmpty else {
-                levels.removeLast()
-                return
-            }
-            levels[top].members = members
-            levels[top].written = 0
+    /// Writes the next member, or leaves the collection.
+    private func advance(_ level: Level) throws(WebDAVError) {
+        if level.hasProperties { return try advanceWithProperties(level) }
+        guard try storing({ () throws(StoreError) in try level.cursor.next(&member) }) else {
+            levels.removeLast()
             return
         }
-        let level = levels[top]
-        for index in level.written..<level.members.count {
-            levels[top].written = index + 1
-            let member = level.members[index]
-            try write(member, in: level)
-            if depth == .infinity && member.info.isCollection {
-                // Its members come next.
-                return try descend(member, from: level)
-            }
-            if responses.writer.count >= Self.pieceBytes { return }
-        }
+        try write(member, in: level)
+        try descend(member, from: level)
     }
 
     private func write(_ member: Member, in level: Level) throws(WebDAVError) {
-        segment.removeAll(keepingCapacity: true)
-        PercentCoding.append(member.name, to: &segment)
-        responses.writer.beginResponse(
-            href: level.href, member: segment, isCollection: member.info.isCollection)
+        // A link's properties are those of what it leads to, which is a member of another collection.
+        if let path = member.canonicalPath {
+            let properties = try storing { () throws(StoreError) in
+                try responses.properties(at: path, of: member.info)
+            }
+            return try write(member, at: path, properties: properties, in: level)
+        }
         guard responses.needsPath else {
-            return try responses.write(member, at: level.path, properties: [])
+            return try write(member, at: level.path, properties: [], in: level)
         }
-        guard let path = member.canonicalPath ?? level.path.appending(member.name) else { return }
-        let properties = try storing { () throws(StoreError) in
-            try self.properties(of: member, at: path, in: level)
-        }
+        guard let path = level.path.appending(member.name) else { return }
+        try write(member, at: path, properties: [], in: level)
+    }
+
+    private func write(
+        _ member: Member, at path: ResourcePath, properties: [StoredProperty], in level: Level
+    ) throws(WebDAVError) {
+        responses.writer.beginResponse(
+            href: level.href, member: member.name, isCollection: member.info.isCollection)
         try responses.write(member, at: path, properties: properties)
     }
 
-    private func properties(
-        of member: Member, at path: ResourcePath, in level: Level
-    ) throws(StoreError) -> [StoredProperty] {
-        // A link's properties are those of what it leads to, which is a member of another collection.
-        if member.canonicalPath != nil { return try responses.properties(at: path, of: member.info) }
-        guard let record = level.records[member.name] else { return [] }
-        return record.binding.holds(for: member.info.identity) ? record.properties : []
+    private func advanceWithProperties(_ level: Level) throws(WebDAVError) {
+        if level.ready.isEmpty {
+            level.ready = try storing { () throws(StoreError) in try read(level) }
+        }
+        guard let next = level.ready.popLast() else {
+            levels.removeLast()
+            return
+        }
+        try write(next.member, at: next.path, properties: next.properties, in: level)
+        try descend(next.member, from: level)
     }
 
-    /// Goes into a member, unless a link leads back to a collection on the way down.
+    /// The next members with their properties, in reverse order; empty at the end.
+    private func read(_ level: Level) throws(StoreError) -> [Ready] {
+        let members = try level.cursor.next(limit: Self.readyLimit)
+        let paths = members.map { $0.canonicalPath ?? level.path.appending($0.name) ?? level.path }
+        let properties = try responses.properties(of: zip(paths, members).map { ($0, $1.info.identity) })
+        return members.indices.reversed().map { place in
+            Ready(member: members[place], path: paths[place], properties: properties[place])
+        }
+    }
+
+    /// Goes into a member, if that is asked for, unless a link leads back to a collection on the way down.
     private func descend(_ member: Member, from level: Level) throws(WebDAVError) {
         let info = member.info
+        guard depth == .infinity && info.isCollection else { return }
         let isOnTheWay = levels.contains {
             $0.info.identity == info.identity && $0.info.volume == info.volume
         }
         if isOnTheWay { return }
         guard let path = member.canonicalPath ?? level.path.appending(member.name) else { return }
         do throws(StoreError) {
-            try enter(path, href: level.href + segment + [UInt8(ascii: "/")], info)
+            var href = level.href
+            PercentCoding.append(member.name, to: &href)
+            href.append(UInt8(ascii: "/"))
+            try enter(path, href: href, info)
         } catch {
             switch error {
             // Not readable, or gone meanwhile: it was listed, and its members are not to be had.

@@ -29,9 +29,15 @@ public enum HTTPDate {
 
     /// `1994-11-06T08:49:37Z` (RFC 3339), for `creationdate`.
     public static func iso8601(_ timestamp: Timestamp) -> [UInt8] {
-        let time = CivilTime(timestamp)
         var text: [UInt8] = []
         text.reserveCapacity(20)
+        appendISO8601(timestamp, to: &text)
+        return text
+    }
+
+    /// Appends the 20 bytes of ``iso8601(_:)``.
+    public static func appendISO8601(_ timestamp: Timestamp, to text: inout [UInt8]) {
+        let time = CivilTime(timestamp)
         appendTwoDigits(time.year / 100, to: &text)
         appendTwoDigits(time.year % 100, to: &text)
         text.append(UInt8(ascii: "-"))
@@ -41,7 +47,6 @@ public enum HTTPDate {
         text.append(UInt8(ascii: "T"))
         appendTime(time, to: &text)
         text.append(UInt8(ascii: "Z"))
-        return text
     }
 
     /// Parses any of the three formats; nil if it is none of them or no date of the calendar. The name of

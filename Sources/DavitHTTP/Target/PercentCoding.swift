@@ -32,31 +32,57 @@ public enum PercentCoding {
 
     /// Appends one segment, encoding all but unreserved characters (§2.3); hexadecimal digits in upper case.
     public static func append(_ segment: some Collection<UInt8>, to buffer: inout [UInt8]) {
-        segment.withSpan { bytes in
-            for index in 0..<bytes.count { append(bytes[index], to: &buffer) }
-        }
+        segment.withSpan { append($0, to: &buffer) { $0.isUnreserved } }
     }
+
+    /// Writes one segment, encoded as ``append(_:to:)-(Collection<UInt8>,_)`` does, to `memory`.
+    /// - Parameter memory: three times as long as the segment.
+    /// - Returns: how many bytes were written.
+    package static func write(_ segment: [UInt8], to memory: UnsafeMutableRawBufferPointer) -> Int {
+        let bytes = segment.span
+        guard memory.count >= longest(bytes.count), let start = memory.baseAddress else { return 0 }
+        return unsafe write(bytes, to: start) { $0.isUnreserved }
+    }
+
+    /// The most bytes that `count` bytes become.
+    package static func longest(_ count: Int) -> Int { 3 * count }
 
     /// Appends a path with its leading slash: every segment encoded, the slashes between them not.
     public static func append(_ path: ResourcePath, to buffer: inout [UInt8]) {
         buffer.append(UInt8(ascii: "/"))
-        for byte in path.bytes {
-            if byte == UInt8(ascii: "/") {
-                buffer.append(byte)
-            } else {
-                append(byte, to: &buffer)
-            }
+        append(path.bytes.span, to: &buffer) { $0.isUnreserved || $0 == UInt8(ascii: "/") }
+    }
+
+    @inline(__always)
+    private static func append(
+        _ bytes: borrowing Span<UInt8>, to buffer: inout [UInt8], keeping stays: (UInt8) -> Bool
+    ) {
+        unsafe withUnsafeTemporaryAllocation(byteCount: longest(bytes.count), alignment: 1) { memory in
+            guard let start = memory.baseAddress else { return }
+            let count = unsafe write(bytes, to: start, keeping: stays)
+            unsafe buffer.append(contentsOf: UnsafeRawBufferPointer(start: start, count: count))
         }
     }
 
-    private static func append(_ byte: UInt8, to buffer: inout [UInt8]) {
-        if byte.isUnreserved {
-            buffer.append(byte)
-        } else {
-            buffer.append(UInt8(ascii: "%"))
-            buffer.append(upperHex(byte >> 4))
-            buffer.append(upperHex(byte & 15))
+    /// - Parameter start: of ``longest(_:)`` bytes.
+    @inline(__always)
+    private static func write(
+        _ bytes: borrowing Span<UInt8>, to start: UnsafeMutableRawPointer, keeping stays: (UInt8) -> Bool
+    ) -> Int {
+        var count = 0
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            if stays(byte) {
+                unsafe start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+                count += 1
+            } else {
+                unsafe start.storeBytes(of: UInt8(ascii: "%"), toByteOffset: count, as: UInt8.self)
+                unsafe start.storeBytes(of: upperHex(byte >> 4), toByteOffset: count + 1, as: UInt8.self)
+                unsafe start.storeBytes(of: upperHex(byte & 15), toByteOffset: count + 2, as: UInt8.self)
+                count += 3
+            }
         }
+        return count
     }
 
     private static func upperHex(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 48 + nibble : 55 + nibble }

@@ -40,14 +40,8 @@ public final class MemoryStateStore: StateStore {
         rows.withLock { rows in rows.record(at: path) }
     }
 
-    public func records(ofMembersOf path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
-        rows.withLock { rows in
-            var records: [[UInt8]: PropertyRecord] = [:]
-            for member in rows.properties.keys where member.parent == path {
-                records[Array(member.name)] = rows.record(at: member)
-            }
-            return records
-        }
+    public func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
+        rows.withLock { rows in paths.map { rows.record(at: $0) } }
     }
 
     public func records(

@@ -133,23 +133,39 @@ public final class ShareState: Sendable {
     public func properties(
         at path: ResourcePath, identity: ResourceIdentity
     ) throws(StateError) -> [StoredProperty] {
-        guard hasProperties else { return [] }
-        let isWorthAsking = index.withLock { index in
-            guard let node = index.node(at: path), node.hasProperties else { return false }
-            return node.binding?.holds(for: identity) ?? false
-        }
-        guard isWorthAsking, let record = try store.record(at: path) else { return [] }
-        return record.binding.holds(for: identity) ? record.properties : []
+        try properties(of: [(path, identity)])[0]
     }
 
-    /// The records of the direct members of `path` that have one, by name: one query, or none. The caller
-    /// compares each binding with what the member is now.
-    public func memberProperties(of path: ResourcePath) throws(StateError) -> [[UInt8]: PropertyRecord] {
-        guard hasProperties else { return [:] }
-        let isWorthAsking = index.withLock { index in
+    /// Whether something strictly below `path` has dead properties.
+    public func hasProperties(below path: ResourcePath) -> Bool {
+        guard hasProperties else { return false }
+        return index.withLock { index in
             index.node(at: path).map { $0.propertyCount > ($0.hasProperties ? 1 : 0) } ?? false
         }
-        return isWorthAsking ? try store.records(ofMembersOf: path) : [:]
+    }
+
+    /// The dead properties of several resources, each as ``properties(at:identity:)`` gives them: one question
+    /// to the store, or none.
+    public func properties(
+        of resources: [(path: ResourcePath, identity: ResourceIdentity)]
+    ) throws(StateError) -> [[StoredProperty]] {
+        var found = [[StoredProperty]](repeating: [], count: resources.count)
+        guard hasProperties else { return found }
+        let places = index.withLock { index in
+            resources.indices.filter { place in
+                guard let node = index.node(at: resources[place].path), node.hasProperties else {
+                    return false
+                }
+                return node.binding?.holds(for: resources[place].identity) ?? false
+            }
+        }
+        guard !places.isEmpty else { return found }
+        let records = try store.records(at: places.map { resources[$0].path })
+        for (place, record) in zip(places, records) {
+            guard let record, record.binding.holds(for: resources[place].identity) else { continue }
+            found[place] = record.properties
+        }
+        return found
     }
 
     /// The records at `path` and below it: one query, or none.

@@ -6,12 +6,24 @@ internal import Darwin
     private let capacity: Int
     private var stream: UnsafeMutablePointer<DIR>?
     /// Type and name with its NUL of each entry, one after the other.
-    private var storage: [UInt8] = []
+    private var storage: UnsafeMutableRawPointer
+    private var filled = 0
+    /// Where the next entry is.
+    private var offset = 0
+    /// Where the present one is.
+    private var present = 0
+    /// The most that one entry takes: its type, a name and a NUL.
+    private static let entryLimit = 1 + Int(MAXPATHLEN) + 1
 
     /// - Parameter capacity: bytes gathered at once, about.
-    package init(capacity: Int) { self.capacity = capacity }
+    package init(capacity: Int) {
+        self.capacity = capacity
+        unsafe storage = UnsafeMutableRawPointer.allocate(
+            byteCount: capacity + Self.entryLimit, alignment: 8)
+    }
 
     deinit {
+        unsafe storage.deallocate()
         if let stream = unsafe stream { unsafe closedir(stream) }
     }
 
@@ -21,22 +33,24 @@ internal import Darwin
     package mutating func read(
         from directory: borrowing FileDescriptor, limitBytes: Int = .max
     ) throws(SystemError) -> Bool {
-        storage.removeAll(keepingCapacity: true)
+        (filled, offset) = (0, 0)
         let open = try unsafe stream ?? openStream(directory.rawValue)
-        while storage.count < min(capacity, limitBytes) {
+        while filled < min(capacity, limitBytes) {
             errno = 0
             guard let entry = unsafe readdir(open) else {
                 if errno != 0 { throw SystemError(errno: errno, call: "readdir") }
                 break
             }
-            storage.append(unsafe entry.pointee.d_type)
-            let length = Int(unsafe entry.pointee.d_namlen)
+            let length = min(Int(unsafe entry.pointee.d_namlen), Int(MAXPATHLEN))
+            unsafe storage.storeBytes(of: entry.pointee.d_type, toByteOffset: filled, as: UInt8.self)
             unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
-                unsafe storage.append(contentsOf: name.prefix(length))
+                guard let start = unsafe name.baseAddress else { return }
+                unsafe (storage + filled + 1).copyMemory(from: start, byteCount: length)
             }
-            storage.append(0)
+            unsafe storage.storeBytes(of: 0, toByteOffset: filled + 1 + length, as: UInt8.self)
+            filled += length + 2
         }
-        return !storage.isEmpty
+        return filled > 0
     }
 
     private mutating func openStream(_ number: Int32) throws(SystemError) -> UnsafeMutablePointer<DIR> {
@@ -51,21 +65,22 @@ internal import Darwin
         return unsafe opened
     }
 
-    /// Calls `body` for each entry of the block but `.` and `..`.
-    package borrowing func scan<Failure: Error>(
-        _ body: (borrowing DirectoryEntry) throws(Failure) -> Void
-    ) throws(Failure) {
-        try unsafe storage.withUnsafeBytes { bytes throws(Failure) in
-            var offset = 0
-            while offset < bytes.count, let start = unsafe bytes.baseAddress {
-                let name = unsafe (start + offset + 1).assumingMemoryBound(to: CChar.self)
-                let length = unsafe strlen(name)
-                let entry = unsafe DirectoryEntry(
-                    name: name, limit: length + 1, kind: DirectoryEntry.Kind(dirent: bytes[offset]))
-                if !entry.isSelfOrParent { try body(entry) }
-                offset += length + 2
-            }
+    /// Goes on to the next entry of the block but `.` and `..`; false at its end.
+    package mutating func advance() -> Bool {
+        while offset < filled {
+            present = offset
+            offset += unsafe strlen((storage + offset + 1).assumingMemoryBound(to: CChar.self)) + 2
+            if !entry.isSelfOrParent { return true }
         }
+        return false
+    }
+
+    /// The entry that ``advance()`` came to.
+    package var entry: DirectoryEntry {
+        let kind = unsafe storage.load(fromByteOffset: present, as: UInt8.self)
+        return unsafe DirectoryEntry(
+            name: UnsafeRawPointer(storage + present + 1).assumingMemoryBound(to: CChar.self),
+            limit: offset - present - 1, kind: DirectoryEntry.Kind(dirent: kind))
     }
 }
 

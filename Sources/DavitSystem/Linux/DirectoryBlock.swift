@@ -6,6 +6,10 @@ internal import CLinux
     private let storage: UnsafeMutableRawPointer
     private let capacity: Int
     private var filled = 0
+    /// Where the next entry is.
+    private var offset = 0
+    /// Where the present one is.
+    private var present = 0
 
     /// - Parameter capacity: bytes read at once; an entry takes about 24 bytes and its name.
     package init(capacity: Int) {
@@ -22,7 +26,7 @@ internal import CLinux
         let number = directory.rawValue
         let limit = min(capacity, limitBytes)
         let buffer = unsafe storage
-        filled = 0
+        (filled, offset) = (0, 0)
         do {
             filled = try FileCall.run("getdents64") { unsafe davit_getdents64(number, buffer, limit) }
         } catch {
@@ -33,23 +37,26 @@ internal import CLinux
         return filled > 0
     }
 
-    /// Calls `body` for each entry of the block but `.` and `..`.
-    package borrowing func scan<Failure: Error>(
-        _ body: (borrowing DirectoryEntry) throws(Failure) -> Void
-    ) throws(Failure) {
+    /// Goes on to the next entry of the block but `.` and `..`; false at its end.
+    package mutating func advance() -> Bool {
         // struct linux_dirent64: inode (8), offset (8), record length (2), type (1), name.
-        var offset = 0
         while offset + 19 < filled {
-            let record = unsafe storage + offset
-            let length = Int(unsafe record.loadUnaligned(fromByteOffset: 16, as: UInt16.self))
-            guard length > 19, offset + length <= filled else { return }
-            let kind = unsafe record.load(fromByteOffset: 18, as: UInt8.self)
-            let entry = unsafe DirectoryEntry(
-                name: UnsafeRawPointer(record + 19).assumingMemoryBound(to: CChar.self),
-                limit: length - 19, kind: DirectoryEntry.Kind(dirent: kind))
-            if !entry.isSelfOrParent { try body(entry) }
+            let length = Int(unsafe storage.loadUnaligned(fromByteOffset: offset + 16, as: UInt16.self))
+            guard length > 19, offset + length <= filled else { return false }
+            present = offset
             offset += length
+            if !entry.isSelfOrParent { return true }
         }
+        return false
+    }
+
+    /// The entry that ``advance()`` came to.
+    package var entry: DirectoryEntry {
+        let record = unsafe storage + present
+        let kind = unsafe record.load(fromByteOffset: 18, as: UInt8.self)
+        return unsafe DirectoryEntry(
+            name: UnsafeRawPointer(record + 19).assumingMemoryBound(to: CChar.self),
+            limit: offset - present - 19, kind: DirectoryEntry.Kind(dirent: kind))
     }
 }
 

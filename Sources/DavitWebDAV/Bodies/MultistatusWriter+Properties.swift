@@ -9,9 +9,7 @@ extension MultistatusWriter {
 
     public func property(_ dav: StaticString, number: Int64) {
         openPropStat()
-        output.open(dav)
-        output.number(number)
-        output.close(dav)
+        output.element("D:", dav, number: number)
     }
 
     /// A live property whose value is any text; see ``XMLOutput`` for bytes that cannot stand in XML.
@@ -23,9 +21,7 @@ extension MultistatusWriter {
     /// A live property whose value is constant XML, with the prefix `D` for the `DAV:` namespace.
     public func property(_ dav: StaticString, markup: StaticString) {
         openPropStat()
-        output.open(dav)
-        output.markup(markup)
-        output.close(dav)
+        output.element("D:", dav, markup: markup)
     }
 
     /// A live property of any namespace, with any text as its value.
@@ -49,6 +45,16 @@ extension MultistatusWriter {
     /// A property without value: in an answer to propname, to PROPPATCH, or with a status that is no success.
     public func emptyProperty(_ name: PropertyName) {
         openPropStat()
+        writeEmpty(name)
+    }
+
+    /// The same for a name that is written again and again.
+    public func emptyProperty(_ element: EmptyPropertyElement) {
+        openPropStat()
+        output.bytes(element.bytes)
+    }
+
+    fileprivate func writeEmpty(_ name: PropertyName) {
         _ = writeTag(name)
         output.markup("/>")
     }
@@ -83,5 +89,16 @@ extension MultistatusWriter {
             output.byte(UInt8(ascii: "\""))
         }
         return prefix
+    }
+}
+
+/// A property without value as ``MultistatusWriter/emptyProperty(_:)`` writes it, made once.
+public struct EmptyPropertyElement: Hashable, Sendable {
+    fileprivate let bytes: [UInt8]
+
+    public init(_ name: PropertyName) {
+        let writer = MultistatusWriter()
+        writer.writeEmpty(name)
+        bytes = writer.drain()
     }
 }

@@ -28,17 +28,30 @@ public final class MultistatusWriter {
         output.markup("</D:multistatus>")
     }
 
-    /// Starts the answer about one resource; the href is the parts in a row.
+    /// Starts the answer about one resource.
     /// - Parameters:
-    ///   - base: percent-encoded and without what XML does not take; ``Href/sanitise(_:)`` makes it so.
-    ///   - member: one encoded segment, or nothing.
+    ///   - href: percent-encoded and without what XML does not take; ``Href/sanitise(_:)`` makes it so.
     ///   - isCollection: adds a slash, unless there is one already.
-    public func beginResponse(href base: [UInt8], member: [UInt8] = [], isCollection: Bool = false) {
+    public func beginResponse(href: [UInt8], isCollection: Bool = false) {
         output.markup("<D:response><D:href>")
-        output.bytes(base)
-        output.bytes(member)
-        if isCollection, (member.last ?? base.last) != UInt8(ascii: "/") { output.byte(UInt8(ascii: "/")) }
+        output.bytes(href)
+        if isCollection, href.last != UInt8(ascii: "/") { output.byte(UInt8(ascii: "/")) }
         output.markup("</D:href>")
+        hasResult = false
+    }
+
+    /// Starts the answer about a member.
+    /// - Parameters:
+    ///   - href: of the collection, as for ``beginResponse(href:isCollection:)``, with a slash at its end.
+    ///   - member: its name, any bytes.
+    ///   - isCollection: adds a slash.
+    public func beginResponse(href: [UInt8], member: [UInt8], isCollection: Bool) {
+        output.markup("<D:response><D:href>")
+        output.bytes(href)
+        unsafe output.bytes(limit: PercentCoding.longest(member.count)) {
+            unsafe PercentCoding.write(member, to: $0)
+        }
+        output.markup(isCollection ? "/</D:href>" : "</D:href>")
         hasResult = false
     }
 
@@ -87,6 +100,9 @@ public final class MultistatusWriter {
 
     /// Bytes written and not yet taken.
     public var count: Int { output.count }
+
+    /// Makes room for so many more bytes at once, where it is known that they will come.
+    public func reserve(_ byteCount: Int) { output.reserve(byteCount) }
 
     /// Everything written since the last call.
     public func drain() -> [UInt8] { output.drain() }

@@ -23,12 +23,15 @@ public enum LockDiscoveryWriter {
 
     /// The property `supportedlock`: exclusive and shared write locks.
     static func writeSupportedLock(to output: XMLOutput) {
-        output.markup("<D:supportedlock>")
-        output.markup("<D:lockentry><D:lockscope><D:exclusive/></D:lockscope>")
-        output.markup("<D:locktype><D:write/></D:locktype></D:lockentry>")
-        output.markup("<D:lockentry><D:lockscope><D:shared/></D:lockscope>")
-        output.markup("<D:locktype><D:write/></D:locktype></D:lockentry>")
-        output.markup("</D:supportedlock>")
+        output.markup(
+            """
+            <D:supportedlock>\
+            <D:lockentry><D:lockscope><D:exclusive/></D:lockscope>\
+            <D:locktype><D:write/></D:locktype></D:lockentry>\
+            <D:lockentry><D:lockscope><D:shared/></D:lockscope>\
+            <D:locktype><D:write/></D:locktype></D:lockentry>\
+            </D:supportedlock>
+            """)
     }
 
     private static func write(_ lock: ActiveLock, to output: XMLOutput) {

@@ -1,0 +1,99 @@
+import DavitHTTP
+import DavitSQLite
+import DavitStore
+import DavitTesting
+import Testing
+
+struct PropFindTests {
+    /// Every name of a response, with the value of `x:p` in it, or "none".
+    static func values(in body: [UInt8]) -> [String: String] {
+        var values: [String: String] = [:]
+        for response in pieces(of: String(decoding: body, as: UTF8.self), at: "<D:response>").dropFirst() {
+            let href = pieces(of: pieces(of: response, at: "<D:href>")[1], at: "</D:href>")[0]
+            let parts = pieces(of: response, at: "</x:p>")
+            values[href] = parts.count == 2 ? pieces(of: parts[0], at: ">").last : "none"
+        }
+        return values
+    }
+
+    static func pieces(of text: String, at separator: String) -> [String] {
+        text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+    }
+
+    static let stores: [@Sendable (TemporaryFolder) throws -> any StateStore] = [
+        { _ in MemoryStateStore() }, { try SQLiteStateStore(folder: $0.path + "/state") },
+    ]
+
+    /// Properties are read for some members at a time: whoever has some gets their own, in every place, and
+    /// members of members, which come in between, do not disturb it.
+    @Test(arguments: stores.indices, ["1", "infinity"])
+    func everyMemberHasItsOwnDeadProperties(store: Int, depth: String) async throws {
+        let other = try TemporaryFolder()
+        let share = try TestShare(state: Self.stores[store](other))
+        var expected: [String: String] = ["/f/": "none"]
+        #expect(
+            share.shell("mkdir f; for i in $(seq 150); do echo > f/$i; mkdir f/d$i; echo > f/d$i/in; done")
+                == 0)
+        for number in 1...150 {
+            for (name, isDeep) in [
+                ("/f/\(number)", false), ("/f/d\(number)/", false), ("/f/d\(number)/in", true),
+            ] {
+                let isListed = !isDeep || depth == "infinity"
+                if isListed { expected[name] = "none" }
+                guard number % 3 != 0 else { continue }
+                let set = try await share.client.send("PROPPATCH", name, text: setProperty("p", name))
+                #expect(set.status == 207)
+                if isListed { expected[name] = name }
+            }
+        }
+        let answer = try await share.client.send(
+            "PROPFIND", "/f/", [("Depth", depth)], text: askProperty("p"))
+        #expect(answer.status == 207)
+        #expect(Self.values(in: answer.body) == expected)
+        // allprop writes them, too.
+        let all = try await share.client.send("PROPFIND", "/f/", [("Depth", depth)])
+        #expect(Self.values(in: all.body) == expected)
+    }
+
+    /// A link has the properties of what it leads to, also where nothing beside it has any.
+    @Test func aLinkHasThePropertiesOfWhereItLeads() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir f g; echo > f/a; echo > g/b; ln -s ../f/a g/link") == 0)
+        _ = try await share.client.send("PROPPATCH", "/f/a", text: setProperty("p", "v"))
+        let answer = try await share.client.send("PROPFIND", "/g/", [("Depth", "1")], text: askProperty("p"))
+        #expect(Self.values(in: answer.body) == ["/g/": "none", "/g/b": "none", "/g/link": "v"])
+    }
+
+    /// More bodies than are remembered, in an order that forgets some: each is answered as it asks.
+    @Test func everyBodyIsAnsweredAsItAsks() async throws {
+        let share = try TestShare()
+        for round in 0..<3 {
+            for number in 0..<40 {
+                let name = "p\((number * (round + 1)) % 40)"
+                let answer = try await share.client.send(
+                    "PROPFIND", "/", [("Depth", "0")], text: askProperty(name))
+                #expect(answer.status == 207)
+                #expect(
+                    String(decoding: answer.body, as: UTF8.self).contains("<N:\(name) xmlns:N=\"urn:x\"/>"))
+                let broken = try await share.client.send("PROPFIND", "/", [("Depth", "0")], text: "<\(name)")
+                #expect(broken.status == 400)
+            }
+            #expect(try await share.client.send("PROPFIND", "/", [("Depth", "0")], text: "").status == 207)
+        }
+    }
+
+    /// An answer of many pieces is one document, with every member once.
+    @Test func manyPiecesAreOneDocument() async throws {
+        let share = try TestShare()
+        #expect(
+            share.shell(
+                "mkdir f; cd f; for i in $(seq 3000); do echo > \"a <name> & of some length $i\"; done") == 0)
+        let answer = try await share.client.send("PROPFIND", "/f", [("Depth", "1")])
+        let text = String(decoding: answer.body, as: UTF8.self)
+        #expect(text.hasSuffix("</D:response></D:multistatus>"))
+        #expect(text.utf8.count > 1 << 20)
+        #expect(Self.values(in: answer.body).count == 3001)
+        #expect(Self.pieces(of: text, at: "<D:response>").count == 3002)
+        #expect(Self.pieces(of: text, at: "<D:displayname>a &lt;name&gt; &amp; of").count == 3001)
+    }
+}
