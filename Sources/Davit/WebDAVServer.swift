@@ -38,7 +38,7 @@ public final class WebDAVServer: Sendable {
             throw .shareNotUsable(path: path, error)
         }
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
-        state = try Self.openState(in: folder)
+        state = try Self.openState(in: folder, pool)
         let share = try Self.makeShare(resources, state, folder, pool, configuration, log)
         let transport = configuration.transport(log: log)
         let application = WebDAVHandler(share: share, page: FolderListing())
@@ -53,10 +53,13 @@ public final class WebDAVServer: Sendable {
         }
     }
 
-    private static func openState(in folder: OwnedFolder) throws(ServerError) -> SQLiteStateStore {
+    private static func openState(
+        in folder: OwnedFolder, _ pool: BlockingPool
+    ) throws(ServerError) -> SQLiteStateStore {
         do throws(StateError) {
             return try SQLiteStateStore(
-                folder: folder.path, onCommit: { FileFaults.step("sqlite-commit") })
+                folder: folder.path, background: BackgroundWork { pool.start($0) },
+                onCommit: { FileFaults.step("sqlite-commit") })
         } catch {
             throw ServerError.stateNotUsable(path: folder.path, reason: "\(error)")
         }

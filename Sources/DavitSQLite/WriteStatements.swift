@@ -25,7 +25,7 @@ final class WriteStatements {
     let removeLock: Statement
     let removeLocksAt: Statement
     let removeLocksBelow: Statement
-    let removeExpiredLocks: Statement
+    let removeExpiredLock: Statement
 
     let putIntent: Statement
     let dropIntent: Statement
@@ -39,7 +39,7 @@ final class WriteStatements {
         sum += removePropertiesAt.scanSteps + removePropertiesBelow.scanSteps
         sum += movePropertiesAt.scanSteps + movePropertiesBelow.scanSteps
         sum += addLock.scanSteps + refreshLock.scanSteps + removeLock.scanSteps
-        sum += removeLocksAt.scanSteps + removeLocksBelow.scanSteps + removeExpiredLocks.scanSteps
+        sum += removeLocksAt.scanSteps + removeLocksBelow.scanSteps + removeExpiredLock.scanSteps
         return sum + putIntent.scanSteps + dropIntent.scanSteps
     }
 
@@ -98,21 +98,24 @@ final class WriteStatements {
 
         addLock = try Statement(
             """
-            INSERT INTO lock (token, parent, name, is_infinite, is_exclusive, owner, principal,
+            INSERT INTO lock (parent, name, token, number, is_infinite, is_exclusive, owner, principal,
                 timeout_seconds, expiry, root_href)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             ON CONFLICT DO NOTHING
             """, on: connection)
         refreshLock = try Statement(
-            "UPDATE lock SET timeout_seconds = ?2, expiry = ?3 WHERE token = ?1", on: connection)
+            """
+            UPDATE lock SET timeout_seconds = ?4, expiry = ?5 WHERE parent = ?1 AND name = ?2 AND token = ?3
+            """, on: connection)
         removeLock = try Statement(
-            "DELETE FROM lock WHERE token = ?1 RETURNING parent, name", on: connection)
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 AND token = ?3", on: connection)
         removeLocksAt = try Statement(
-            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 RETURNING parent, name", on: connection)
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2", on: connection)
         removeLocksBelow = try Statement(
             "DELETE FROM lock WHERE parent >= ?1 AND parent < ?2 RETURNING parent, name", on: connection)
-        removeExpiredLocks = try Statement(
-            "DELETE FROM lock WHERE expiry <= ?1 RETURNING parent, name", on: connection)
+        removeExpiredLock = try Statement(
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 AND token = ?3 AND expiry <= ?4",
+            on: connection)
 
         putIntent = try Statement(
             """

@@ -48,6 +48,11 @@ public final class BlockingPool: Sendable {
         return job.takeResult()
     }
 
+    /// Has `work` run on a thread of the pool, and returns at once.
+    ///
+    /// - Returns: false, and `work` is not run, when too many jobs wait or the pool is shut down.
+    public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Work { work() }) }
+
     /// Refuses further jobs, and returns when the last one that was accepted has ended. Blocks; not for
     /// threads of the pool.
     public func shutdown() {

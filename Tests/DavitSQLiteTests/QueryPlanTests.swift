@@ -21,8 +21,10 @@ struct QueryPlanTests {
         #expect(try store.records(under: path("a")).count == 300)
         try store.apply([
             .removeProperty(path("a/b1/c1"), .init(namespace: "", local: "p")),
-            .refreshLock(.init(uri: "urn:1"), timeoutSeconds: 1, expiry: Timestamp(seconds: 1)),
-            .removeLock(.init(uri: "urn:2")), .removeExpiredLocks(Timestamp(seconds: 2)),
+            .refreshLock(
+                .init(uri: "urn:1"), root: path("x/1"), timeoutSeconds: 1, expiry: Timestamp(seconds: 1)),
+            .removeLock(.init(uri: "urn:2"), root: path("x/2")),
+            .removeExpiredLock(.init(uri: "urn:1"), root: path("x/1"), now: Timestamp(seconds: 2)),
             .removeLocks(under: path("x/3")), .removeRows(under: path("a/b2")),
             .moveRows(from: path("a/b3"), to: path("z")),
             .bind(path("z/c3"), current: identity, pending: nil),
@@ -40,7 +42,7 @@ struct QueryPlanTests {
         try store.apply([.moveRows(from: path("a"), to: path("e"))])
         try store.apply([.bind(path("free"), current: identity, pending: nil)])
         try store.apply([.removeProperty(path("e/b"), .init(namespace: "", local: "p"))])
-        try store.apply([.removeLock(.init(uri: "urn:2"))])
+        try store.apply([.removeLock(.init(uri: "urn:2"), root: path("d"))])
         let connection = try Connection(path: folder.database, busyMilliseconds: 0)
         #expect(try connection.texts("SELECT CAST(parent || name AS TEXT) FROM resource") == ["/e"])
     }
