@@ -88,6 +88,9 @@ package final class GroupWriter {
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { rows.scanSteps }
 
+    /// See ``Statement/steps``.
+    var steps: Int { rows.steps }
+
     /// Writes the WAL back into the database and empties it, as far as readers let it.
     func checkpoint() throws(StateError) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 

@@ -20,7 +20,10 @@ final class RowWriter {
     }
 
     /// See ``Statement/scanSteps``.
-    var scanSteps: Int { statements.scanSteps }
+    var scanSteps: Int { statements.sum { $0.scanSteps } }
+
+    /// See ``Statement/steps``.
+    var steps: Int { statements.sum { $0.steps } }
 
     /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
     func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {

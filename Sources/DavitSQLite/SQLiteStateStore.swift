@@ -142,6 +142,9 @@ public final class SQLiteStateStore: StateStore {
     /// Rows passed without a key, and sorts, in all statements but those that read everything at start.
     package var scanSteps: Int { writer.mutex.withLock { $0.scanSteps } + readers.scanSteps }
 
+    /// What all changes so far have cost, in steps of SQLite's machine.
+    package var steps: Int { writer.mutex.withLock { $0.steps } }
+
     /// Runs a statement on the writing connection: for tests that need a full or a foreign database.
     package func execute(_ sql: StaticString) throws(StateError) {
         try writer.mutex.withLock { (writer) throws(StateError) in try writer.execute(sql) }

@@ -30,17 +30,17 @@ final class WriteStatements {
     let putIntent: Statement
     let dropIntent: Statement
 
-    /// See ``Statement/scanSteps``.
-    var scanSteps: Int {
-        var sum = binding.scanSteps + putBinding.scanSteps + removeBindingAt.scanSteps
-        sum += removeBindingsBelow.scanSteps + removeUselessBinding.scanSteps
-        sum += moveBindingAt.scanSteps + moveBindingsBelow.scanSteps
-        sum += anyProperty.scanSteps + putProperty.scanSteps + removeProperty.scanSteps
-        sum += removePropertiesAt.scanSteps + removePropertiesBelow.scanSteps
-        sum += movePropertiesAt.scanSteps + movePropertiesBelow.scanSteps
-        sum += addLock.scanSteps + refreshLock.scanSteps + removeLock.scanSteps
-        sum += removeLocksAt.scanSteps + removeLocksBelow.scanSteps + removeExpiredLock.scanSteps
-        return sum + putIntent.scanSteps + dropIntent.scanSteps
+    /// The sum of something that each statement counts.
+    func sum(_ count: (borrowing Statement) -> Int) -> Int {
+        var sum = count(binding) + count(putBinding) + count(removeBindingAt)
+        sum += count(removeBindingsBelow) + count(removeUselessBinding)
+        sum += count(moveBindingAt) + count(moveBindingsBelow)
+        sum += count(anyProperty) + count(putProperty) + count(removeProperty)
+        sum += count(removePropertiesAt) + count(removePropertiesBelow)
+        sum += count(movePropertiesAt) + count(movePropertiesBelow)
+        sum += count(addLock) + count(refreshLock) + count(removeLock)
+        sum += count(removeLocksAt) + count(removeLocksBelow) + count(removeExpiredLock)
+        return sum + count(putIntent) + count(dropIntent)
     }
 
     init(on connection: borrowing Connection) throws(StateError) {

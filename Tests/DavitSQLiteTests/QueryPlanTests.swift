@@ -34,6 +34,33 @@ struct QueryPlanTests {
         #expect(store.scanSteps == 0)
     }
 
+    /// A change costs the same, however many other locks and properties there are.
+    @Test func nothingGrowsWithOtherRows() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        func cost(_ changes: [StateChange]) throws -> Int {
+            let before = store.steps
+            try store.apply(changes)
+            return store.steps - before
+        }
+        func costs(_ name: String) throws -> [Int] {
+            let token = LockToken(uri: "urn:\(name)")
+            return [
+                try cost(adding("urn:\(name)", to: name)),
+                try cost([
+                    .refreshLock(token, root: path(name), timeoutSeconds: 1, expiry: Timestamp(seconds: 1))
+                ]),
+                try cost([.removeExpiredLock(token, root: path(name), now: Timestamp(seconds: 0))]),
+                try cost([.removeLock(token, root: path(name))]),
+                try cost(setting(name)), try cost(setting(name, "2")),
+            ]
+        }
+        let alone = try costs("a")
+        try store.apply((0..<10_000).flatMap { adding("urn:x\($0)", to: "other/\($0)") + setting("m/\($0)") })
+        #expect(try costs("b") == alone)
+        #expect(alone.allSatisfy { $0 > 0 })
+    }
+
     /// A transaction leaves no binding that nothing needs.
     @Test func bindingsGoWithTheirRows() throws {
         let folder = TemporaryFolder()
