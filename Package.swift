@@ -98,7 +98,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitSystem"]),
+        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
     ],
     swiftLanguageModes: [.v6]
 )

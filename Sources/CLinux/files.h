@@ -63,6 +63,8 @@ static inline int davit_renameat2(int from, const char *old, int to, const char 
     return (int)syscall(SYS_renameat2, from, old, to, name, flags);
 }
 
+static inline int davit_syncfs(int file) { return (int)syscall(SYS_syncfs, file); }
+
 static inline long davit_copy_file_range(int from, int to, size_t count) {
     return syscall(SYS_copy_file_range, from, (void *)0, to, (void *)0, count, 0u);
 }

@@ -18,6 +18,18 @@ static inline int davit_bind_text(sqlite3_stmt *statement, int index, const void
     return sqlite3_bind_text64(statement, index, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+static inline int davit_note_log(void *pages, sqlite3 *connection, const char *database, int count) {
+    (void)connection;
+    (void)database;
+    *(int *)pages = count;
+    return SQLITE_OK;
+}
+
+/* After each commit `pages` is the length of the write-ahead log; SQLite makes no checkpoints of its own then. */
+static inline void davit_watch_log(sqlite3 *connection, int *pages) {
+    sqlite3_wal_hook(connection, davit_note_log, pages);
+}
+
 /* Whether an error number of the system means that no space is left. */
 static inline int davit_is_out_of_space(int number) {
     return number == ENOSPC || number == EDQUOT;

@@ -1,3 +1,4 @@
+public import DavitFileStore
 public import DavitSystem
 
 /// How a server listens, who may come in, and where its state is kept.
@@ -27,6 +28,8 @@ public struct Configuration: Sendable {
     public var publicURLs: [String] = []
     /// Lines up to this level go to standard error.
     public var logLevel = Log.Level.info
+    /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
+    public var sync = SyncLevel.none
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.

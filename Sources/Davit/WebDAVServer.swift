@@ -33,12 +33,12 @@ public final class WebDAVServer: Sendable {
         log = Log(level: configuration.logLevel)
         pool = BlockingPool()
         do throws(FileResourceStore.RootError) {
-            resources = try FileResourceStore(root: path)
+            resources = try FileResourceStore(root: path, sync: configuration.sync)
         } catch {
             throw .shareNotUsable(path: path, error)
         }
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
-        state = try Self.openState(in: folder)
+        state = try Self.openState(in: folder, configuration.sync, pool)
         let share = try Self.makeShare(resources, state, folder, pool, configuration, log)
         var transport = configuration.transport(log: log)
         transport.upkeep = { [resources] in resources.closeUnusedFiles() }
@@ -54,10 +54,19 @@ public final class WebDAVServer: Sendable {
         }
     }
 
-    private static func openState(in folder: OwnedFolder) throws(ServerError) -> SQLiteStateStore {
+    private static func openState(
+        in folder: OwnedFolder, _ sync: SyncLevel, _ pool: BlockingPool
+    ) throws(ServerError) -> SQLiteStateStore {
+        if sync == .full {
+            do throws(SystemError) { try folder.sync() } catch {
+                throw .stateFolderNotUsable(path: folder.path, error)
+            }
+        }
         do throws(StateError) {
             return try SQLiteStateStore(
-                folder: folder.path, onCommit: { FileFaults.step("sqlite-commit") })
+                folder: folder.path, durability: sync == .full ? .powerLoss : .processDeath,
+                background: BackgroundWork { pool.start($0) },
+                onCommit: { FileFaults.step("sqlite-commit") })
         } catch {
             throw ServerError.stateNotUsable(path: folder.path, reason: "\(error)")
         }

@@ -8,10 +8,12 @@ extension FileResourceStore {
         if path.isRoot { throw .alreadyExists }
         let parent = try share.openParent(of: path)
         let name = Array(path.name)
-        return try storing(absent: .missingAncestor) { () throws(SystemError) in
+        let info = try storing(absent: .missingAncestor) { () throws(SystemError) in
             try parent.makeDirectory(name, mode: 0o777)
             return ResourceInfo(try parent.status(of: name), stamp: 0)
         }
+        try share.sync.names(in: parent)
+        return info
     }
 
     public func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
@@ -44,6 +46,7 @@ extension FileResourceStore {
                 try from.unlink(name)
             }
         }
+        try share.sync.names(to: to, from: from)
     }
 
     /// Where the volume cannot exchange, `b` is hidden, `a` takes its place and `b` takes that of `a`. A crash
@@ -65,6 +68,7 @@ extension FileResourceStore {
             }
             throw StoreError(error)
         }
+        try share.sync.names(in: parent)
     }
 
     public func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
@@ -74,6 +78,7 @@ extension FileResourceStore {
         } catch {
             throw error.code == .notDirectory ? .wrongKind : StoreError(error)
         }
+        try share.sync.names(in: parent)
     }
 
     public func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
@@ -85,6 +90,10 @@ extension FileResourceStore {
         let mode = isExecutable ? status.mode | executable : status.mode & ~0o111
         if mode == status.mode { return }
         try storing { () throws(SystemError) in try parent.setMode(mode, of: name) }
+        do throws(StoreError) { try share.sync.attributes(of: name, in: parent) } catch {
+            try? parent.setMode(status.mode, of: name)
+            throw error
+        }
     }
 
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {

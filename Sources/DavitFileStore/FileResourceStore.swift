@@ -19,15 +19,18 @@ public final class FileResourceStore: ResourceStore {
     public let rootIdentity: ResourceIdentity
 
     /// Opens the folder; it stays the same one even if it is renamed.
-    public convenience init(root path: String) throws(RootError) {
-        try self.init(root: path, walksComponents: false)
+    /// - Parameter sync: what each call waits for before it returns.
+    public convenience init(root path: String, sync: SyncLevel = .none) throws(RootError) {
+        try self.init(root: path, walksComponents: false, sync: sync)
     }
 
     /// - Parameter walksComponents: as on a system that cannot resolve a path beneath a directory in one call.
-    package init(root path: String, walksComponents: Bool) throws(RootError) {
+    package init(
+        root path: String, walksComponents: Bool, sync: SyncLevel = .none
+    ) throws(RootError) {
         do {
             share = SharedFolder(
-                directory: try RootDirectory(opening: path, walksComponents: walksComponents))
+                directory: try RootDirectory(opening: path, walksComponents: walksComponents), sync: sync)
             let status = try share.directory.descriptor.status()
             rootIdentity = ResourceInfo(status, stamp: 0).identity
             keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil

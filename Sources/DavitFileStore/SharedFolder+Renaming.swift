@@ -24,10 +24,22 @@ extension SharedFolder {
     ) throws(StoreError) -> Bool {
         do {
             try from.rename(name, to: to, asFree: newName)
-            return true
         } catch {
             guard error.isUnsupported else { throw StoreError(error) }
             return false
+        }
+        try syncRename(of: name, in: from, to: newName, in: to)
+        return true
+    }
+
+    /// A rename that may not be on the disk is undone: whoever called has rows that depend on it.
+    private func syncRename(
+        of name: [UInt8], in from: borrowing FileDescriptor, to newName: [UInt8],
+        in to: borrowing FileDescriptor
+    ) throws(StoreError) {
+        do throws(StoreError) { try sync.names(to: to, from: from) } catch {
+            try? to.rename(newName, to: from, as: name)
+            throw error
         }
     }
 
@@ -43,19 +55,29 @@ extension SharedFolder {
         } catch {
             // A directory, or a volume without second names.
             guard error.code == .notPermitted || error.isUnsupported else { throw StoreError(error) }
-            return try storing { () throws(SystemError) in try from.rename(name, to: to, as: newName) }
+            try storing { () throws(SystemError) in try from.rename(name, to: to, as: newName) }
+            return try syncRename(of: name, in: from, to: newName, in: to)
         }
         try storing { () throws(SystemError) in try from.unlink(name) }
+        try syncRename(of: name, in: from, to: newName, in: to)
     }
 
     func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         let first = try openParent(of: a)
         let second = try openParent(of: b)
         let (name, otherName) = (Array(a.name), Array(b.name))
+        var isDone = true
         do {
-            return try first.exchange(name, with: second, otherName)
+            try first.exchange(name, with: second, otherName)
         } catch {
             guard error.isUnsupported else { throw StoreError(error) }
+            isDone = false
+        }
+        if isDone {
+            do throws(StoreError) { return try sync.names(to: second, from: first) } catch {
+                try? first.exchange(name, with: second, otherName)
+                throw error
+            }
         }
         let hidden = ReservedName.random()
         try withNameInUse(hidden) { () throws(StoreError) in
@@ -79,6 +101,8 @@ extension SharedFolder {
             }
             lock.release()
         }
+        // Cut short, it is finished by the intent, as for a crash between its steps.
+        try sync.names(to: second, from: first)
     }
 }
 

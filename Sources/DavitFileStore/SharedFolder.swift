@@ -8,10 +8,12 @@ final class SharedFolder: Sendable {
     let directory: RootDirectory
     /// The segments of the root's real path, to recognise absolute link texts that lead back beneath it.
     let rootSegments: [[UInt8]]
+    let sync: DiskSync
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
-    init(directory: consuming RootDirectory) {
+    init(directory: consuming RootDirectory, sync: SyncLevel) {
+        self.sync = DiskSync(sync)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
         self.directory = directory
     }

@@ -33,9 +33,11 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
                 let copy = try TreeCopy(of: source, to: reservation.openAgain(), in: share)
                 try copy.run(includesMembers: includesMembers)
                 failures = copy.failures
+                try share.sync.tree(reservation.file)
             } else {
                 try Self.copyFile(source, to: reservation.file, in: share)
                 failures = []
+                try share.sync.content(reservation.file)
             }
             info = try storing { () throws(SystemError) in
                 ResourceInfo(try reservation.file.status(), of: reservation.file)

@@ -83,6 +83,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         while true {
             let info = try storing { () throws(SystemError) in try stamp(modified) }
             if let old, info.entityTag == old.entityTag { continue }
+            try share.sync.content(file)
             isSealed = true
             return info
         }
@@ -150,6 +151,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                     ? try linkOver(name, in: directory) : try file.linkUnnamed(to: directory, as: name)
             }
         }
+        try share.sync.names(in: directory)
     }
 
     /// An unnamed file can only be linked to a free name; so it gets a reserved one first.

@@ -43,6 +43,21 @@ package import DavitStore
         return result
     }
 
+    /// Says what its commits, and what it brings back from the log, survive.
+    borrowing func promise(_ durability: SQLiteStateStore.Durability) throws(StateError) {
+        switch durability {
+        case .processDeath: try execute("PRAGMA synchronous = NORMAL")
+        // On Apple's systems a sync ends at the memory of the drive unless it is asked to go further.
+        case .powerLoss: try execute("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
+        }
+    }
+
+    /// Copies of the write-ahead log what no reader needs any more; waits for the disk and for nobody else.
+    borrowing func checkpoint() throws(StateError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        guard code == SQLITE_OK || code == SQLITE_BUSY else { throw unsafe StateError(sqlite: handle) }
+    }
+
     /// Ends the statement that runs, with an error. From any thread, as long as the connection lives.
     borrowing func interrupt() { unsafe sqlite3_interrupt(handle) }
 

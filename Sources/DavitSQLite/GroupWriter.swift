@@ -1,3 +1,4 @@
+internal import CSQLite
 package import DavitStore
 
 /// The writing connection: commits transactions that wait together as one.
@@ -18,25 +19,36 @@ package final class GroupWriter {
 
     private let connection: Connection
     private let rows: RowWriter
+    private let begin: Statement
+    private let end: Statement
+    private let logPages: LogPages
+    private let checkpoints: Checkpoints
     private let onCommit: (@Sendable () -> Void)?
 
+    /// - Parameters:
+    ///   - background: where the log is copied back into the database.
+    ///   - onCommit: see ``SQLiteStateStore``.
     package init(
         path: String, durability: SQLiteStateStore.Durability, busyMilliseconds: Int32,
-        onCommit: (@Sendable () -> Void)?
+        background: BackgroundWork = .immediate, onCommit: (@Sendable () -> Void)?
     ) throws(StateError) {
         let connection = try Connection(path: path, busyMilliseconds: busyMilliseconds)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
             throw .failed(reason: "state.sqlite: no WAL in this folder; use a state folder on a local disk")
         }
-        switch durability {
-        case .processDeath: try connection.execute("PRAGMA synchronous = NORMAL")
-        case .powerLoss: try connection.execute("PRAGMA synchronous = FULL")
-        }
+        try connection.promise(durability)
         // What one large transaction leaves behind does not stay on the disk: 16 MiB.
         try connection.execute("PRAGMA journal_size_limit = 16777216")
         try Schema.migrate(connection)
-        rows = RowWriter(try WriteStatements(on: connection))
+        rows = RowWriter(
+            try WriteStatements(on: connection),
+            lastLockNumber: try connection.integer("SELECT coalesce(max(number), 0) FROM lock"))
+        begin = try Statement("BEGIN IMMEDIATE", on: connection)
+        end = try Statement("COMMIT", on: connection)
+        logPages = LogPages(of: connection)
+        checkpoints = Checkpoints(
+            path: path, durability: durability, busyMilliseconds: busyMilliseconds, background: background)
         self.connection = connection
         self.onCommit = onCommit
     }
@@ -45,56 +57,30 @@ package final class GroupWriter {
     /// - Returns: for each request why it failed, or nil.
     package func commit(_ requests: [Request]) -> [StateError?] {
         do throws(StateError) {
-            return try commitTogether(requests)
+            try commitTogether(requests)
+            return Array(repeating: nil, count: requests.count)
         } catch {
             if requests.count <= 1 { return [error] }
-            // What ended the common transaction says nothing about a single request.
+            // One of them has undone them all. That is so rare that the others need no way around it.
             return requests.flatMap { commit([$0]) }
         }
     }
 
     /// - Throws: if nothing was committed.
-    private func commitTogether(_ requests: [Request]) throws(StateError) -> [StateError?] {
-        let outcomes: [Result<Set<Int>, StateError>]
-        try connection.execute("BEGIN IMMEDIATE")
+    private func commitTogether(_ requests: [Request]) throws(StateError) {
+        var emptying: [Set<Int>] = []
+        try begin.run([])
         do throws(StateError) {
-            // A request that is alone needs no savepoint: its failure is that of the transaction.
-            outcomes =
-                requests.count == 1
-                ? [.success(try rows.apply(requests[0].changes))]
-                : try requests.map { (request) throws(StateError) in try applySeparately(request) }
+            for request in requests { emptying.append(try rows.apply(request.changes)) }
             onCommit?()
-            try connection.execute("COMMIT")
+            try end.run([])
         } catch {
             if connection.isInTransaction { try connection.execute("ROLLBACK") }
             throw error
         }
         onCommit?()
-        return zip(requests, outcomes).map { request, outcome in
-            switch outcome {
-            case .success(let emptying):
-                request.publish(emptying)
-                return nil
-            case .failure(let error):
-                return error
-            }
-        }
-    }
-
-    /// Applies a request so that its failure undoes nothing but itself.
-    /// - Throws: if the whole transaction is lost, as a full disk can do.
-    private func applySeparately(_ request: Request) throws(StateError) -> Result<Set<Int>, StateError> {
-        try connection.execute("SAVEPOINT request")
-        let outcome: Result<Set<Int>, StateError>
-        do throws(StateError) {
-            outcome = .success(try rows.apply(request.changes))
-        } catch {
-            guard connection.isInTransaction else { throw error }
-            try connection.execute("ROLLBACK TO request")
-            outcome = .failure(error)
-        }
-        try connection.execute("RELEASE request")
-        return outcome
+        for (request, emptying) in zip(requests, emptying) { request.publish(emptying) }
+        checkpoints.note(logPages: logPages.count)
     }
 
     // MARK: Care
@@ -102,8 +88,26 @@ package final class GroupWriter {
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { rows.scanSteps }
 
+    /// See ``Statement/steps``.
+    var steps: Int { rows.steps }
+
     /// Writes the WAL back into the database and empties it, as far as readers let it.
     func checkpoint() throws(StateError) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     package func execute(_ sql: StaticString) throws(StateError) { try connection.execute(sql) }
+}
+
+/// How long the write-ahead log of a connection is, in pages.
+@safe private final class LogPages {
+    private let pages: UnsafeMutablePointer<Int32>
+
+    init(of connection: borrowing Connection) {
+        unsafe pages = .allocate(capacity: 1)
+        unsafe pages.initialize(to: 0)
+        unsafe davit_watch_log(connection.handle, pages)
+    }
+
+    deinit { unsafe pages.deallocate() }
+
+    var count: Int32 { unsafe pages.pointee }
 }

@@ -8,17 +8,33 @@ final class RowWriter {
     /// Paths whose binding may have become useless; that is looked at when all changes are done, because a
     /// later change of the same transaction can rely on it.
     private var touched: Set<ResourcePath> = []
+    /// The path that the last change has bound, which the next one mostly is about.
+    private var bound: ResourcePath?
+    /// Of the lock that was created last; numbers of transactions that failed are left out.
+    private var lastLockNumber: Int64
 
-    init(_ statements: WriteStatements) { self.statements = statements }
+    /// - Parameter lastLockNumber: the largest in the table, or 0.
+    init(_ statements: WriteStatements, lastLockNumber: Int64) {
+        self.statements = statements
+        self.lastLockNumber = lastLockNumber
+    }
 
     /// See ``Statement/scanSteps``.
-    var scanSteps: Int { statements.scanSteps }
+    var scanSteps: Int { statements.sum { $0.scanSteps } }
+
+    /// See ``Statement/steps``.
+    var steps: Int { statements.sum { $0.steps } }
 
     /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
     func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
         touched.removeAll(keepingCapacity: true)
+        bound = nil
         var emptying: Set<Int> = []
         for (position, change) in changes.enumerated() {
+            switch change {
+            case .bind, .setProperty, .addLock: break
+            default: bound = nil
+            }
             if case .removeProperty(let path, let name) = change {
                 if try removeProperty(name, at: path) { emptying.insert(position) }
             } else {
@@ -47,14 +63,14 @@ final class RowWriter {
             try putRecord(record, at: path)
         case .addLock(let lock):
             try addLock(lock)
-        case .refreshLock(let token, let timeoutSeconds, let expiry):
-            try statements.refreshLock.run([
-                .text(token.uri), .integer(timeoutSeconds), .integer(expiry.nanoseconds),
-            ])
-        case .removeLock(let token):
-            try removeLocks(statements.removeLock, [.text(token.uri)])
-        case .removeExpiredLocks(let now):
-            try removeLocks(statements.removeExpiredLocks, [.integer(now.nanoseconds)])
+        case .refreshLock(let token, let root, let timeoutSeconds, let expiry):
+            try statements.refreshLock.run(
+                root.key + [.text(token.uri), .integer(timeoutSeconds), .integer(expiry.nanoseconds)])
+        case .removeLock(let token, let root):
+            try removeLocks(at: root, statements.removeLock, [.text(token.uri)])
+        case .removeExpiredLock(let token, let root, let now):
+            try removeLocks(
+                at: root, statements.removeExpiredLock, [.text(token.uri), .integer(now.nanoseconds)])
         case .putIntent(let intent):
             try putIntent(intent)
         case .dropIntent(let id):
@@ -66,12 +82,18 @@ final class RowWriter {
 
     private func bind(_ path: ResourcePath, to binding: Binding) throws(StateError) {
         let old = try self.binding(at: path)
-        if old == binding { return }
         if let old, !old.holds(for: binding.identity) {
             try statements.removePropertiesAt.run(path.key)
-            try removeLocks(statements.removeLocksAt, path.key)
+            try removeLocks(at: path, statements.removeLocksAt)
         }
-        try putBinding(binding, at: path)
+        if old != binding { try putBinding(binding, at: path) }
+        bound = path
+    }
+
+    /// - Throws: if `path` has no binding.
+    private func requireBinding(at path: ResourcePath) throws(StateError) {
+        if bound == path { return }
+        guard try statements.binding.hasRow(path.key) else { throw .unbound(path) }
     }
 
     private func binding(at path: ResourcePath) throws(StateError) -> Binding? {
@@ -90,7 +112,7 @@ final class RowWriter {
     }
 
     private func setProperty(_ property: StoredProperty, at path: ResourcePath) throws(StateError) {
-        guard try statements.binding.hasRow(path.key) else { throw .unbound(path) }
+        try requireBinding(at: path)
         try putProperty(property, at: path)
     }
 
@@ -99,6 +121,8 @@ final class RowWriter {
             path.key + [
                 .text(property.name.namespace), .text(property.name.local), .blob(property.value.element),
             ])
+        // It has a use now. What takes that away again says so.
+        touched.remove(path)
     }
 
     /// - Returns: true if that was the last one.
@@ -127,15 +151,15 @@ final class RowWriter {
     }
 
     private func removeLocks(under path: ResourcePath) throws(StateError) {
-        try removeLocks(statements.removeLocksAt, path.key)
-        try removeLocks(statements.removeLocksBelow, path.belowRange)
+        try removeLocks(at: path, statements.removeLocksAt)
+        try statements.removeLocksBelow.forEachRow(path.belowRange) { row in touched.insert(row.path(0)) }
     }
 
-    /// - Parameter statement: a DELETE that returns the roots of the locks it removes.
+    /// - Parameter statement: a DELETE for locks at one path, which gets its key and `values`.
     private func removeLocks(
-        _ statement: borrowing Statement, _ values: [SQLValue]
+        at path: ResourcePath, _ statement: borrowing Statement, _ values: [SQLValue] = []
     ) throws(StateError) {
-        try statement.forEachRow(values) { row in touched.insert(row.path(0)) }
+        if try statement.run(path.key + values) > 0 { touched.insert(path) }
     }
 
     private func moveRows(from source: ResourcePath, to destination: ResourcePath) throws(StateError) {
@@ -158,14 +182,17 @@ final class RowWriter {
     // MARK: Locks and intents
 
     private func addLock(_ lock: Lock) throws(StateError) {
-        guard try statements.binding.hasRow(lock.root.key) else { throw .unbound(lock.root) }
+        try requireBinding(at: lock.root)
+        lastLockNumber += 1
         let added = try statements.addLock.run(
-            [.text(lock.token.uri)] + lock.root.key + [
-                .integer(lock.depth == .infinity ? 1 : 0), .integer(lock.scope == .exclusive ? 1 : 0),
+            lock.root.key + [
+                .text(lock.token.uri), .integer(lastLockNumber), .integer(lock.depth == .infinity ? 1 : 0),
+                .integer(lock.scope == .exclusive ? 1 : 0),
                 .optional(lock.owner?.element), .optional(lock.principal), .integer(lock.timeoutSeconds),
                 .integer(lock.expiry.nanoseconds), .blob(lock.rootHref),
             ])
         guard added > 0 else { throw .repeatedToken }
+        touched.remove(lock.root)
     }
 
     private func putIntent(_ intent: Intent) throws(StateError) {

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// State in one SQLite database, `state.sqlite` in a folder of its own. The default of the server.
 ///
-/// Transactions that threads ask for at the same time become one commit; see ``CommitLine``.
+/// Transactions that are asked for at the same time become one commit; see ``GroupLine``.
 public final class SQLiteStateStore: StateStore {
     /// What an answered change survives.
     public enum Durability: Sendable {
@@ -15,10 +15,17 @@ public final class SQLiteStateStore: StateStore {
         case powerLoss
     }
 
-    private let line = CommitLine()
-    private let writer: Mutex<GroupWriter>
+    private let line: GroupLine<GroupWriter.Request, StateError>
+    private let writer: Writer
     private let readers: ReaderPool
     private let checks = Mutex(Checks())
+
+    /// The writing connection, and the mutex under which it is used.
+    private final class Writer: Sendable {
+        let mutex: Mutex<GroupWriter>
+
+        init(_ writer: sending GroupWriter) { mutex = Mutex(writer) }
+    }
 
     /// Integrity checks, which may take long.
     private struct Checks {
@@ -31,6 +38,8 @@ public final class SQLiteStateStore: StateStore {
     /// The caller keeps other servers out of the folder.
     ///
     /// - Parameters:
+    ///   - background: where commits are made that nobody waits for with a thread of his own, and where the log is
+    ///     copied back into the database.
     ///   - idleReaders: how many reading connections stay open.
     ///   - busyMilliseconds: how long a call waits while another process uses the database.
     ///   - onCommit: called before and after each commit, on the thread that commits; for tests that end the
@@ -38,8 +47,8 @@ public final class SQLiteStateStore: StateStore {
     /// - Throws: `failed` if the folder cannot be written, if the file is damaged or no state, or if a newer
     ///   version wrote it; `outOfSpace`.
     public init(
-        folder: String, durability: Durability = .processDeath, idleReaders: Int = 4,
-        busyMilliseconds: Int32 = 5000, onCommit: (@Sendable () -> Void)? = nil
+        folder: String, durability: Durability = .processDeath, background: BackgroundWork = .immediate,
+        idleReaders: Int = 4, busyMilliseconds: Int32 = 5000, onCommit: (@Sendable () -> Void)? = nil
     ) throws(StateError) {
         let path = folder + "/state.sqlite"
         // A folder that was there before may be open to others; properties and lock tokens must not be.
@@ -48,19 +57,28 @@ public final class SQLiteStateStore: StateStore {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
             throw .failed(reason: "state folder \(folder): cannot be written (error \(error))")
         }
-        writer = Mutex(
+        let writer = Writer(
             try GroupWriter(
-                path: path, durability: durability, busyMilliseconds: busyMilliseconds, onCommit: onCommit))
+                path: path, durability: durability, busyMilliseconds: busyMilliseconds,
+                background: background, onCommit: onCommit))
+        self.writer = writer
+        line = GroupLine(background: background) { requests in
+            writer.mutex.withLock { $0.commit(requests) }
+        }
         readers = ReaderPool(path: path, busyMilliseconds: busyMilliseconds, idleLimit: idleReaders)
     }
 
     public func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError) {
-        let failure = line.commit(.init(changes: changes, publish: publish)) { requests in
-            writer.withLock { $0.commit(requests) }
-        }
-        if let failure { throw failure }
+        if let failure = line.perform(.init(changes: changes, publish: publish)) { throw failure }
+    }
+
+    public func enqueue(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void,
+        completion: @escaping @Sendable (StateError?) -> Void
+    ) {
+        line.submit(.init(changes: changes, publish: publish), completion: completion)
     }
 
     public func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] {
@@ -118,14 +136,17 @@ public final class SQLiteStateStore: StateStore {
 
     /// Writes the WAL back into the database; for the end of a server. Closing the last connection does it too.
     public func checkpoint() throws(StateError) {
-        try writer.withLock { (writer) throws(StateError) in try writer.checkpoint() }
+        try writer.mutex.withLock { (writer) throws(StateError) in try writer.checkpoint() }
     }
 
     /// Rows passed without a key, and sorts, in all statements but those that read everything at start.
-    package var scanSteps: Int { writer.withLock { $0.scanSteps } + readers.scanSteps }
+    package var scanSteps: Int { writer.mutex.withLock { $0.scanSteps } + readers.scanSteps }
+
+    /// What all changes so far have cost, in steps of SQLite's machine.
+    package var steps: Int { writer.mutex.withLock { $0.steps } }
 
     /// Runs a statement on the writing connection: for tests that need a full or a foreign database.
     package func execute(_ sql: StaticString) throws(StateError) {
-        try writer.withLock { (writer) throws(StateError) in try writer.execute(sql) }
+        try writer.mutex.withLock { (writer) throws(StateError) in try writer.execute(sql) }
     }
 }

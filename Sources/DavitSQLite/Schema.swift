@@ -60,7 +60,33 @@ package enum Schema {
         ) STRICT;
 
         PRAGMA user_version = 1;
+        """,
+        // One tree for locks instead of four: a lock is found by its root, and a commit writes two pages.
         """
+        ALTER TABLE lock RENAME TO lock_1;
+
+        CREATE TABLE lock (
+            parent BLOB NOT NULL,
+            name BLOB NOT NULL,
+            token TEXT NOT NULL,
+            -- The order in which the locks were created.
+            number INTEGER NOT NULL,
+            is_infinite INTEGER NOT NULL,
+            is_exclusive INTEGER NOT NULL,
+            owner BLOB,
+            principal TEXT,
+            timeout_seconds INTEGER NOT NULL,
+            expiry INTEGER NOT NULL,
+            root_href BLOB NOT NULL,
+            PRIMARY KEY (parent, name, token)
+        ) STRICT, WITHOUT ROWID;
+
+        INSERT INTO lock SELECT parent, name, token, number, is_infinite, is_exclusive, owner, principal,
+            timeout_seconds, expiry, root_href FROM lock_1;
+        DROP TABLE lock_1;
+
+        PRAGMA user_version = 2;
+        """,
     ]
 
     /// Brings the database to the newest version, in one transaction.

@@ -59,6 +59,9 @@ internal import DavitStore
         return Int(scanned) + Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_SORT, 0))
     }
 
+    /// Steps of SQLite's machine since it was prepared: what its runs cost, however busy the computer is.
+    var steps: Int { Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+
     private borrowing func bind(_ value: SQLValue, at index: Int32) throws(StateError) {
         let code: Int32
         switch value {

@@ -25,22 +25,22 @@ final class WriteStatements {
     let removeLock: Statement
     let removeLocksAt: Statement
     let removeLocksBelow: Statement
-    let removeExpiredLocks: Statement
+    let removeExpiredLock: Statement
 
     let putIntent: Statement
     let dropIntent: Statement
 
-    /// See ``Statement/scanSteps``.
-    var scanSteps: Int {
-        var sum = binding.scanSteps + putBinding.scanSteps + removeBindingAt.scanSteps
-        sum += removeBindingsBelow.scanSteps + removeUselessBinding.scanSteps
-        sum += moveBindingAt.scanSteps + moveBindingsBelow.scanSteps
-        sum += anyProperty.scanSteps + putProperty.scanSteps + removeProperty.scanSteps
-        sum += removePropertiesAt.scanSteps + removePropertiesBelow.scanSteps
-        sum += movePropertiesAt.scanSteps + movePropertiesBelow.scanSteps
-        sum += addLock.scanSteps + refreshLock.scanSteps + removeLock.scanSteps
-        sum += removeLocksAt.scanSteps + removeLocksBelow.scanSteps + removeExpiredLocks.scanSteps
-        return sum + putIntent.scanSteps + dropIntent.scanSteps
+    /// The sum of something that each statement counts.
+    func sum(_ count: (borrowing Statement) -> Int) -> Int {
+        var sum = count(binding) + count(putBinding) + count(removeBindingAt)
+        sum += count(removeBindingsBelow) + count(removeUselessBinding)
+        sum += count(moveBindingAt) + count(moveBindingsBelow)
+        sum += count(anyProperty) + count(putProperty) + count(removeProperty)
+        sum += count(removePropertiesAt) + count(removePropertiesBelow)
+        sum += count(movePropertiesAt) + count(movePropertiesBelow)
+        sum += count(addLock) + count(refreshLock) + count(removeLock)
+        sum += count(removeLocksAt) + count(removeLocksBelow) + count(removeExpiredLock)
+        return sum + count(putIntent) + count(dropIntent)
     }
 
     init(on connection: borrowing Connection) throws(StateError) {
@@ -98,21 +98,24 @@ final class WriteStatements {
 
         addLock = try Statement(
             """
-            INSERT INTO lock (token, parent, name, is_infinite, is_exclusive, owner, principal,
+            INSERT INTO lock (parent, name, token, number, is_infinite, is_exclusive, owner, principal,
                 timeout_seconds, expiry, root_href)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             ON CONFLICT DO NOTHING
             """, on: connection)
         refreshLock = try Statement(
-            "UPDATE lock SET timeout_seconds = ?2, expiry = ?3 WHERE token = ?1", on: connection)
+            """
+            UPDATE lock SET timeout_seconds = ?4, expiry = ?5 WHERE parent = ?1 AND name = ?2 AND token = ?3
+            """, on: connection)
         removeLock = try Statement(
-            "DELETE FROM lock WHERE token = ?1 RETURNING parent, name", on: connection)
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 AND token = ?3", on: connection)
         removeLocksAt = try Statement(
-            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 RETURNING parent, name", on: connection)
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2", on: connection)
         removeLocksBelow = try Statement(
             "DELETE FROM lock WHERE parent >= ?1 AND parent < ?2 RETURNING parent, name", on: connection)
-        removeExpiredLocks = try Statement(
-            "DELETE FROM lock WHERE expiry <= ?1 RETURNING parent, name", on: connection)
+        removeExpiredLock = try Statement(
+            "DELETE FROM lock WHERE parent = ?1 AND name = ?2 AND token = ?3 AND expiry <= ?4",
+            on: connection)
 
         putIntent = try Statement(
             """

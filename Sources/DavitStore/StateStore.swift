@@ -26,11 +26,11 @@ public enum StateChange: Hashable, Sendable {
     case putRecord(ResourcePath, PropertyRecord)
     /// Adds a lock; its root has been bound earlier and its token is new, or the transaction fails.
     case addLock(Lock)
-    /// Gives a lock new time; an unknown token is no error.
-    case refreshLock(LockToken, timeoutSeconds: Int64, expiry: Timestamp)
-    case removeLock(LockToken)
-    /// Drops every lock that no longer counts at this instant.
-    case removeExpiredLocks(Timestamp)
+    /// Gives a lock new time; no such token at this root is no error.
+    case refreshLock(LockToken, root: ResourcePath, timeoutSeconds: Int64, expiry: Timestamp)
+    case removeLock(LockToken, root: ResourcePath)
+    /// Drops a lock if it no longer counts at this instant: it may have been given new time meanwhile.
+    case removeExpiredLock(LockToken, root: ResourcePath, now: Timestamp)
     case putIntent(Intent)
     case dropIntent(id: Int64)
 }
@@ -57,6 +57,15 @@ public protocol StateStore: Sendable {
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError)
 
+    /// The same, for callers that must not wait: returns at once.
+    ///
+    /// - Parameter completion: called once, on any thread, with why the transaction failed or nil; after
+    ///   `publish`. It must be short.
+    func enqueue(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void,
+        completion: @escaping @Sendable (StateError?) -> Void
+    )
+
     /// All locks with the binding of their root, in the order they were added; expired ones too.
     func locks() throws(StateError) -> [(lock: Lock, binding: Binding)]
     /// Every path that has dead properties, with its binding.
@@ -78,5 +87,18 @@ extension StateStore {
     /// Commits all changes in order, or none.
     public func apply(_ changes: [StateChange]) throws(StateError) {
         try apply(changes) { _ in }
+    }
+
+    /// For stores that answer from memory: done when it returns.
+    public func enqueue(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void,
+        completion: @escaping @Sendable (StateError?) -> Void
+    ) {
+        do throws(StateError) {
+            try apply(changes, publish: publish)
+            completion(nil)
+        } catch {
+            completion(error)
+        }
     }
 }

@@ -48,11 +48,13 @@ public final class BlockingPool: Sendable {
         return job.takeResult()
     }
 
-    /// Runs `work` on a thread of the pool; nobody waits for its end but ``shutdown()``.
+    /// Has `work` run on a thread of the pool, and returns at once; nobody waits for its end but ``shutdown()``.
     ///
     /// Not a task: the first one without an executor of its own starts the threads of Swift's global pool, which
-    /// cost memory and never end. When too many jobs wait or the pool is shut down, `work` is not run.
-    public func start(_ work: sending @escaping () -> sending Void) { _ = submit(Work(work)) }
+    /// cost memory and never end.
+    /// - Returns: false, and `work` is not run, when too many jobs wait or the pool is shut down.
+    @discardableResult
+    public func start(_ work: sending @escaping () -> sending Void) -> Bool { submit(Work(work)) }
 
     /// Refuses further jobs, and returns when the last one that was accepted has ended. Blocks; not for
     /// threads of the pool.

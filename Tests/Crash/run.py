@@ -58,7 +58,8 @@ class SceneRun:
     # The scene
 
     def server(self, **faults):
-        return Server(self.options.debug, self.root, self.state, self.log, fail_call=self.scene.fail_call, **faults)
+        return Server(self.options.debug, self.root, self.state, self.log, sync=self.scene.sync,
+                      fail_call=self.scene.fail_call, **faults)
 
     @contextlib.contextmanager
     def quiet_server(self):

@@ -17,9 +17,9 @@ class Request:
 class Scene:
     """`build(client, tokens)` sets the scene and returns the request; the tokens it took go into `tokens`."""
 
-    def __init__(self, name, build, needs_volume=False, fail_call=None):
+    def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none"):
         """`needs_volume`: /other is a volume of its own. `fail_call`: what this one cannot do."""
-        self.name, self.build = name, build
+        self.name, self.build, self.sync = name, build, sync
         self.needs_volume, self.fail_call = needs_volume, fail_call
 
 
@@ -253,4 +253,11 @@ SCENES = [
         transfer("MOVE", FILE_ROWS, FILE_ROWS),
         transfer("MOVE", TREE_ROWS, TREE_ROWS),
         transfer("MOVE", FILE, NOTHING))],
+    *[Scene(f"{scene.name}, synced", scene.build, sync="full") for scene in (
+        Scene("PUT over, properties and lock", put_over_with_rows),
+        Scene("DELETE file, properties and lock", delete_file_with_rows),
+        Scene("PROPPATCH, properties and execute bits", proppatch_executable),
+        Scene("LOCK free name", lock_free_name),
+        transfer("COPY", TREE_ROWS, TREE_ROWS),
+        transfer("MOVE", FILE_ROWS, FILE_ROWS))],
 ]

@@ -24,8 +24,10 @@ struct QueryPlanTests {
         #expect(try store.records(under: path("a")).count == 300)
         try store.apply([
             .removeProperty(path("a/b1/c1"), .init(namespace: "", local: "p")),
-            .refreshLock(.init(uri: "urn:1"), timeoutSeconds: 1, expiry: Timestamp(seconds: 1)),
-            .removeLock(.init(uri: "urn:2")), .removeExpiredLocks(Timestamp(seconds: 2)),
+            .refreshLock(
+                .init(uri: "urn:1"), root: path("x/1"), timeoutSeconds: 1, expiry: Timestamp(seconds: 1)),
+            .removeLock(.init(uri: "urn:2"), root: path("x/2")),
+            .removeExpiredLock(.init(uri: "urn:1"), root: path("x/1"), now: Timestamp(seconds: 2)),
             .removeLocks(under: path("x/3")), .removeRows(under: path("a/b2")),
             .moveRows(from: path("a/b3"), to: path("z")),
             .bind(path("z/c3"), current: identity, pending: nil),
@@ -33,6 +35,33 @@ struct QueryPlanTests {
             .dropIntent(id: 1),
         ])
         #expect(store.scanSteps == 0)
+    }
+
+    /// A change costs the same, however many other locks and properties there are.
+    @Test func nothingGrowsWithOtherRows() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        func cost(_ changes: [StateChange]) throws -> Int {
+            let before = store.steps
+            try store.apply(changes)
+            return store.steps - before
+        }
+        func costs(_ name: String) throws -> [Int] {
+            let token = LockToken(uri: "urn:\(name)")
+            return [
+                try cost(adding("urn:\(name)", to: name)),
+                try cost([
+                    .refreshLock(token, root: path(name), timeoutSeconds: 1, expiry: Timestamp(seconds: 1))
+                ]),
+                try cost([.removeExpiredLock(token, root: path(name), now: Timestamp(seconds: 0))]),
+                try cost([.removeLock(token, root: path(name))]),
+                try cost(setting(name)), try cost(setting(name, "2")),
+            ]
+        }
+        let alone = try costs("a")
+        try store.apply((0..<10_000).flatMap { adding("urn:x\($0)", to: "other/\($0)") + setting("m/\($0)") })
+        #expect(try costs("b") == alone)
+        #expect(alone.allSatisfy { $0 > 0 })
     }
 
     /// A transaction leaves no binding that nothing needs.
@@ -43,7 +72,7 @@ struct QueryPlanTests {
         try store.apply([.moveRows(from: path("a"), to: path("e"))])
         try store.apply([.bind(path("free"), current: identity, pending: nil)])
         try store.apply([.removeProperty(path("e/b"), .init(namespace: "", local: "p"))])
-        try store.apply([.removeLock(.init(uri: "urn:2"))])
+        try store.apply([.removeLock(.init(uri: "urn:2"), root: path("d"))])
         let connection = try Connection(path: folder.database, busyMilliseconds: 0)
         #expect(try connection.texts("SELECT CAST(parent || name AS TEXT) FROM resource") == ["/e"])
     }

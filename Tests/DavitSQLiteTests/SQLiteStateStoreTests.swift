@@ -124,6 +124,37 @@ struct SQLiteStateStoreTests {
         #expect(try connection.texts("PRAGMA journal_mode") == ["wal"])
     }
 
+    /// Version 1 kept locks in a table of another form.
+    @Test func locksOfTheFirstVersionAreKept() throws {
+        let folder = TemporaryFolder()
+        do {
+            let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+            try Schema.migrate(connection, migrations: Array(Schema.migrations.prefix(1)))
+            try connection.execute(
+                """
+                INSERT INTO resource VALUES (x'2F', x'61', 1, 2, NULL, NULL);
+                INSERT INTO lock VALUES (7, 'urn:b', x'2F', x'61', 1, 0, NULL, 'anna', 60, 70000000000, x'2F61');
+                INSERT INTO lock VALUES (9, 'urn:a', x'2F', x'61', 1, 0, NULL, NULL, 60, 80000000000, x'2F61');
+                """)
+        }
+        let store = try SQLiteStateStore(folder: folder.path)
+        try store.apply(adding("urn:0", to: "a"))
+        let locks = try store.locks().map(\.lock)
+        #expect(locks.map(\.token.uri) == ["urn:b", "urn:a", "urn:0"])
+        #expect(locks[0].principal == "anna" && locks[0].root == path("a"))
+        #expect(locks.map(\.expiry) == [70, 80, 60].map { Timestamp(seconds: $0) })
+        #expect(try store.integrityCheck() == [])
+    }
+
+    /// The log is copied back beside the commits, and starts anew.
+    @Test func theLogDoesNotGrowWithoutEnd() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStateStore(folder: folder.path)
+        for number in 0..<3_000 { try store.apply(setting("a/\(number % 10)", "\(number)", bytes: 2_000)) }
+        let log = try #require(TemporaryFolder.read(folder.path + "/state.sqlite-wal"))
+        #expect(log.count < 2_000 * 4_200)
+    }
+
     // MARK: Faults
 
     @Test func refusesAFileThatIsNoDatabase() {

@@ -13,7 +13,8 @@ struct RandomHistory {
     static let now = Timestamp(seconds: 100)
 
     var generator: SeededGenerator
-    private var lastToken = 0
+    /// Where each lock was put; the token is the position.
+    private var roots: [ResourcePath] = [.root]
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
@@ -28,17 +29,21 @@ struct RandomHistory {
     }
 
     /// Mostly one that exists, now and then the next, seldom one from long ago.
-    private mutating func anyToken() -> LockToken {
-        LockToken(uri: "urn:uuid:\(max(0, lastToken - number(0..<12)))")
+    private mutating func anyLock() -> (token: LockToken, root: ResourcePath) {
+        let position = max(0, roots.count - 1 - number(0..<12))
+        // Seldom one that is somewhere else.
+        let root = number(0..<20) == 0 ? anyPath() : roots[position]
+        return (LockToken(uri: "urn:uuid:\(position)"), root)
     }
 
     private mutating func newLock(at root: ResourcePath) -> Lock {
         // Seldom a token that is taken: the transaction then fails.
-        if number(0..<20) > 0 { lastToken += 1 }
+        let isNew = number(0..<20) > 0
+        if isNew { roots.append(root) }
         var made = lock(
-            String(lastToken), "", number(0..<2) == 0 ? .zero : .infinity,
+            String(roots.count - 1), "", number(0..<2) == 0 ? .zero : .infinity,
             scope: number(0..<2) == 0 ? .shared : .exclusive, expiry: Int64(number(95..<110)))
-        made.root = root
+        made.root = roots[roots.count - 1]
         return made
     }
 
@@ -70,12 +75,17 @@ struct RandomHistory {
         case 18: return [.addLock(newLock(at: path))]
         case 19:
             let expiry = Timestamp(seconds: Int64(number(95..<110)))
-            return [.refreshLock(anyToken(), timeoutSeconds: 60, expiry: expiry)]
-        case 20: return [.removeLock(anyToken())]
+            let (token, root) = anyLock()
+            return [.refreshLock(token, root: root, timeoutSeconds: 60, expiry: expiry)]
+        case 20:
+            let (token, root) = anyLock()
+            return [.removeLock(token, root: root)]
         default:
             let id = Int64(number(1..<4))
             if number(0..<2) == 0 {
-                return [.dropIntent(id: id), .removeExpiredLocks(Timestamp(seconds: 97))]
+                let (token, root) = anyLock()
+                let now = Timestamp(seconds: 101)
+                return [.dropIntent(id: id), .removeExpiredLock(token, root: root, now: now)]
             }
             return [
                 .putIntent(

@@ -57,7 +57,13 @@ struct RandomHistoryTests {
             if step % 50 == 49 { state = try ShareState(store: store) }
             let changes = history.next()
             _ = Self.outcome { () throws(StateError) in try state.commit(changes) }
-            if step % 20 == 19 { state.expireLocks(now: RandomHistory.now) }
+            if step % 20 == 19 {
+                #expect(
+                    state.hasEndedLocks(now: RandomHistory.now)
+                        == (try store.locks().contains { $0.lock.expiry <= RandomHistory.now }))
+                state.expireLocks(now: RandomHistory.now)
+                #expect(try store.locks().allSatisfy { $0.lock.expiry > RandomHistory.now })
+            }
             let snapshot = try StateSnapshot(of: store, paths: [])
             for path in RandomHistory.paths {
                 try Self.compare(state, with: snapshot, at: path, "step \(step): \(changes)")

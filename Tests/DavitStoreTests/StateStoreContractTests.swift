@@ -37,6 +37,21 @@ struct StateStoreContractTests {
         .removeProperty(path(text), PropertyName(namespace: "urn:x", local: name))
     }
 
+    static func refresh(_ token: String, _ root: String) -> StateChange {
+        .refreshLock(
+            LockToken(uri: "urn:uuid:\(token)"), root: path(root), timeoutSeconds: 100,
+            expiry: .init(seconds: 9))
+    }
+
+    static func remove(_ token: String, _ root: String) -> StateChange {
+        .removeLock(LockToken(uri: "urn:uuid:\(token)"), root: path(root))
+    }
+
+    static func expire(_ token: String, _ root: String, now: Int64) -> StateChange {
+        .removeExpiredLock(
+            LockToken(uri: "urn:uuid:\(token)"), root: path(root), now: Timestamp(seconds: now))
+    }
+
     static func binding(_ inode: UInt64, pending: UInt64? = nil) -> Binding {
         Binding(identity: identity(inode), pending: pending.map(identity))
     }
@@ -205,10 +220,7 @@ struct StateStoreContractTests {
                     .addLock(lock("3", "a")),
                 ],
                 [
-                    .refreshLock(
-                        LockToken(uri: "urn:uuid:2"), timeoutSeconds: 100, expiry: .init(seconds: 9)),
-                    .refreshLock(
-                        LockToken(uri: "urn:uuid:9"), timeoutSeconds: 100, expiry: .init(seconds: 9)),
+                    refresh("2", "b"), refresh("9", "b"), refresh("1", "a"),
                 ],
             ],
             locks: [
@@ -219,21 +231,21 @@ struct StateStoreContractTests {
             "a lock goes with its token, an unknown token is no error (§9.11)",
             [
                 [bind("a", 1), .addLock(lock("1", "a")), bind("b", 2), .addLock(lock("2", "b"))],
-                [.removeLock(LockToken(uri: "urn:uuid:1")), .removeLock(LockToken(uri: "urn:uuid:9"))],
+                [remove("1", "a"), remove("9", "a"), remove("2", "a")],
             ],
             locks: [(lock("2", "b"), binding(2))]),
         Case(
             "a lock gives way to the next in one transaction, and the binding stays",
             [
                 [bind("a", 1), .addLock(lock("1", "a"))],
-                [bind("a", 1), .removeLock(LockToken(uri: "urn:uuid:1")), .addLock(lock("2", "a"))],
+                [bind("a", 1), remove("1", "a"), .addLock(lock("2", "a"))],
             ],
             locks: [(lock("2", "a"), binding(1))]),
         Case(
             "a lock has ended at its expiry, not before",
             [
                 [bind("a", 1), .addLock(lock("1", "a", expiry: 50)), .addLock(lock("2", "a", expiry: 51))],
-                [.removeExpiredLocks(Timestamp(seconds: 50))],
+                [expire("1", "a", now: 50), expire("2", "a", now: 50), expire("9", "b", now: 50)],
             ],
             locks: [(lock("2", "a", expiry: 51), binding(1))]),
         Case(
@@ -259,7 +271,7 @@ struct StateStoreContractTests {
         ([set("a", "p", "1")], .unbound(path("a"))),
         ([bind("a/b", 1), set("a", "p", "1")], .unbound(path("a"))),
         ([.addLock(lock("9", "a"))], .unbound(path("a"))),
-        ([bind("a", 1), .addLock(lock("1", "a"))], .repeatedToken),
+        ([.addLock(lock("1", "z"))], .repeatedToken),
         ([.moveRows(from: path("a"), to: path("a/b"))], .overlap(path("a"), path("a/b"))),
         ([.moveRows(from: path("a/b"), to: path("a"))], .overlap(path("a/b"), path("a"))),
         ([.moveRows(from: path("a"), to: path("a"))], .overlap(path("a"), path("a"))),

@@ -1,4 +1,5 @@
 import Davit
+import DavitFileStore
 import Testing
 
 struct ArgumentsTests {
@@ -52,6 +53,8 @@ struct ArgumentsTests {
                 })
         ),
         (["serve", "/srv", "--log-level", "access"], .serve(options { $0.logLevel = .access })),
+        (["serve", "/srv", "--sync", "data"], .serve(options { $0.sync = .data })),
+        (["serve", "/srv", "--sync=full"], .serve(options { $0.sync = .full })),
         (["serve", "/srv", "--grace", "0"], .serve(options { $0.graceSeconds = 0 })),
         (["help", "check"], .help(.check)), (["check", "--help"], .help(.check)),
         (["check", "/srv"], .check(CheckOptions(folder: "/srv"))),
@@ -95,6 +98,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--user", "anna"], .badUser), (["serve", "/srv", "--user", ":x"], .badUser),
         (["serve", "/srv", "--user", "anna:"], .badUser),
         (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
+        (["serve", "/srv", "--sync", "all"], .badSyncLevel("all")),
         // Others could reach these, and nobody is asked for a password.
         (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
         (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),

@@ -1,3 +1,5 @@
+internal import DavitFileStore
+
 /// What the command line asks for.
 package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
@@ -133,6 +135,9 @@ package struct Arguments {
         case .logLevel:
             guard let level = ServeOptions.LogLevel(rawValue: value) else { throw .badLogLevel(value) }
             options.logLevel = level
+        case .sync:
+            guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
+            options.sync = level
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
         case .readOnly: break
         }
@@ -179,6 +184,7 @@ enum ServeOption: String, CaseIterable {
     case publicURL = "--public-url"
     case logLevel = "--log-level"
     case grace = "--grace"
+    case sync = "--sync"
 
     var takesValue: Bool { self != .readOnly }
 }

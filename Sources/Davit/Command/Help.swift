@@ -55,6 +55,12 @@ package enum Help: Hashable, Sendable {
           --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list
           --read-only             nothing can be changed
 
+        what an answered change survives (always the end of the server, however it ends):
+          --sync none             the loss of power: a new file may be short or empty then, locks,
+                                  properties and names are those of a moment before (default)
+          --sync data             the same, but content is on the disk before it gets its name
+          --sync full             the loss of power: content, names, locks and properties
+
         the rest:
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)

@@ -36,6 +36,7 @@ struct ServeCommand {
         configuration.isReadOnly = options.isReadOnly
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
+        configuration.sync = options.sync
         configuration.grace = .seconds(options.graceSeconds)
         configuration.stopsOnSignals = true
         return configuration

@@ -1,3 +1,5 @@
+package import DavitFileStore
+
 /// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
 package struct ServeOptions: Hashable, Sendable {
     /// A name and its password.
@@ -29,6 +31,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var isReadOnly = false
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
+    package var sync = SyncLevel.none
     /// How long requests in flight may take to end after SIGTERM.
     package var graceSeconds = 30
 

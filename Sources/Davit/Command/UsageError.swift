@@ -10,6 +10,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badUser
     case badPublicURL(String)
     case badLogLevel(String)
+    case badSyncLevel(String)
     /// Others can reach the host, and there are no users.
     case openToEverybody(host: String)
 
@@ -27,6 +28,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badUser: "--user is a name, a colon and a password"
         case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
         case .badLogLevel(let value): "there is no log level '\(value)'"
+        case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
         case .openToEverybody(let host):
             "without users, everybody who can reach \(host) could read and change the folder"
         }
@@ -46,6 +48,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
+        case .badSyncLevel: "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
             "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
                 + " --host localhost"

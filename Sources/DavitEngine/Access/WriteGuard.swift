@@ -8,6 +8,8 @@ struct WriteGuard: Sendable {
     let share: Share
     let context: RequestContext
     let wait: Wait
+    /// What has just been looked at: it need not be looked at again for its locks.
+    var known: [Lookup] = []
 
     /// Checks everything that can forbid a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
     /// HTTP preconditions and `If` (412), then locks (423).
@@ -115,12 +117,18 @@ struct WriteGuard: Sendable {
         try storing { () throws(StoreError) in
             var standing: [Lock] = []
             for lock in locks {
-                let info = try share.resources.lookup(lock.root, last: .itself, wait: wait).info
+                let info = try info(at: lock.root)
                 let binding = share.state.binding(ofLockRoot: lock.root)
                 if let info, binding?.holds(for: info.identity) == true { standing.append(lock) }
             }
             return standing
         }
+    }
+
+    /// - Parameter path: canonical.
+    private func info(at path: ResourcePath) throws(StoreError) -> ResourceInfo? {
+        if let known = known.first(where: { $0.path == path }) { return known.info }
+        return try share.resources.lookup(path, last: .itself, wait: wait).info
     }
 }
 

@@ -35,6 +35,13 @@ struct Scene: Sendable {
     }
 }
 
+/// A change that is nothing but rows.
+struct RowChange<Outcome: Sendable>: Sendable {
+    var rows: [StateChange]
+    /// What follows when they are committed.
+    var outcome: Outcome
+}
+
 /// A method that changes something. ``Share/change(_:context:)`` drives it, so that preconditions, `If` and
 /// locks are checked in one place, and again in one section with the change:
 ///
@@ -68,6 +75,13 @@ protocol ChangeMethod: Sendable {
     /// How the paths that change are claimed.
     func claims(on scene: Scene) -> [Claim]
     func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome
+    /// True if it may be enough to change rows.
+    var mayChangeRowsOnly: Bool { get }
+    /// What `commit` would do, where that is to change rows and to touch no resource: the event loop then looks,
+    /// checks and decides, and no thread waits for the commit. Nil where it is not.
+    func rowChange(
+        _ scene: Scene, _ prepared: Prepared, guard: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Outcome>?
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse
 }
 
@@ -83,6 +97,10 @@ extension ChangeMethod {
     func isForOnePlace(_ prepared: Prepared) -> Bool { false }
     func discard(_ prepared: Prepared) async {}
     func claims(on scene: Scene) -> [Claim] { [Claim(path: scene.target.path, mode: .exclusive)] }
+    var mayChangeRowsOnly: Bool { false }
+    func rowChange(
+        _ scene: Scene, _ prepared: Prepared, guard: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Outcome>? { nil }
 }
 
 extension ChangeMethod where Prepared == Void {

@@ -38,6 +38,11 @@ extension Share {
             let section: Section
             do { section = try await sections.acquire(claims(of: method, on: claimed)) } catch { throw .busy }
             defer { section.release() }
+            if let done = try await commitRows(method, prepared, claimed) {
+                if let outcome = done.0 { return (outcome, done.1) }
+                scene = done.1
+                continue
+            }
             let result = try await offload { () throws(WebDAVError) -> (Method.Outcome?, Scene) in
                 var context = claimed.context
                 context.now = now()
@@ -57,6 +62,36 @@ extension Share {
             scene = result.1
         }
         throw .busy
+    }
+
+    /// Commits a change of nothing but rows, without a hop: what it rests on is in memory, and a thread that would
+    /// wait for the commit is not needed.
+    ///
+    /// - Returns: nil if it is more than that or has to wait, and nothing was done; no outcome if what would
+    ///   change is not what is claimed.
+    private func commitRows<Method: ChangeMethod>(
+        _ method: Method, _ prepared: Method.Prepared, _ claimed: Scene
+    ) async throws(WebDAVError) -> (Method.Outcome?, Scene)? {
+        guard method.mayChangeRowsOnly else { return nil }
+        var context = claimed.context
+        context.now = now()
+        if state.hasEndedLocks(now: context.now) { return nil }
+        let current: Scene
+        let change: RowChange<Method.Outcome>?
+        do throws(WebDAVError) {
+            let check: WriteGuard
+            (current, check) = try checkedScene(for: method, context: context, wait: .never)
+            guard current.paths == claimed.paths else { return (nil, current) }
+            change = try method.rowChange(current, prepared, guard: check)
+        } catch {
+            if error.wouldBlock { return nil }
+            throw error
+        }
+        guard let change else { return nil }
+        do throws(StateError) { try await state.commitWithoutBlocking(change.rows) } catch {
+            throw WebDAVError(state: error)
+        }
+        return (change.outcome, current)
     }
 
     /// The claims of the method, and a shared one on everything else that its checks rest on: nothing of it may
@@ -90,7 +125,8 @@ extension Share {
     ) throws(WebDAVError) -> (Scene, WriteGuard) {
         let scene = try scene(for: method, context: context, wait: wait)
         let effects = try method.effects(on: scene)
-        let check = WriteGuard(share: self, context: context, wait: wait)
+        var check = WriteGuard(share: self, context: context, wait: wait)
+        check.known = [scene.target, scene.subject]
         try check.check(
             target: scene.subject.info, path: scene.subject.path, effects: effects + scene.linkEffects)
         return (scene, check)

@@ -10,15 +10,15 @@ extension Share {
     func patch(
         _ path: ResourcePath, _ info: ResourceInfo, rows: [StateChange], executable: Bool?
     ) throws(StoreError) {
-        let binding = StateChange.bind(path, current: info.identity, pending: nil)
-        guard let executable else { return try record(rows.isEmpty ? [] : [binding] + rows) }
+        let bound = Self.patch(of: path, info, rows)
+        guard let executable else { return try record(bound) }
         guard !rows.isEmpty else { return try resources.setExecutable(executable, at: path) }
         // The bits follow the commit; a crash between the two leaves an intent that says what they become.
         let intent = Intent(
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
             isCopy: false, executable: executable)
         let old = try oldProperties(at: path, info)
-        try record([binding] + rows + [.putIntent(intent)])
+        try record(bound + [.putIntent(intent)])
         do throws(StoreError) {
             try resources.setExecutable(executable, at: path)
         } catch {
@@ -27,6 +27,11 @@ extension Share {
             throw error
         }
         forget(intent)
+    }
+
+    /// Changes of the dead properties of a resource as a transaction, which for none is empty.
+    static func patch(of path: ResourcePath, _ info: ResourceInfo, _ rows: [StateChange]) -> [StateChange] {
+        rows.isEmpty ? [] : [.bind(path, current: info.identity, pending: nil)] + rows
     }
 
     private func oldProperties(at path: ResourcePath, _ info: ResourceInfo) throws(StoreError)

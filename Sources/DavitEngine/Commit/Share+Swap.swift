@@ -127,7 +127,12 @@ extension Share {
     ) throws(StoreError) {
         try record([.putIntent(intent)] + rows)
         do throws(StoreError) { try swap() } catch {
-            forget(intent)
+            if (try? resources.identity(at: intent.destination)) == intent.moved {
+                // Done, not known to be on the disk, and not undone either: the rows wait with the intent.
+                report("a rename that could not be synced stands; the next start finishes it: \(error)")
+            } else {
+                forget(intent)
+            }
             throw error
         }
         do throws(StoreError) {

@@ -14,6 +14,8 @@ struct LockMethod: ChangeMethod {
         var locks: [Lock]
         var newToken: LockToken?
         var isNewResource = false
+        /// The tokens that got new time.
+        var refreshed: [LockToken] = []
         /// Locks on members that are in the way; nothing was locked.
         var conflicts: [Lock] = []
     }
@@ -56,20 +58,50 @@ struct LockMethod: ChangeMethod {
         return .new(try parsing { () throws(BodyError) in try LockInfo.parse(bytes) })
     }
 
-    func commit(
+    var mayChangeRowsOnly: Bool { true }
+
+    /// Locks below the target that are looked at on the event loop.
+    private static let lockLimit = 64
+
+    func rowChange(
         _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
-    ) throws(WebDAVError) -> Outcome {
-        switch prepared {
+    ) throws(WebDAVError) -> RowChange<Outcome>? {
+        if scene.target.info == nil { return nil }
+        if check.wait == .never, depth == .infinity,
+            share.state.lockCount(atOrUnder: scene.target.path) > Self.lockLimit
+        {
+            return nil
+        }
+        return switch prepared {
         case .refresh: try refresh(scene, check)
         case .new(let info): try create(info, scene, check)
         }
     }
 
+    func commit(
+        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+    ) throws(WebDAVError) -> Outcome {
+        let change =
+            switch prepared {
+            case .refresh: try refresh(scene, check)
+            case .new(let info): try create(info, scene, check)
+            }
+        try storing { () throws(StoreError) in
+            if change.outcome.isNewResource, let lock = change.outcome.locks.last {
+                try createResource(lock)
+            } else {
+                try share.record(change.rows)
+            }
+        }
+        return change.outcome
+    }
+
     // MARK: A new lock
 
+    /// For a resource that is there; a new one comes with its file.
     private func create(
         _ info: LockInfo, _ scene: Scene, _ check: WriteGuard
-    ) throws(WebDAVError) -> Outcome {
+    ) throws(WebDAVError) -> RowChange<Outcome> {
         let path = scene.target.path
         let covering = try check.locks(covering: path)
         let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
@@ -78,17 +110,18 @@ struct LockMethod: ChangeMethod {
         }
         let below = depth == .infinity ? try check.locks(under: path) : []
         let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
-        guard inside.isEmpty else { return Outcome(locks: [], conflicts: inside) }
-        let lock = makeLock(info, scene)
-        try storing { () throws(StoreError) in
-            if let existing = scene.target.info {
-                try share.record([.bind(path, current: existing.identity, pending: nil), .addLock(lock)])
-            } else {
-                try createResource(lock)
-            }
+        guard inside.isEmpty else {
+            return RowChange(rows: [], outcome: Outcome(locks: [], conflicts: inside))
         }
-        return Outcome(
+        let lock = makeLock(info, scene)
+        let outcome = Outcome(
             locks: covering + [lock], newToken: lock.token, isNewResource: scene.target.info == nil)
+        return RowChange(
+            rows: scene.target.info.map { Self.rows(lock, on: $0) } ?? [], outcome: outcome)
+    }
+
+    private static func rows(_ lock: Lock, on info: ResourceInfo) -> [StateChange] {
+        [.bind(lock.root, current: info.identity, pending: nil), .addLock(lock)]
     }
 
     /// §7.3: a lock on a free name makes an empty resource. The rows come first and name the file that is
@@ -96,18 +129,21 @@ struct LockMethod: ChangeMethod {
     private func createResource(_ lock: Lock) throws(StoreError) {
         let staged = try share.resources.stageContent(for: lock.root, expectedLength: 0)
         let info = try staged.seal(replacing: nil, modified: nil)
-        try share.record([.bind(lock.root, current: info.identity, pending: nil), .addLock(lock)])
+        try share.record(Self.rows(lock, on: info))
         do throws(StoreError) {
             try staged.publish(isReplacing: false)
         } catch {
-            try? share.record([.removeLock(lock.token)])
+            try? share.record([.removeLock(lock.token, root: lock.root)])
             throw error
         }
     }
 
     private func makeLock(_ info: LockInfo, _ scene: Scene) -> Lock {
         var generator = SystemRandomNumberGenerator()
-        let random = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        // Each number is a call of the system.
+        let random = [generator.next(), generator.next()].flatMap { (number: UInt64) in
+            (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
         let isCollection = scene.target.info?.isCollection == true
         let slash = isCollection && !scene.context.endsInSlash
         return Lock(
@@ -120,7 +156,9 @@ struct LockMethod: ChangeMethod {
     // MARK: Refresh
 
     /// §9.10.2: no body, and a token in `If`. Any other refresh is refused.
-    private func refresh(_ scene: Scene, _ check: WriteGuard) throws(WebDAVError) -> Outcome {
+    private func refresh(
+        _ scene: Scene, _ check: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Outcome> {
         guard scene.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
         let covering = try check.locks(covering: scene.target.path)
         var refreshed = covering.filter { scene.context.submittedTokens.contains($0.token.uri) }
@@ -134,18 +172,19 @@ struct LockMethod: ChangeMethod {
             refreshed[index].expiry = expiry
         }
         let changes = refreshed.map {
-            StateChange.refreshLock($0.token, timeoutSeconds: seconds, expiry: expiry)
+            StateChange.refreshLock($0.token, root: $0.root, timeoutSeconds: seconds, expiry: expiry)
         }
-        try storing { () throws(StoreError) in try share.record(changes) }
-        // Its time was up, and another request has just removed it.
-        guard refreshed.allSatisfy({ share.state.lock(for: $0.token, now: scene.context.now) != nil }) else {
-            throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
-        }
-        return Outcome(locks: refreshed, newToken: nil)
+        let outcome = Outcome(locks: refreshed, newToken: nil, refreshed: refreshed.map(\.token))
+        return RowChange(rows: changes, outcome: outcome)
     }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, scene) }
+        // Its time was up, and another request has just removed it.
+        guard outcome.refreshed.allSatisfy({ share.state.lock(for: $0, now: scene.context.now) != nil })
+        else {
+            throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
+        }
         var response = HTTPResponse(outcome.isNewResource ? .created : .ok)
         if let token = outcome.newToken {
             response.fields.append(.lockToken, token.codedURL)

@@ -22,15 +22,58 @@ struct PropPatchMethod: ChangeMethod {
         return try parsing { () throws(BodyError) in try PropertyUpdate.parse(bytes) }
     }
 
+    var mayChangeRowsOnly: Bool { true }
+
     func commit(_ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard) throws(WebDAVError) -> Outcome {
+        let plan = try plan(scene, update)
+        try storing { () throws(StoreError) in
+            try share.patch(scene.target.path, plan.info, rows: plan.rows, executable: plan.executable)
+        }
+        return plan.outcome
+    }
+
+    func rowChange(
+        _ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Outcome>? {
+        let plan = try plan(scene, update)
+        guard plan.executable == nil else { return nil }
+        return RowChange(
+            rows: Share.patch(of: scene.target.path, plan.info, plan.rows), outcome: plan.outcome)
+    }
+
+    private struct Plan {
+        var info: ResourceInfo
+        var rows: [StateChange] = []
+        /// What the execute bits become; nil if they stay.
+        var executable: Bool?
+        var outcome: Outcome
+    }
+
+    private func plan(_ scene: Scene, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
         guard let info = scene.target.info else { throw WebDAVError(.notFound) }
         let names = Self.names(in: update)
         let refused = Set(names.filter { Self.refusal(of: $0, in: update, info: info) })
         guard refused.isEmpty else {
-            return Outcome(results: names.map { ($0, refused.contains($0) ? .forbidden : .failedDependency) })
+            let results: [(PropertyName, HTTPStatus)] = names.map {
+                ($0, refused.contains($0) ? .forbidden : .failedDependency)
+            }
+            return Plan(info: info, outcome: Outcome(results: results))
         }
-        try apply(update, to: scene.target.path, info)
-        return Outcome(results: names.map { ($0, .ok) })
+        var plan = Plan(info: info, outcome: Outcome(results: names.map { ($0, .ok) }))
+        let path = scene.target.path
+        for instruction in update.instructions {
+            if LiveProperty(instruction.name) != nil {
+                plan.executable = Self.executableValue(instruction)
+                continue
+            }
+            switch instruction {
+            case .set(let name, let value):
+                plan.rows.append(.setProperty(path, StoredProperty(name: name, value: value)))
+            case .remove(let name): plan.rows.append(.removeProperty(path, name))
+            }
+        }
+        if plan.executable == info.isExecutable { plan.executable = nil }
+        return plan
     }
 
     private static func names(in update: PropertyUpdate) -> [PropertyName] {
@@ -53,28 +96,6 @@ struct PropPatchMethod: ChangeMethod {
         case "T": return true
         case "F": return false
         default: return nil
-        }
-    }
-
-    private func apply(
-        _ update: PropertyUpdate, to path: ResourcePath, _ info: ResourceInfo
-    ) throws(WebDAVError) {
-        var changes: [StateChange] = []
-        var executable: Bool?
-        for instruction in update.instructions {
-            if LiveProperty(instruction.name) != nil {
-                executable = Self.executableValue(instruction)
-                continue
-            }
-            switch instruction {
-            case .set(let name, let value):
-                changes.append(.setProperty(path, StoredProperty(name: name, value: value)))
-            case .remove(let name): changes.append(.removeProperty(path, name))
-            }
-        }
-        if executable == info.isExecutable { executable = nil }
-        try storing { () throws(StoreError) in
-            try share.patch(path, info, rows: changes, executable: executable)
         }
     }
 

@@ -22,14 +22,23 @@ struct UnlockMethod: ChangeMethod {
         return [Claim(path: root ?? scene.target.path, mode: .exclusive)]
     }
 
+    var mayChangeRowsOnly: Bool { true }
+
     func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {
+        guard let change = try rowChange(scene, prepared, guard: check) else { return }
+        try storing { () throws(StoreError) in try share.record(change.rows) }
+    }
+
+    func rowChange(
+        _ scene: Scene, _ prepared: Void, guard check: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Void>? {
         let covering = try check.locks(covering: scene.target.path)
         // §9.11.1: 409 where no lock with this token covers the target.
         guard let lock = covering.first(where: { $0.token == token }) else {
             throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
         }
         guard check.isOwner(of: lock) else { throw WebDAVError(.forbidden) }
-        try storing { () throws(StoreError) in try share.record([.removeLock(token)]) }
+        return RowChange(rows: [.removeLock(token, root: lock.root)], outcome: ())
     }
 
     func finish(_ outcome: Void, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {

@@ -74,15 +74,15 @@ struct MemoryRows: Sendable {
             guard bindings[lock.root] != nil else { throw .unbound(lock.root) }
             guard !locks.contains(where: { $0.token == lock.token }) else { throw .repeatedToken }
             locks.append(lock)
-        case .refreshLock(let token, let timeoutSeconds, let expiry):
-            for index in locks.indices where locks[index].token == token {
+        case .refreshLock(let token, let root, let timeoutSeconds, let expiry):
+            for index in locks.indices where locks[index].token == token && locks[index].root == root {
                 locks[index].timeoutSeconds = timeoutSeconds
                 locks[index].expiry = expiry
             }
-        case .removeLock(let token):
-            locks.removeAll { $0.token == token }
-        case .removeExpiredLocks(let now):
-            locks.removeAll { $0.expiry <= now }
+        case .removeLock(let token, let root):
+            locks.removeAll { $0.token == token && $0.root == root }
+        case .removeExpiredLock(let token, let root, let now):
+            locks.removeAll { $0.token == token && $0.root == root && $0.expiry <= now }
         case .putIntent(let intent):
             intents[intent.id] = intent
         case .dropIntent(let id):

@@ -38,12 +38,17 @@ extension RowIndex {
             touched.insert(path)
         case .addLock(let lock):
             insert(lock)
-        case .refreshLock(let token, let timeoutSeconds, let expiry):
-            if let held = tokens[token] { refresh(held, timeoutSeconds: timeoutSeconds, expiry: expiry) }
-        case .removeLock(let token):
-            if let held = remove(token) { touched.insert(held.lock.root) }
-        case .removeExpiredLocks(let now):
-            for held in removeExpired(now: now) { touched.insert(held.lock.root) }
+        case .refreshLock(let token, let root, let timeoutSeconds, let expiry):
+            guard let held = held(token, root: root) else { return }
+            refresh(held, timeoutSeconds: timeoutSeconds, expiry: expiry)
+        case .removeLock(let token, let root):
+            guard let held = held(token, root: root) else { return }
+            remove(held)
+            touched.insert(root)
+        case .removeExpiredLock(let token, let root, let now):
+            guard let held = held(token, root: root), held.lock.expiry <= now else { return }
+            remove(held)
+            touched.insert(root)
         case .putIntent, .dropIntent:
             break
         }
@@ -52,7 +57,7 @@ extension RowIndex {
     private mutating func bind(_ path: ResourcePath, to binding: Binding) {
         if let node = node(at: path), let old = node.binding, !old.holds(for: binding.identity) {
             setHasProperties(false, at: path)
-            for held in node.locks { remove(held.lock.token) }
+            for held in node.locks { remove(held) }
         }
         setBinding(binding, at: path)
     }

@@ -10,8 +10,7 @@ struct RowIndex {
     let root = RowNode()
     private(set) var tokens: [LockToken: HeldLock] = [:]
     private var nextNumber: Int64 = 1
-    /// No lock ends before this.
-    private(set) var earliestExpiry: Timestamp?
+    private(set) var expiries = ExpiryHeap()
 
     // MARK: Looking
 
@@ -56,6 +55,11 @@ struct RowIndex {
         for child in node.children.values { collectLocks(at: child, into: &found) }
     }
 
+    func held(_ token: LockToken, root: ResourcePath) -> HeldLock? {
+        guard let held = tokens[token], held.lock.root == root else { return nil }
+        return held
+    }
+
     // MARK: Changing
 
     /// The nodes from the root to `path`; those that are missing are made.
@@ -94,38 +98,21 @@ struct RowIndex {
         nodes.last?.locks.append(held)
         for node in nodes { node.lockCount += 1 }
         tokens[lock.token] = held
-        noteExpiry(lock.expiry)
+        expiries.insert(held)
     }
 
     mutating func refresh(_ held: HeldLock, timeoutSeconds: Int64, expiry: Timestamp) {
         held.lock.timeoutSeconds = timeoutSeconds
         held.lock.expiry = expiry
-        noteExpiry(expiry)
+        expiries.settle(held)
     }
 
-    @discardableResult
-    mutating func remove(_ token: LockToken) -> HeldLock? {
-        guard let held = tokens.removeValue(forKey: token) else { return nil }
+    mutating func remove(_ held: HeldLock) {
+        tokens[held.lock.token] = nil
+        expiries.remove(held)
         let nodes = chain(to: held.lock.root)
         nodes.last?.locks.removeAll { $0 === held }
         for node in nodes { node.lockCount -= 1 }
-        return held
-    }
-
-    /// Takes out every lock that has ended. One comparison while none has, else it looks at all of them.
-    mutating func removeExpired(now: Timestamp) -> [HeldLock] {
-        guard let earliest = earliestExpiry, earliest <= now else { return [] }
-        var removed: [HeldLock] = []
-        earliestExpiry = nil
-        for held in Array(tokens.values) {
-            if held.lock.expiry <= now {
-                remove(held.lock.token)
-                removed.append(held)
-            } else {
-                noteExpiry(held.lock.expiry)
-            }
-        }
-        return removed
     }
 
     /// Takes out every lock at `path` and below it.
@@ -133,7 +120,7 @@ struct RowIndex {
         guard let top = node(at: path), top.lockCount > 0 else { return [] }
         var removed: [HeldLock] = []
         Self.collectLocks(at: top, into: &removed)
-        for held in removed { remove(held.lock.token) }
+        for held in removed { remove(held) }
         return removed
     }
 
@@ -182,9 +169,5 @@ struct RowIndex {
             guard step.child.children.isEmpty, step.child.binding == nil, !step.child.hasRows else { return }
             step.parent.children[step.segment] = nil
         }
-    }
-
-    private mutating func noteExpiry(_ expiry: Timestamp) {
-        earliestExpiry = min(earliestExpiry ?? expiry, expiry)
     }
 }

@@ -22,6 +22,8 @@ final class RowNode {
 final class HeldLock {
     var lock: Lock
     let number: Int64
+    /// Its place in the ``ExpiryHeap``, which alone changes it.
+    var place = 0
 
     init(_ lock: Lock, number: Int64) {
         self.lock = lock

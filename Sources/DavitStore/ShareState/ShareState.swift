@@ -40,16 +40,38 @@ public final class ShareState: Sendable {
     /// before this returns.
     public func commit(_ changes: [StateChange]) throws(StateError) {
         guard !changes.isEmpty else { return }
-        let late = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
+        let late = takeWaiting()
         let all = changes + late
         do throws(StateError) {
             try store.apply(all) { emptying in self.follow(all, emptying: emptying) }
         } catch {
             waiting.withLock { $0 += late }
             throw error
+        }
+    }
+
+    /// The same without blocking a thread: what many tasks wait for becomes one commit.
+    public func commitWithoutBlocking(_ changes: [StateChange]) async throws(StateError) {
+        guard !changes.isEmpty else { return }
+        let late = takeWaiting()
+        let all = changes + late
+        let failure = await unsafe withUnsafeContinuation {
+            (continuation: UnsafeContinuation<StateError?, Never>) in
+            store.enqueue(all) { emptying in
+                self.follow(all, emptying: emptying)
+            } completion: { failure in
+                unsafe continuation.resume(returning: failure)
+            }
+        }
+        guard let failure else { return }
+        waiting.withLock { $0 += late }
+        throw failure
+    }
+
+    private func takeWaiting() -> [StateChange] {
+        waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
         }
     }
 
@@ -84,6 +106,12 @@ public final class ShareState: Sendable {
         return index.withLock { $0.locks(below: path, now: now) }
     }
 
+    /// How many locks there are at `path` and below it, ended ones included.
+    public func lockCount(atOrUnder path: ResourcePath) -> Int {
+        guard hasLocks else { return 0 }
+        return index.withLock { $0.node(at: path)?.lockCount ?? 0 }
+    }
+
     /// Nil if the lock is unknown or has ended.
     public func lock(for token: LockToken, now: Timestamp) -> Lock? {
         guard hasLocks else { return nil }
@@ -99,13 +127,23 @@ public final class ShareState: Sendable {
         index.withLock { $0.node(at: path)?.binding }
     }
 
-    /// Removes the locks that have ended, from the store and from memory. While none has, that is one
-    /// comparison; else one transaction. If the store fails they stay, and count for nothing.
+    /// Removes locks that have ended, the first ones first, from the store and from memory. While none has, that
+    /// is one comparison; else one transaction, which is bounded: the next call takes the next ones. If the store
+    /// fails they stay, and count for nothing.
     public func expireLocks(now: Timestamp) {
-        guard hasLocks else { return }
-        let isDue = index.withLock { index in index.earliestExpiry.map { $0 <= now } ?? false }
-        if isDue { try? commit([.removeExpiredLocks(now)]) }
+        guard hasEndedLocks(now: now) else { return }
+        let ended = index.withLock { $0.expiries.ended(now: now, limit: Self.expiryLimit) }
+        try? commit(ended.map { .removeExpiredLock($0.token, root: $0.root, now: now) })
     }
+
+    /// Whether ``expireLocks(now:)`` has something to do.
+    public func hasEndedLocks(now: Timestamp) -> Bool {
+        guard hasLocks else { return false }
+        return index.withLock { $0.expiries.earliest.map { $0 <= now } ?? false }
+    }
+
+    /// How many locks are removed at a time, by the request that happens to come.
+    private static let expiryLimit = 256
 
     // MARK: Rows
 

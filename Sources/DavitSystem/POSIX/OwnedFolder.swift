@@ -29,6 +29,18 @@ public final class OwnedFolder: Sendable {
         lock = try Self.takeLock(in: self.path)
     }
 
+    /// Waits until the folder itself is on the disk, with the names of the files in it.
+    public func sync() throws(SystemError) {
+        for place in [path, path + "/.."] {
+            let number = try unsafe withCPath(Array(place.utf8)) { text throws(SystemError) in
+                try FileCall.run("open") { unsafe openAt(AT_FDCWD, text, OpenMode.entries.flags, 0) }
+            }
+            do throws(SystemError) { try FileDescriptor(owning: number).sync() } catch {
+                guard error.isUnsupported else { throw error }
+            }
+        }
+    }
+
     /// The absolute path without links.
     /// - Throws: `ENOENT` and the rest, as `realpath` has them.
     public static func canonical(_ path: String) throws(SystemError) -> String {

@@ -1,0 +1,169 @@
+import DavitFileStore
+import DavitHTTP
+import DavitStore
+import DavitSystem
+import Testing
+
+/// What each level waits for, and in which order.
+struct SyncTests {
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// The calls that change names, and the waits of each level between them.
+        let calls: [SyncLevel: [String]]
+        let run: @Sendable (FileResourceStore) throws -> Void
+
+        /// - Parameter full: what `full` calls; the other levels leave out what is not theirs.
+        init(
+            _ description: String, data: [String] = [], full: [String],
+            _ run: @escaping @Sendable (FileResourceStore) throws -> Void
+        ) {
+            testDescription = description
+            let names = full.filter { !SyncTests.waits.contains($0) }
+            calls = [.none: names, .data: data.isEmpty ? names : data, .full: full]
+            self.run = run
+        }
+    }
+
+    static let waits = ["fsync", "syncfs"]
+    static let watched = waits + ["linkat", "renameat", "renameat2", "mkdirat", "unlinkat", "fchmodat"]
+
+    static let changes: [Change] = [
+        Change("PUT, new", data: ["fsync", "linkat"], full: ["fsync", "linkat", "fsync"]) {
+            try $0.put("new", at: resource("folder/new"))
+        },
+        Change(
+            "PUT over", data: ["fsync", "linkat", "renameat"], full: ["fsync", "linkat", "renameat", "fsync"]
+        ) {
+            try $0.put("new", at: resource("file"))
+        },
+        Change("MKCOL", full: ["mkdirat", "fsync"]) {
+            _ = try $0.createCollection(at: resource("folder/new"))
+        },
+        Change("DELETE of content", full: ["unlinkat", "fsync"]) {
+            try $0.removeContent(at: resource("file"))
+        },
+        Change("DELETE of a tree: what is out of sight is not waited for", full: ["renameat2", "fsync"]) {
+            // Ends with what it hides: only the hiding counts.
+            withExtendedLifetime(try $0.detach(resource("folder"))) {}
+        },
+        Change("DELETE of an empty collection", full: ["unlinkat", "fsync"]) {
+            try $0.removeEmptyCollection(at: resource("empty"))
+        },
+        Change("MOVE within a folder", full: ["renameat2", "fsync"]) {
+            try $0.rename(resource("file"), toFree: resource("moved"))
+        },
+        Change("MOVE to another folder", full: ["renameat2", "fsync", "fsync"]) {
+            try $0.rename(resource("file"), toFree: resource("folder/moved"))
+        },
+        Change("MOVE over", full: ["renameat", "fsync", "fsync"]) {
+            try $0.rename(resource("file"), overContent: resource("folder/inner"))
+        },
+        Change("MOVE in exchange", full: ["renameat2", "fsync", "fsync"]) {
+            try $0.exchange(resource("file"), resource("folder/inner"))
+        },
+        Change("COPY of content", data: ["fsync", "renameat2"], full: ["fsync", "renameat2", "fsync"]) {
+            try $0.stageCopy(of: resource("file"), for: resource("copy"), includesMembers: true)
+                .publish(isReplacing: false)
+        },
+        Change(
+            "COPY of a tree: one wait for all its files", data: ["mkdirat", "syncfs", "renameat2"],
+            full: ["mkdirat", "syncfs", "renameat2", "fsync"]
+        ) {
+            try $0.stageCopy(of: resource("folder"), for: resource("copy"), includesMembers: true)
+                .publish(isReplacing: false)
+        },
+        Change("execute bits", full: ["fchmodat", "fsync"]) {
+            try $0.setExecutable(true, at: resource("file"))
+        },
+    ]
+
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        try sandbox.makeFolder("empty")
+        try sandbox.write("folder/inner", "1")
+        try sandbox.write("folder/second", "2")
+        try sandbox.write("file", "old")
+        return sandbox
+    }
+
+    private func store(_ sandbox: Sandbox, _ level: SyncLevel) throws -> FileResourceStore {
+        try FileResourceStore(root: sandbox.share, sync: level)
+    }
+
+    @Test(arguments: changes, SyncLevel.allCases)
+    func waitsForWhatItPromises(_ change: Change, _ level: SyncLevel) throws {
+        let sandbox = try sandbox()
+        let store = try store(sandbox, level)
+        let plan = FaultPlan()
+        try withFaults(plan) { try change.run(store) }
+        // The second way to link an unnamed file, where the first needs a privilege.
+        let calls = plan.calls.filter { Self.watched.contains($0) }.reduce(into: [String]()) { calls, name in
+            if name != "linkat" || calls.last != name { calls.append(name) }
+        }
+        #expect(calls == change.calls[level])
+    }
+
+    /// RFC 4918 §9.7.1 asks for the old content whole, whatever fails.
+    @Test(arguments: [(Errno.io, false), (Errno.noSpace, true)], [SyncLevel.data, .full])
+    func contentThatCannotBeSyncedGetsNoName(_ fault: (number: Int32, isFull: Bool), _ level: SyncLevel)
+        throws
+    {
+        let sandbox = try sandbox()
+        let store = try store(sandbox, level)
+        for name in ["file", "folder/new"] {
+            withFaults(FaultPlan(failCalls: ["fsync": fault.number])) {
+                let error = #expect(throws: StoreError.self) { try store.put("new", at: resource(name)) }
+                #expect((error == .outOfSpace) == fault.isFull)
+            }
+        }
+        withFaults(FaultPlan(failCalls: ["syncfs": fault.number])) {
+            let error = #expect(throws: StoreError.self) {
+                try store.stageCopy(of: resource("folder"), for: resource("copy"), includesMembers: true)
+            }
+            #expect((error == .outOfSpace) == fault.isFull)
+        }
+        #expect(sandbox.read("file") == "old")
+        #expect(sandbox.names() == ["empty", "file", "folder"])
+        #expect(sandbox.names("folder") == ["inner", "second"])
+    }
+
+    /// Rows follow a rename: one that fails has not happened.
+    @Test func aRenameThatCannotBeSyncedIsUndone() throws {
+        let sandbox = try sandbox()
+        let store = try store(sandbox, .full)
+        for volume in ChangeTests.volumes {
+            let plan = FaultPlan(failCalls: volume.merging(["fsync": Errno.io]) { first, _ in first })
+            withFaults(plan) {
+                #expect(throws: StoreError.self) {
+                    try store.rename(resource("file"), toFree: resource("folder/moved"))
+                }
+                #expect(throws: StoreError.self) {
+                    try store.rename(resource("folder"), toFree: resource("moved"))
+                }
+                #expect(throws: StoreError.self) { try store.detach(resource("folder")) }
+            }
+            #expect(sandbox.names() == ["empty", "file", "folder"])
+            #expect(sandbox.names("folder") == ["inner", "second"])
+        }
+        withFaults(FaultPlan(failCalls: ["fsync": Errno.io])) {
+            #expect(throws: StoreError.self) {
+                try store.exchange(resource("file"), resource("folder/inner"))
+            }
+            #expect(throws: StoreError.self) { try store.setExecutable(true, at: resource("file")) }
+        }
+        #expect(sandbox.read("file") == "old")
+        #expect(sandbox.read("folder/inner") == "1")
+        #expect(sandbox.mode(of: "file") == 0o644)
+    }
+
+    /// Some network volumes sync no directories.
+    @Test func aVolumeThatSyncsNoFoldersIsServed() throws {
+        let sandbox = try sandbox()
+        let store = try store(sandbox, .full)
+        try withFaults(FaultPlan(failCalls: ["fsync": Errno.invalid])) {
+            _ = try store.createCollection(at: resource("new"))
+        }
+        #expect(sandbox.names() == ["empty", "file", "folder", "new"])
+    }
+}
