@@ -20,6 +20,8 @@ package struct RootDirectory: ~Copyable, Sendable {
     /// True if names that differ in the case of letters only are one name on the root's volume. Only Apple's
     /// systems tell.
     package let ignoresCase: Bool
+    /// True if the root's volume has no disk that could be waited for.
+    package let isInMemory: Bool
 
     /// Opens a directory whose entries this process can read.
     ///
@@ -31,6 +33,7 @@ package struct RootDirectory: ~Copyable, Sendable {
         }
         descriptor = FileDescriptor(owning: number)
         ignoresCase = Self.ignoresCase(number)
+        isInMemory = descriptor.isInMemory
         self.realPath = realPath
         self.walksComponents = walksComponents || !Self.canOpenBeneath
     }
