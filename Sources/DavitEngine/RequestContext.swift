@@ -3,7 +3,9 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// What the dispatcher has read from a request before its method runs: plain values, each parsed once.
-struct RequestContext: Sendable {
+///
+/// An object and not a value, because every step of a request hands it on.
+final class RequestContext: Sendable {
     let request: HTTPRequest
     /// The target as asked: decoded, not yet canonical.
     let path: ResourcePath
@@ -15,7 +17,7 @@ struct RequestContext: Sendable {
     /// Every state token that stands anywhere in `If` (RFC 4918 §10.4).
     let submittedTokens: Set<String>
     /// When the head arrived; in a section, when that was entered: locks end while a body is on its way.
-    var now: Timestamp
+    let now: Timestamp
 
     init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
         self.request = request
@@ -37,6 +39,18 @@ struct RequestContext: Sendable {
             ifHeader = nil
         }
         submittedTokens = ifHeader?.submittedTokens ?? []
+    }
+
+    /// The same request at another moment.
+    init(_ other: RequestContext, now: Timestamp) {
+        request = other.request
+        path = other.path
+        endsInSlash = other.endsInSlash
+        href = other.href
+        principal = other.principal
+        ifHeader = other.ifHeader
+        submittedTokens = other.submittedTokens
+        self.now = now
     }
 
     /// The current tag and time of the target, for the preconditions of RFC 9110 §13.

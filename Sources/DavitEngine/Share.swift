@@ -3,7 +3,9 @@ public import DavitServer
 public import DavitStore
 
 /// What one share consists of: its stores, the table of claims, and where blocking calls run.
-public struct Share: Sendable {
+///
+/// An object and not a value, because every request hands it on many times.
+public final class Share: Sendable {
     let resources: any ResourceStore
     let state: ShareState
     package let sections = PathSections()

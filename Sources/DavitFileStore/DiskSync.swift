@@ -10,6 +10,9 @@ final class DiskSync: Sendable {
 
     init(_ level: SyncLevel) { self.level = level }
 
+    /// Nothing is waited for.
+    var isOff: Bool { level == .none }
+
     /// Content that is complete, with its attributes, and has no name yet.
     func content(_ file: borrowing FileDescriptor) throws(StoreError) {
         guard level != .none else { return }

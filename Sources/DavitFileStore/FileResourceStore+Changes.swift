@@ -3,17 +3,14 @@ public import DavitStore
 internal import DavitSystem
 
 extension FileResourceStore {
-    public func createCollection(at path: ResourcePath) throws(StoreError) -> ResourceInfo {
-        if ReservedName.occurs(in: path) { throw .forbidden }
-        if path.isRoot { throw .alreadyExists }
-        let parent = try share.openParent(of: path)
-        let name = Array(path.name)
-        let info = try storing(absent: .missingAncestor) { () throws(SystemError) in
-            try parent.makeDirectory(name, mode: 0o777)
-            return ResourceInfo(try parent.status(of: name), stamp: 0)
+    public func createCollection(at place: Place) throws(StoreError) {
+        if ReservedName.occurs(in: place.path) { throw .forbidden }
+        if place.path.isRoot { throw .alreadyExists }
+        let folder = try share.folder(of: place)
+        try storing(absent: .missingAncestor) { () throws(SystemError) in
+            try folder.directory.makeDirectory(Array(place.path.name), mode: 0o777)
         }
-        try share.sync.names(in: parent)
-        return info
+        try share.sync.names(in: folder.directory)
     }
 
     public func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
@@ -25,28 +22,29 @@ extension FileResourceStore {
     }
 
     public func renameInOneStep(
-        _ source: ResourcePath, toFree destination: ResourcePath
+        _ source: Place, toFree destination: Place
     ) throws(StoreError) -> Bool {
-        let from = try share.openParent(of: source)
-        let to = try share.openParent(of: destination)
-        let (name, newName) = (Array(source.name), Array(destination.name))
-        return try share.renameInOneStep(name, of: from, toFree: newName, in: to)
+        let from = try share.folder(of: source)
+        let to = try share.folder(of: destination)
+        let (name, newName) = (Array(source.path.name), Array(destination.path.name))
+        return try share.renameInOneStep(name, of: from.directory, toFree: newName, in: to.directory)
     }
 
-    public func rename(_ source: ResourcePath, overContent destination: ResourcePath) throws(StoreError) {
-        let from = try share.openParent(of: source)
-        let to = try share.openParent(of: destination)
-        let (name, newName) = (Array(source.name), Array(destination.name))
+    public func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
+        let from = try share.folder(of: source)
+        let to = try share.folder(of: destination)
+        let (name, newName) = (Array(source.path.name), Array(destination.path.name))
         try storing { () throws(SystemError) in
-            try from.rename(name, to: to, as: newName)
+            try from.directory.rename(name, to: to.directory, as: newName)
             // Two names of one file: the rename does nothing and says it worked (rename(2)).
-            if let left = try? from.status(of: name), let new = try? to.status(of: newName),
-                left.identity == new.identity, left.kind != .directory, source != destination
+            if let left = try? from.directory.status(of: name),
+                let new = try? to.directory.status(of: newName),
+                left.identity == new.identity, left.kind != .directory, source.path != destination.path
             {
-                try from.unlink(name)
+                try from.directory.unlink(name)
             }
         }
-        try share.sync.names(to: to, from: from)
+        try share.sync.names(to: to.directory, from: from.directory)
     }
 
     /// Where the volume cannot exchange, `b` is hidden, `a` takes its place and `b` takes that of `a`. A crash
@@ -56,19 +54,19 @@ extension FileResourceStore {
         try share.exchange(a, b)
     }
 
-    public func removeContent(at path: ResourcePath) throws(StoreError) {
-        let parent = try share.openParent(of: path)
-        let name = Array(path.name)
+    public func removeContent(at place: Place) throws(StoreError) {
+        let folder = try share.folder(of: place)
+        let name = Array(place.path.name)
         do {
-            try parent.unlink(name)
+            try folder.directory.unlink(name)
         } catch {
             // POSIX: EPERM for a directory; Linux: EISDIR.
-            if error.code == .notPermitted, (try? parent.status(of: name))?.kind == .directory {
+            if error.code == .notPermitted, (try? folder.directory.status(of: name))?.kind == .directory {
                 throw .wrongKind
             }
             throw StoreError(error)
         }
-        try share.sync.names(in: parent)
+        try share.sync.names(in: folder.directory)
     }
 
     public func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {

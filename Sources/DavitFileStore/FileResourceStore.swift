@@ -63,11 +63,25 @@ public final class FileResourceStore: ResourceStore {
     public func lookup(
         _ path: ResourcePath, last: LastSegment, wait: Wait
     ) throws(StoreError) -> Lookup {
-        switch try share.resolve(path, last: last, wait: wait) {
+        try lookup(at: share.resolve(path, last: last, wait: wait), in: nil, wait: wait)
+    }
+
+    public func lookupForChange(
+        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+    ) throws(StoreError) -> Lookup {
+        let (resolution, folder) = try share.resolveForChange(path, last: last, beside: other, wait: wait)
+        return try lookup(at: resolution, in: folder, wait: wait)
+    }
+
+    private func lookup(
+        at resolution: Resolution, in folder: OpenFolder?, wait: Wait
+    ) throws(StoreError) -> Lookup {
+        switch resolution {
         case .found(let canonical, let status):
-            return Lookup(
-                path: canonical, state: .mapped(try share.info(status, at: canonical, wait: wait)))
-        case .unmapped(let canonical): return Lookup(path: canonical, state: .unmapped)
+            let info = try share.info(status, at: canonical, wait: wait)
+            return Lookup(path: canonical, state: .mapped(info), collection: folder)
+        case .unmapped(let canonical):
+            return Lookup(path: canonical, state: .unmapped, collection: folder)
         case .missingAncestor(let path): return Lookup(path: path, state: .missingAncestor)
         case .unservable(let path): return Lookup(path: path, state: .unservable)
         }
@@ -79,9 +93,9 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageContent(
-        for path: ResourcePath, expectedLength: Int64?
+        for place: Place, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
-        try StagedFile(for: path, expectedLength: expectedLength, in: share)
+        try StagedFile(for: place, expectedLength: expectedLength, in: share)
     }
 
     public func stageCopy(

@@ -72,7 +72,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     ) throws(StoreError) {
         try storing { () throws(SystemError) in
             let file = try share.directory.open(source.bytes, for: .content, mayWait: true)
-            try TreeCopy.copyContent(of: file, status: file.status(), to: copy)
+            var canShare = true
+            try TreeCopy.copyContent(of: file, status: file.status(), to: copy, canShare: &canShare)
         }
     }
 

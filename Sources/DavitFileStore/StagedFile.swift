@@ -11,63 +11,65 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     private static let earlyCheckBytes: Int64 = 1 << 16
 
     private let share: SharedFolder
-    private let path: ResourcePath
+    var place: Place
     private let file: FileDescriptor
     /// Where the file is as long as it is hidden; nil for an unnamed file.
     private var hidden: HiddenName?
     private(set) var length: Int64 = 0
     private var isSealed = false
+    private var isInMemory = false
 
     /// A member under a reserved name, which goes when this does.
     final class HiddenName {
-        let directory: FileDescriptor
+        let folder: OpenFolder
         let name: ReservedName
         var isOwned = true
 
-        init(_ name: ReservedName, in directory: consuming FileDescriptor) {
+        init(_ name: ReservedName, in folder: OpenFolder) {
             self.name = name
-            self.directory = directory
+            self.folder = folder
         }
 
         deinit {
             // What stays is swept later.
-            if isOwned { try? directory.unlink(name.bytes) }
+            if isOwned { try? folder.directory.unlink(name.bytes) }
         }
     }
 
-    init(for path: ResourcePath, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
-        if ReservedName.occurs(in: path) { throw .forbidden }
-        guard let parent = path.parent else { throw .wrongKind }
+    init(for place: Place, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
+        if ReservedName.occurs(in: place.path) { throw .forbidden }
+        if place.path.isRoot { throw .wrongKind }
         self.share = share
-        self.path = path
+        self.place = place
+        let folder = try share.folder(of: place)
         do throws(SystemError) {
             // The kernel applies the umask, or the folder's default access control list.
-            file = try share.directory.openUnnamed(in: parent.bytes, permissions: 0o666)
+            file = try folder.directory.openUnnamed(permissions: 0o666)
         } catch {
             guard error.isUnsupported || error.code == .isDirectory else {
-                throw error.code == .loop ? .missingAncestor : StoreError(error, absent: .missingAncestor)
+                throw StoreError(error, absent: .missingAncestor)
             }
-            let directory = try share.openDirectory(parent)
-            let reservation = try Reservation.make(.file, in: directory)
-            hidden = HiddenName(reservation.name, in: directory)
+            let reservation = try Reservation.make(.file, in: folder.directory)
+            hidden = HiddenName(reservation.name, in: folder)
             file = reservation.takeFile()
         }
-        if expectedLength ?? .max >= Self.earlyCheckBytes { try checkEarly(expectedLength ?? 0) }
+        if expectedLength ?? .max >= Self.earlyCheckBytes { try checkEarly(expectedLength ?? 0, in: folder) }
     }
 
     /// Refuses now what would be refused after the last byte.
-    private func checkEarly(_ expectedLength: Int64) throws(StoreError) {
+    private func checkEarly(_ expectedLength: Int64, in folder: OpenFolder) throws(StoreError) {
+        isInMemory = file.isInMemory
         let space = try storing { () throws(SystemError) in try file.space() }
         if space.available < expectedLength { throw .outOfSpace }
-        let directory = try share.openParent(of: path)
         do {
-            try directory.checkWritable(Array(path.name))
+            try folder.directory.checkWritable(Array(place.path.name))
         } catch {
             if error.code != .noEntry { throw StoreError(error) }
         }
     }
 
-    func write(_ buffer: IOBuffer) throws(StoreError) {
+    func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) {
+        if wait == .never, !isInMemory { throw .wouldBlock }
         try storing { () throws(SystemError) in
             try unsafe buffer.withBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
         }
@@ -101,11 +103,11 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     /// Mode, owner, group and extended attributes of what will be replaced. A rename asks nobody for the right
     /// to write to it, so this does.
     private func takeOver() throws(StoreError) {
-        let directory = try share.openParent(of: path)
-        let name = Array(path.name)
+        let folder = try share.folder(of: place)
+        let name = Array(place.path.name)
         do {
-            let current = try directory.status(of: name)
-            if current.kind == .regular { try takeOver(name, in: directory, status: current) }
+            let current = try folder.directory.status(of: name)
+            if current.kind == .regular { try takeOver(name, in: folder.directory, status: current) }
         } catch {
             // Gone meanwhile: it is new content then.
             if error.code != .noEntry { throw StoreError(error) }
@@ -133,25 +135,26 @@ final class StagedFile: StagedContent, @unchecked Sendable {
 
     func publish(isReplacing: Bool) throws(StoreError) {
         guard isSealed else { throw .failed(reason: "published before it was sealed") }
-        // By its path: the folder may have been moved while the bytes came in.
-        let directory = try share.openParent(of: path)
-        let name = Array(path.name)
+        let folder = try share.folder(of: place)
+        let name = Array(place.path.name)
         if let hidden {
             if isReplacing {
                 try storing(absent: .missingAncestor) { () throws(SystemError) in
-                    try hidden.directory.rename(hidden.name.bytes, to: directory, as: name)
+                    try hidden.folder.directory.rename(hidden.name.bytes, to: folder.directory, as: name)
                 }
             } else {
-                try share.rename(hidden.name.bytes, of: hidden.directory, toFree: name, in: directory)
+                try share.rename(
+                    hidden.name.bytes, of: hidden.folder.directory, toFree: name, in: folder.directory)
             }
             hidden.isOwned = false
         } else {
             try storing(absent: .missingAncestor) { () throws(SystemError) in
                 isReplacing
-                    ? try linkOver(name, in: directory) : try file.linkUnnamed(to: directory, as: name)
+                    ? try linkOver(name, in: folder.directory)
+                    : try file.linkUnnamed(to: folder.directory, as: name)
             }
         }
-        try share.sync.names(in: directory)
+        try share.sync.names(in: folder.directory)
     }
 
     /// An unnamed file can only be linked to a free name; so it gets a reserved one first.

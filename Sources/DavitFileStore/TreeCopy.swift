@@ -18,6 +18,8 @@ final class TreeCopy {
     private var places: [Place] = []
     private var target: DirectoryPosition
     private var frames: [Frame] = []
+    /// As far as is known, the volume of the copy can share blocks.
+    private var canShare = true
 
     /// A walk in one real tree.
     private final class Place {
@@ -206,7 +208,7 @@ final class TreeCopy {
         guard status.kind == .regular else { return }
         let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)
         do {
-            try Self.copyContent(of: file, status: status, to: copy)
+            try Self.copyContent(of: file, status: status, to: copy, canShare: &canShare)
         } catch {
             try? target.directory.unlink(name)
             throw error
@@ -216,9 +218,10 @@ final class TreeCopy {
     /// Bytes, mode and attributes; the modification time is new, as for everything that COPY makes (RFC 4918
     /// §15.7).
     static func copyContent(
-        of file: borrowing FileDescriptor, status: FileStatus, to copy: borrowing FileDescriptor
+        of file: borrowing FileDescriptor, status: FileStatus, to copy: borrowing FileDescriptor,
+        canShare: inout Bool
     ) throws(SystemError) {
-        try file.copyContent(to: copy, status: status)
+        try file.copyContent(to: copy, status: status, canShare: &canShare)
         try copy.setMode(status.mode & 0o777)
         try file.copyAttributes(to: copy, except: Stamp.attribute)
         try copy.setModified(StampClock.shared.next())

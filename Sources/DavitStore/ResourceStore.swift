@@ -21,6 +21,9 @@ public struct Lookup: Sendable {
     /// properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
     public var path: ResourcePath
     public var state: State
+    /// The collection in which it is or could be, for the calls of a change; see
+    /// ``ResourceStore/lookupForChange(_:last:beside:wait:)``.
+    public var collection: (any OpenCollection)?
 
     public enum State: Sendable {
         case mapped(ResourceInfo)
@@ -33,10 +36,13 @@ public struct Lookup: Sendable {
         case unservable
     }
 
-    public init(path: ResourcePath, state: State) {
+    public init(path: ResourcePath, state: State, collection: (any OpenCollection)? = nil) {
         self.path = path
         self.state = state
+        self.collection = collection
     }
+
+    public var place: Place { Place(path, in: collection) }
 
     public var info: ResourceInfo? {
         if case .mapped(let info) = state { return info }
@@ -121,8 +127,11 @@ extension MemberCursor {
 public protocol StagedContent: AnyObject, Sendable {
     /// Bytes written so far.
     var length: Int64 { get }
+    /// Where it will be published: as it was staged, until a later look-up has found the collection anew.
+    var place: Place { get set }
     /// Appends the bytes of `buffer`.
-    func write(_ buffer: IOBuffer) throws(StoreError)
+    /// - Throws: `wouldBlock` with nothing written; `outOfSpace` and the rest.
+    func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError)
     /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
     /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
     /// - Returns: what the content will be once published, with its final entity tag.
@@ -159,18 +168,29 @@ public protocol ResourceStore: Sendable {
     ///   `busy`, `failed`. What is merely absent is a ``Lookup/State``.
     func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup
 
+    /// As ``lookup(_:last:wait:)`` for who is about to change what stands there: leaves the collection open, where
+    /// it is reached without links.
+    ///
+    /// - Parameters:
+    ///   - other: an earlier look-up of the same change; its collection serves again if it is the same.
+    ///   - wait: with `never`, `wouldBlock` also where the change of a name or of a few bytes could have to
+    ///     wait for a disk.
+    func lookupForChange(
+        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+    ) throws(StoreError) -> Lookup
+
     /// Opens any path for reading, following links; content gets a descriptor, a collection none.
     /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for all that is absent or never served.
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
-    /// New content for `path`, invisible until published.
+    /// New content for a name, invisible until published.
     /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` comes early.
-    func stageContent(for path: ResourcePath, expectedLength: Int64?) throws(StoreError) -> any StagedContent
+    func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
 
     /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`.
-    func createCollection(at path: ResourcePath) throws(StoreError) -> ResourceInfo
+    func createCollection(at place: Place) throws(StoreError)
 
     /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
     /// Copies have modification times of their own (RFC 4918 §15.7).
@@ -185,16 +205,16 @@ public protocol ResourceStore: Sendable {
     /// The same, but only if the volume can do it in one step. Elsewhere a crash can leave content under both
     /// names, so that an ``Intent`` has to come first.
     /// - Returns: false, and nothing was changed, if it cannot.
-    func renameInOneStep(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) -> Bool
+    func renameInOneStep(_ source: Place, toFree destination: Place) throws(StoreError) -> Bool
 
     /// Renames content over content, in one step.
-    func rename(_ source: ResourcePath, overContent destination: ResourcePath) throws(StoreError)
+    func rename(_ source: Place, overContent destination: Place) throws(StoreError)
 
     /// Makes two resources change places, in one step where the system can.
     func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError)
 
     /// Removes content, or a link itself.
-    func removeContent(at path: ResourcePath) throws(StoreError)
+    func removeContent(at place: Place) throws(StoreError)
 
     /// Hides a resource with all its members under a reserved name, in one step.
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree

@@ -54,7 +54,7 @@ public final class BlockingPool: Sendable {
     /// cost memory and never end.
     /// - Returns: false, and `work` is not run, when too many jobs wait or the pool is shut down.
     @discardableResult
-    public func start(_ work: sending @escaping () -> sending Void) -> Bool { submit(Work(work)) }
+    public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Work { work() }) }
 
     /// Refuses further jobs, and returns when the last one that was accepted has ended. Blocks; not for
     /// threads of the pool.

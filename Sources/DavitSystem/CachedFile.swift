@@ -59,17 +59,8 @@ package enum CachedFile {
         switch outcome {
         case .bytes, .failed: return true
         case .notCached: return false
-        case .unknown: return isInMemory(file)
+        case .unknown: return isVolumeInMemory(file)
         }
-    }
-
-    /// True if the volume has no disk that could be waited for.
-    private static func isInMemory(_ file: Int32) -> Bool {
-        #if os(Linux)
-        davit_is_in_memory(file) != 0
-        #else
-        false
-        #endif
     }
 
     /// Brings a part of a file into memory. Blocks.
@@ -86,4 +77,17 @@ package enum CachedFile {
             _ = unsafe read(file, into: $0, offset: offset + Int64(max(0, count - 1)))
         }
     }
+}
+
+extension FileDescriptor {
+    /// True if the file's volume has no disk that could be waited for.
+    package var isInMemory: Bool { isVolumeInMemory(rawValue) }
+}
+
+private func isVolumeInMemory(_ file: Int32) -> Bool {
+    #if os(Linux)
+    davit_is_in_memory(file) != 0
+    #else
+    false
+    #endif
 }

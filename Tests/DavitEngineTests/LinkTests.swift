@@ -146,7 +146,7 @@ struct LinkTests {
 
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws {
-        try await TestShare().play(scenario)
+        try await TestShare.play(scenario)
     }
 
     @Test func contentForALinkThatWasTurnedMeanwhileIsNotWrittenElsewhere() async throws {

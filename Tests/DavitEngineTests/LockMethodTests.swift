@@ -159,6 +159,6 @@ struct LockMethodTests {
 
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws {
-        try await TestShare().play(scenario)
+        try await TestShare.play(scenario)
     }
 }

@@ -166,7 +166,7 @@ struct NamespaceMethodTests {
             }
         for path in ["/.davit-aaaaaaaaaaaaaaaa", "/.davit-aaaaaaaaaaaaaaaa/x", "/d/.davit-2345672345672345/"]
         {
-            try await TestShare().play(
+            try await TestShare.play(
                 Scenario(
                     method,
                     [
@@ -179,7 +179,7 @@ struct NamespaceMethodTests {
 
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws {
-        try await TestShare().play(scenario)
+        try await TestShare.play(scenario)
     }
 
     @Test(arguments: [

@@ -67,7 +67,7 @@ struct OutsideChangeTests {
 
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws {
-        try await TestShare().play(scenario)
+        try await TestShare.play(scenario)
     }
 
     @Test func locksThatEndedLeaveTheStore() async throws {

@@ -157,7 +157,7 @@ struct PropertyMethodTests {
 
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws {
-        try await TestShare().play(scenario)
+        try await TestShare.play(scenario)
     }
 
     @Test func infinityThatIsSwitchedOffIsRefusedOnlyWhereItIsSpelledOut() async throws {

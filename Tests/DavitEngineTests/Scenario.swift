@@ -74,6 +74,13 @@ func askProperty(_ name: String) -> String {
 }
 
 extension TestShare {
+    /// Plays the steps in a folder on a disk and in one in memory, where changes take another way.
+    static func play(_ scenario: Scenario) async throws {
+        for parent in ["/tmp", "/dev/shm"] {
+            try await TestShare(TemporaryFolder(in: parent)).play(scenario)
+        }
+    }
+
     /// Plays the steps in order.
     func play(_ scenario: Scenario) async throws {
         var tokens: [String] = []

@@ -20,6 +20,7 @@ final class TestShare: Sendable {
     let state: ShareState
     let share: Share
     let resources: WatchedStore
+    private let work = TestWork()
     private let clock: Mutex<Timestamp>
 
     init(
@@ -35,12 +36,15 @@ final class TestShare: Sendable {
         let now = Now()
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(
-            resources: resources, state: state, work: TestWork(pool: BlockingPool()),
+            resources: resources, state: state, work: work,
             configuration: configuration, now: { now.value() }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
         try share.recover()
     }
+
+    /// How often work was handed to another thread.
+    var hopCount: Int { work.count.load(ordering: .relaxed) }
 
     /// Lets time pass.
     func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
@@ -57,8 +61,12 @@ private final class Now: @unchecked Sendable {
     var value: @Sendable () -> Timestamp = { Timestamp(seconds: 0) }
 }
 
-private struct TestWork: BlockingWork {
-    let pool: BlockingPool
+private final class TestWork: BlockingWork {
+    private let pool = BlockingPool()
+    let count = Atomic<Int>(0)
 
-    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        count.add(1, ordering: .relaxed)
+        return await pool.run { work() }
+    }
 }

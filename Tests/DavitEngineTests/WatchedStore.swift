@@ -34,6 +34,12 @@ final class WatchedStore: ResourceStore {
         try store.lookup(path, last: last, wait: wait)
     }
 
+    func lookupForChange(
+        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+    ) throws(StoreError) -> Lookup {
+        try store.lookupForChange(path, last: last, beside: other, wait: wait)
+    }
+
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         try store.open(path, wait: wait)
     }
@@ -44,15 +50,15 @@ final class WatchedStore: ResourceStore {
     }
 
     func stageContent(
-        for path: ResourcePath, expectedLength: Int64?
+        for place: Place, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
         try pass(.stageContent)
-        return try store.stageContent(for: path, expectedLength: expectedLength)
+        return try store.stageContent(for: place, expectedLength: expectedLength)
     }
 
-    func createCollection(at path: ResourcePath) throws(StoreError) -> ResourceInfo {
+    func createCollection(at place: Place) throws(StoreError) {
         try pass(.createCollection)
-        return try store.createCollection(at: path)
+        try store.createCollection(at: place)
     }
 
     /// Here the call is reported when the copy is there.
@@ -70,13 +76,13 @@ final class WatchedStore: ResourceStore {
     }
 
     func renameInOneStep(
-        _ source: ResourcePath, toFree destination: ResourcePath
+        _ source: Place, toFree destination: Place
     ) throws(StoreError) -> Bool {
         try pass(.rename)
         return try store.renameInOneStep(source, toFree: destination)
     }
 
-    func rename(_ source: ResourcePath, overContent destination: ResourcePath) throws(StoreError) {
+    func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
         try pass(.rename)
         try store.rename(source, overContent: destination)
     }
@@ -86,7 +92,7 @@ final class WatchedStore: ResourceStore {
         try store.exchange(a, b)
     }
 
-    func removeContent(at path: ResourcePath) throws(StoreError) { try store.removeContent(at: path) }
+    func removeContent(at place: Place) throws(StoreError) { try store.removeContent(at: place) }
 
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
         try pass(.detach)

@@ -23,11 +23,10 @@ struct ChangeTests {
     @Test func createsCollections() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
-        let info = try store.createCollection(at: resource("folder/new"))
-        #expect(info.isCollection)
+        try store.createCollection(at: resource("folder/new"))
         #expect(
-            try store.lookup(resource("folder/new"), last: .followed, wait: .allowed).info?.identity
-                == info.identity)
+            try store.lookup(resource("folder/new"), last: .followed, wait: .allowed).info?.isCollection
+                == true)
         for (path, error) in [
             ("folder", StoreError.alreadyExists), ("file", .alreadyExists), ("link", .alreadyExists),
             ("", .alreadyExists), ("none/new", .missingAncestor), ("file/new", .missingAncestor),
@@ -41,6 +40,31 @@ struct ChangeTests {
                 #expect(throws: error) { try store.createCollection(at: resource("x")) }
             }
         }
+    }
+
+    /// Between the look-up and the change somebody moves the folder and puts another one in its place.
+    @Test func changesHappenInTheCollectionThatWasLookedUp() throws {
+        let sandbox = try sandbox()
+        let store = try sandbox.store()
+        func look(_ path: String, beside other: Lookup? = nil) throws -> Lookup {
+            try store.lookupForChange(resource(path), last: .followed, beside: other, wait: .allowed)
+        }
+        let inner = try look("folder/inner")
+        let free = try look("folder/free", beside: inner)
+        let new = try look("folder/new", beside: inner)
+        let content = try look("folder/content", beside: inner)
+        try store.rename(resource("folder"), toFree: resource("moved"))
+        try sandbox.makeFolder("folder")
+
+        try store.createCollection(at: new.place)
+        #expect(try store.renameInOneStep(inner.place, toFree: free.place))
+        let staged = try store.stageContent(for: content.place, expectedLength: 0)
+        _ = try staged.seal(replacing: nil, modified: nil)
+        try staged.publish(isReplacing: false)
+        #expect(sandbox.names("moved") == ["content", "free", "new"])
+        try store.removeContent(at: content.place)
+        #expect(sandbox.names("moved") == ["free", "new"])
+        #expect(sandbox.names("folder") == [])
     }
 
     @Test(arguments: volumes)

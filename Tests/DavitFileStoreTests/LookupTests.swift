@@ -42,8 +42,8 @@ struct LookupTests {
         #expect(info?.created?.nanoseconds == info?.identity.birth)
     }
 
-    private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
+    private func sandbox(on volume: Volume = .disk) throws -> Sandbox {
+        let sandbox = try Sandbox(on: volume)
         try sandbox.write("file", "1")
         try sandbox.makeFolder("folder")
         try sandbox.write("folder/file", "22")
@@ -138,6 +138,29 @@ struct LookupTests {
         }
     }
 
+    /// Only what lies in memory can be changed without the risk to wait for a disk.
+    @Test(arguments: Volume.allCases)
+    func looksForAChangeWithoutWaitingOnlyInMemory(volume: Volume) throws {
+        let sandbox = try sandbox(on: volume)
+        let store = try sandbox.store()
+        let file = try resource("folder/file")
+        var answers: [StoreError?] = []
+        // As in the next test: the kernel may ask to come again.
+        for _ in 0..<10_000 where !answers.contains(nil) {
+            _ = try store.lookup(file, last: .followed, wait: .allowed)
+            do throws(StoreError) {
+                let lookup = try store.lookupForChange(
+                    file, last: .followed, beside: nil, wait: .never)
+                #expect(lookup.collection != nil)
+                answers.append(nil)
+            } catch {
+                answers.append(error)
+                if volume == .disk { break }
+            }
+        }
+        #expect(answers.last == (volume == .memory ? .some(nil) : .wouldBlock))
+    }
+
     @Test func neverWaitsWhenToldSo() throws {
         let sandbox = try sandbox()
         try sandbox.link("link", to: "file")
@@ -184,7 +207,7 @@ struct LookupTests {
         var path = ResourcePath.root
         for _ in 0..<30 {
             path = try #require(path.appending([UInt8](repeating: 0x64, count: 200)))
-            _ = try store.createCollection(at: path)
+            try store.createCollection(at: path)
         }
         let file = try #require(path.appending(Array("file".utf8)))
         try store.put("deep", at: file)

@@ -158,7 +158,11 @@ extension Lookup {
 
 extension FileResourceStore {
     func summary(_ path: String, _ last: LastSegment = .followed) throws -> String {
-        try lookup(resource(path), last: last, wait: .allowed).summary
+        let summary = try lookup(resource(path), last: last, wait: .allowed).summary
+        // Who is about to change something sees the same.
+        let forChange = try lookupForChange(resource(path), last: last, beside: nil, wait: .allowed)
+        #expect(forChange.summary == summary, "\(path)")
+        return summary
     }
 
     /// All members, sorted by name.

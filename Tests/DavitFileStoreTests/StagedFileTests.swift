@@ -88,7 +88,7 @@ struct StagedFileTests {
         try store.rename(resource("a"), toFree: resource("b"))
         _ = try staged.seal(replacing: nil, modified: nil)
         #expect(throws: StoreError.missingAncestor) { try staged.publish(isReplacing: false) }
-        _ = try store.createCollection(at: resource("a"))
+        try store.createCollection(at: resource("a"))
         try staged.publish(isReplacing: false)
         #expect(sandbox.names("a") == ["file"])
         #expect(sandbox.names("b") == [])

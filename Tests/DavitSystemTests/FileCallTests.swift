@@ -79,7 +79,7 @@ struct FileCallTests {
         let folder = try Folder()
         let root = try RootDirectory(opening: folder.path)
         for (name, plan) in [("first", FaultPlan(failAt: (1, ENOENT))), ("second", FaultPlan())] {
-            let file = try root.openUnnamed(in: [], permissions: 0o600)
+            let file = try root.descriptor.openUnnamed(permissions: 0o600)
             try FileFaults.$plan.withValue(plan) {
                 try file.linkUnnamed(to: root.descriptor, as: Array(name.utf8))
             }

@@ -3,26 +3,51 @@ internal import DavitServer
 internal import DavitStore
 
 /// What stands at the target, and for COPY and MOVE at the destination, at one moment.
-struct Scene: Sendable {
+///
+/// An object and not a value, because every step of a change hands it on.
+final class Scene: Sendable {
     let context: RequestContext
     /// What the method acts on; for DELETE and MOVE that can be a link.
-    var target: Lookup
+    let target: Lookup
     /// What a client sees at the target, which for a link is what it leads to: preconditions, `If` and a slash
     /// at the end are about this. Elsewhere the same as ``target``.
-    var subject: Lookup
-    var destination: Lookup?
+    let subject: Lookup
+    let destination: Lookup?
     /// What a client sees at the destination.
-    var destinationSubject: Lookup?
+    let destinationSubject: Lookup?
     /// The canonical paths of the resources that `If` names besides.
-    var tagged: [ResourcePath] = []
+    let tagged: [ResourcePath]
 
-    /// Where the change happens: what was prepared for one place cannot be committed in another.
+    init(
+        context: RequestContext, target: Lookup, subject: Lookup, destination: Lookup? = nil,
+        destinationSubject: Lookup? = nil, tagged: [ResourcePath] = []
+    ) {
+        self.context = context
+        self.target = target
+        self.subject = subject
+        self.destination = destination
+        self.destinationSubject = destinationSubject
+        self.tagged = tagged
+    }
+
+    /// Where the change happens.
     var place: [ResourcePath] { [target.path] + (destination.map { [$0.path] } ?? []) }
 
-    /// All that the checks and the change rest on.
-    var paths: [ResourcePath] {
-        place + [subject.path] + (destinationSubject.map { [$0.path] } ?? []) + tagged
+    /// Whether the change happens at the same place: what was prepared for one cannot be committed in another.
+    func isInPlace(of other: Scene) -> Bool {
+        target.path == other.target.path && destination?.path == other.destination?.path
     }
+
+    /// What the checks rest on besides the place of the change.
+    var pathsBeside: [ResourcePath] {
+        var paths = tagged
+        if subject.path != target.path { paths.append(subject.path) }
+        if let seen = destinationSubject?.path, seen != destination?.path { paths.append(seen) }
+        return paths
+    }
+
+    /// Whether the checks and the change rest on the same paths.
+    func restsOnPaths(of other: Scene) -> Bool { isInPlace(of: other) && pathsBeside == other.pathsBeside }
 
     /// The locks on what a link leads to protect the link as well: its holder has locked that name.
     var linkEffects: [Effect] {
@@ -74,6 +99,10 @@ protocol ChangeMethod: Sendable {
     func discard(_ prepared: Prepared) async
     /// How the paths that change are claimed.
     func claims(on scene: Scene) -> [Claim]
+    /// Whether the commit may be brief: then it is tried on the event loop, where its volume is in memory.
+    func canBeBrief(_ prepared: Prepared) -> Bool
+    /// Whether it is: one change of a name, of little content, and without rows.
+    func isBrief(on scene: Scene) -> Bool
     func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome
     /// True if it may be enough to change rows.
     var mayChangeRowsOnly: Bool { get }
@@ -96,6 +125,8 @@ extension ChangeMethod {
     var destination: (path: ResourcePath, last: LastSegment)? { nil }
     func isForOnePlace(_ prepared: Prepared) -> Bool { false }
     func discard(_ prepared: Prepared) async {}
+    func canBeBrief(_ prepared: Prepared) -> Bool { false }
+    func isBrief(on scene: Scene) -> Bool { false }
     func claims(on scene: Scene) -> [Claim] { [Claim(path: scene.target.path, mode: .exclusive)] }
     var mayChangeRowsOnly: Bool { false }
     func rowChange(

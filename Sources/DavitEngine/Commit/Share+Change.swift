@@ -15,7 +15,7 @@ extension Share {
             method.needsNoScene(context.request)
             ? expectedScene(for: method, context: context)
             : try await attempt { wait throws(WebDAVError) in
-                try checkedScene(for: method, context: context, wait: wait).0
+                try self.checkedScene(for: method, context: context, isCommitting: false, wait: wait).0
             }
         let prepared = try await method.prepare(first)
         let outcome: (value: Method.Outcome, scene: Scene)
@@ -43,23 +43,17 @@ extension Share {
                 scene = done.1
                 continue
             }
-            let result = try await offload { () throws(WebDAVError) -> (Method.Outcome?, Scene) in
-                var context = claimed.context
-                context.now = now()
-                state.expireLocks(now: context.now)
-                let (current, check) = try checkedScene(for: method, context: context, wait: .allowed)
-                if method.isForOnePlace(prepared), current.place != first.place { throw .busy }
-                // A link was changed between look-up and claim: what is claimed is not what would change.
-                guard current.paths == claimed.paths else { return (nil, current) }
-                do throws(WebDAVError) {
-                    return (try method.commit(current, prepared, guard: check), current)
-                } catch {
-                    if error.isOvertaken, attempt < Self.attemptLimit { return (nil, current) }
-                    throw error
-                }
+            let isLast = attempt == Self.attemptLimit
+            let run = { @Sendable (wait: Wait) throws(WebDAVError) in
+                try self.commitNow(
+                    method, prepared, from: first, claimed: claimed, isLast: isLast, wait: wait)
             }
-            if let outcome = result.0 { return (outcome, result.1) }
-            scene = result.1
+            let result =
+                method.canBeBrief(prepared)
+                ? try await self.attempt(run)
+                : try await offload { () throws(WebDAVError) in try run(.allowed) }
+            if let outcome = result.outcome { return (outcome, result.scene) }
+            scene = result.scene
         }
         throw .busy
     }
@@ -73,15 +67,15 @@ extension Share {
         _ method: Method, _ prepared: Method.Prepared, _ claimed: Scene
     ) async throws(WebDAVError) -> (Method.Outcome?, Scene)? {
         guard method.mayChangeRowsOnly else { return nil }
-        var context = claimed.context
-        context.now = now()
+        let context = RequestContext(claimed.context, now: now())
         if state.hasEndedLocks(now: context.now) { return nil }
         let current: Scene
         let change: RowChange<Method.Outcome>?
         do throws(WebDAVError) {
             let check: WriteGuard
-            (current, check) = try checkedScene(for: method, context: context, wait: .never)
-            guard current.paths == claimed.paths else { return (nil, current) }
+            (current, check) = try checkedScene(
+                for: method, context: context, isCommitting: false, wait: .never)
+            guard current.restsOnPaths(of: claimed) else { return (nil, current) }
             change = try method.rowChange(current, prepared, guard: check)
         } catch {
             if error.wouldBlock { return nil }
@@ -94,11 +88,36 @@ extension Share {
         return (change.outcome, current)
     }
 
+    /// Looks and checks once more, and changes.
+    ///
+    /// - Parameters:
+    ///   - claimed: the scene whose paths are claimed.
+    ///   - wait: with `never`, `wouldBlock` before anything is changed unless the change is brief.
+    /// - Returns: no outcome if something else would change than what is claimed, or has been overtaken.
+    private func commitNow<Method: ChangeMethod>(
+        _ method: Method, _ prepared: Method.Prepared, from first: Scene, claimed: Scene, isLast: Bool,
+        wait: Wait
+    ) throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene) {
+        let context = RequestContext(claimed.context, now: now())
+        if wait == .allowed { state.expireLocks(now: context.now) }
+        let (current, check) = try checkedScene(for: method, context: context, isCommitting: true, wait: wait)
+        if method.isForOnePlace(prepared), !current.isInPlace(of: first) { throw .busy }
+        // A link was changed between look-up and claim: what is claimed is not what would change.
+        guard current.restsOnPaths(of: claimed) else { return (nil, current) }
+        if wait == .never, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
+        do throws(WebDAVError) {
+            return (try method.commit(current, prepared, guard: check), current)
+        } catch {
+            if error.isOvertaken, !isLast { return (nil, current) }
+            throw error
+        }
+    }
+
     /// The claims of the method, and a shared one on everything else that its checks rest on: nothing of it may
     /// change before the commit. Above and below what the method claims, nothing can.
     private func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
         var claims = method.claims(on: scene)
-        for path in scene.paths
+        for path in scene.place + scene.pathsBeside
         where !claims.contains(where: { $0.path.contains(path) || path.contains($0.path) }) {
             claims.append(Claim(path: path, mode: .shared))
         }
@@ -108,22 +127,23 @@ extension Share {
     /// The scene as it is if there are no links on the way; only its paths count, for the first claims.
     private func expectedScene<Method: ChangeMethod>(for method: Method, context: RequestContext) -> Scene {
         let target = Lookup(path: context.path, state: .unmapped)
-        var scene = Scene(context: context, target: target, subject: target)
-        scene.destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
-        scene.destinationSubject = scene.destination
-        scene.tagged = tags(in: context).compactMap { path(ofTag: $0, in: context) }
-        return scene
+        let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
+        return Scene(
+            context: context, target: target, subject: target, destination: destination,
+            destinationSubject: destination,
+            tagged: tags(in: context).compactMap { path(ofTag: $0, in: context) })
     }
 
     /// The Resource-Tags of `If`, each once.
     private func tags(in context: RequestContext) -> [String] {
-        Set(context.ifHeader?.lists.compactMap(\.resourceTag) ?? []).sorted()
+        guard let header = context.ifHeader else { return [] }
+        return Set(header.lists.compactMap(\.resourceTag)).sorted()
     }
 
     private func checkedScene<Method: ChangeMethod>(
-        for method: Method, context: RequestContext, wait: Wait
+        for method: Method, context: RequestContext, isCommitting: Bool, wait: Wait
     ) throws(WebDAVError) -> (Scene, WriteGuard) {
-        let scene = try scene(for: method, context: context, wait: wait)
+        let scene = try scene(for: method, context: context, isCommitting: isCommitting, wait: wait)
         let effects = try method.effects(on: scene)
         var check = WriteGuard(share: self, context: context, wait: wait)
         check.known = [scene.target, scene.subject]
@@ -133,20 +153,26 @@ extension Share {
     }
 
     private func scene<Method: ChangeMethod>(
-        for method: Method, context: RequestContext, wait: Wait
+        for method: Method, context: RequestContext, isCommitting: Bool, wait: Wait
     ) throws(WebDAVError) -> Scene {
         try storing { () throws(StoreError) in
-            let (target, subject) = try look(at: context.path, last: method.targetSegment, wait: wait)
-            var scene = Scene(context: context, target: target, subject: subject)
+            let (target, subject) = try look(
+                at: context.path, last: method.targetSegment, beside: nil, isCommitting: isCommitting,
+                wait: wait)
+            var destination: (itself: Lookup, seen: Lookup)?
             if let (path, last) = method.destination {
-                (scene.destination, scene.destinationSubject) = try look(at: path, last: last, wait: wait)
+                destination = try look(
+                    at: path, last: last, beside: target, isCommitting: isCommitting, wait: wait)
             }
+            var tagged: [ResourcePath] = []
             for tag in tags(in: context) {
                 if let path = path(ofTag: tag, in: context) {
-                    scene.tagged.append(try lookTagged(at: path, wait: wait).path)
+                    tagged.append(try lookTagged(at: path, wait: wait).path)
                 }
             }
-            return scene
+            return Scene(
+                context: context, target: target, subject: subject, destination: destination?.itself,
+                destinationSubject: destination?.seen, tagged: tagged)
         }
     }
 }
@@ -154,8 +180,16 @@ extension Share {
 extension Share {
     /// What stands at any path. Links that lead round and round are as unservable as those that lead outside.
     func look(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+        try serving(path) { () throws(StoreError) in
+            try resources.lookup(path, last: .followed, wait: wait)
+        }
+    }
+
+    private func serving(
+        _ path: ResourcePath, _ lookup: () throws(StoreError) -> Lookup
+    ) throws(StoreError) -> Lookup {
         do throws(StoreError) {
-            return try resources.lookup(path, last: .followed, wait: wait)
+            return try lookup()
         } catch .loop {
             return Lookup(path: path, state: .unservable)
         } catch {
@@ -164,10 +198,18 @@ extension Share {
     }
 
     /// What stands at any path, and what is to be seen there; one look unless there is a link on the way.
+    ///
+    /// - Parameters:
+    ///   - other: with `isCommitting`, what was looked up before for the same change.
+    ///   - isCommitting: the change follows at once.
     private func look(
-        at path: ResourcePath, last: LastSegment, wait: Wait
+        at path: ResourcePath, last: LastSegment, beside other: Lookup?, isCommitting: Bool, wait: Wait
     ) throws(StoreError) -> (itself: Lookup, seen: Lookup) {
-        let seen = try look(at: path, wait: wait)
+        let seen = try serving(path) { () throws(StoreError) in
+            isCommitting
+                ? try resources.lookupForChange(path, last: .followed, beside: other, wait: wait)
+                : try resources.lookup(path, last: .followed, wait: wait)
+        }
         guard last == .itself, seen.path != path else { return (seen, seen) }
         return (try resources.lookup(path, last: .itself, wait: wait), seen)
     }

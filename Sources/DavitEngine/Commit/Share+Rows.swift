@@ -45,6 +45,16 @@ extension Share {
         return current.map { binding.holds(for: $0.identity) } ?? false
     }
 
+    /// Bytes of content whose memory is given back at once, also on an event loop.
+    private static let briefBytes: Int64 = 1 << 20
+
+    /// Whether a change of one name is over soon where the volume is in memory: what was there is no tree, not
+    /// large, and has no rows.
+    func isBrief(replacing old: Lookup) -> Bool {
+        guard let info = old.info else { return !state.hasRows(atOrUnder: old.path) }
+        return !info.isCollection && info.length <= Self.briefBytes && !state.hasRows(atOrUnder: old.path)
+    }
+
     /// Drops the rows of what is gone. A fault here is reported, not answered: the resource is gone, and rows
     /// without their resource count for nothing.
     func dropRows(under path: ResourcePath) {

@@ -84,15 +84,15 @@ extension Share {
     /// - Returns: what was replaced, out of sight.
     /// - Throws: `crossVolume` with nothing changed, and the rest.
     func rename(
-        _ moved: ResourceInfo, from source: ResourcePath, to destination: Lookup
+        _ moved: ResourceInfo, from place: Place, to destination: Lookup
     ) throws(StoreError) -> (any DetachedTree)? {
-        let target = destination.path
+        let (source, target) = (place.path, destination.path)
         let hasRows = state.hasRows(atOrUnder: source) || state.hasRows(atOrUnder: target)
         let intent = Intent(
             id: state.nextIntentID(), source: source, destination: target, moved: moved.identity,
             replaced: destination.info?.identity, isCopy: false)
         guard let old = destination.info else {
-            if !hasRows, try resources.renameInOneStep(source, toFree: target) { return nil }
+            if !hasRows, try resources.renameInOneStep(place, toFree: destination.place) { return nil }
             try withIntent(intent, rows: []) { () throws(StoreError) in
                 try resources.rename(source, toFree: target)
             } undo: { () throws(StoreError) in
@@ -101,7 +101,7 @@ extension Share {
             return nil
         }
         if !hasRows && !old.isCollection && !moved.isCollection {
-            try resources.rename(source, overContent: target)
+            try resources.rename(place, overContent: destination.place)
             return nil
         }
         // Both names exist until the replaced one is out of sight: only the intent says which is which.

@@ -37,10 +37,13 @@ struct DeleteMethod: ChangeMethod {
         return [.write(path), .member(path)]
     }
 
+    func canBeBrief(_ prepared: Void) -> Bool { true }
+    func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
+
     func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
         let path = scene.target.path
         guard scene.target.info?.isCollection == true else {
-            try storing { () throws(StoreError) in try share.resources.removeContent(at: path) }
+            try storing { () throws(StoreError) in try share.resources.removeContent(at: scene.target.place) }
             share.dropRows(under: path)
             return .removed
         }

@@ -17,9 +17,12 @@ struct MkColMethod: ChangeMethod {
         }
     }
 
+    func canBeBrief(_ prepared: Void) -> Bool { true }
+    func isBrief(on scene: Scene) -> Bool { true }
+
     func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) {
-        _ = try storing { () throws(StoreError) in
-            try share.resources.createCollection(at: scene.target.path)
+        try storing { () throws(StoreError) in
+            try share.resources.createCollection(at: scene.target.place)
         }
     }
 

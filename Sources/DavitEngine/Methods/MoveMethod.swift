@@ -37,13 +37,22 @@ struct MoveMethod: ChangeMethod {
 
     func claims(on scene: Scene) -> [Claim] { scene.place.map { Claim(path: $0, mode: .exclusive) } }
 
+    func canBeBrief(_ prepared: Void) -> Bool { !buildsCopy }
+
+    func isBrief(on scene: Scene) -> Bool {
+        guard let destination = scene.destination, share.isBrief(replacing: destination) else { return false }
+        // Content that makes room for a collection is hidden first, under an intent.
+        if destination.info != nil, scene.target.info?.isCollection == true { return false }
+        return !share.state.hasRows(atOrUnder: scene.target.path)
+    }
+
     func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
         guard let source = scene.target.info, let destination = scene.destination else {
             throw WebDAVError(.notFound)
         }
         if buildsCopy { return try moveByCopy(scene, source, to: destination) }
         do throws(StoreError) {
-            let old = try share.rename(source, from: scene.target.path, to: destination)
+            let old = try share.rename(source, from: scene.target.place, to: destination)
             return old.map(Outcome.replaced) ?? .moved
         } catch .crossVolume {
             return .crossesVolumes

@@ -38,6 +38,13 @@ struct PutMethod: ChangeMethod {
         }
     }
 
+    func canBeBrief(_ prepared: Prepared) -> Bool {
+        if case .buffered = prepared { return true }
+        return false
+    }
+
+    func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
+
     /// A new file is on the volume of its folder; bytes in memory can go anywhere.
     func isForOnePlace(_ prepared: Prepared) -> Bool {
         if case .staged = prepared { return true }
@@ -72,8 +79,8 @@ struct PutMethod: ChangeMethod {
             isComplete = try await Self.fill(large, from: body, expected: expected.map { $0 - staged.length })
             if large.count == 0 { return }
             // The socket is not read meanwhile: that is the back-pressure.
-            try await share.offload { () throws(WebDAVError) in
-                try storing { () throws(StoreError) in try staged.write(large) }
+            try await share.attempt { wait throws(WebDAVError) in
+                try storing { () throws(StoreError) in try staged.write(large, wait: wait) }
             }
         }
     }
@@ -97,10 +104,13 @@ struct PutMethod: ChangeMethod {
         return try storing { () throws(StoreError) in
             let staged: any StagedContent
             switch prepared {
-            case .staged(let content): staged = content
+            case .staged(let content):
+                // The folder may have been moved while the bytes came in.
+                content.place = scene.target.place
+                staged = content
             case .buffered(let buffer):
                 staged = try share.resources.stageContent(
-                    for: path, expectedLength: Int64(buffer.count))
+                    for: scene.target.place, expectedLength: Int64(buffer.count))
                 try staged.write(buffer)
             }
             let new = try staged.seal(replacing: old, modified: nil)

@@ -1,7 +1,10 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// The claims that are held or wait, in a tree of paths.
+/// The claims that are held or wait: the last few in a list, all others in a tree of paths.
+///
+/// A list of few is read through in less time than it takes to build their branches of a tree and to take them
+/// down again, and few is what there is while changes are short.
 ///
 /// Every set of claims has a ticket, in the order of arrival. Its conflicts are all claims with a smaller
 /// ticket that do not go with one of its own. One without conflicts is granted. Any other is parked on the
@@ -15,6 +18,9 @@ package struct ClaimTable {
         var below = ClaimTickets()
     }
 
+    /// So many sets are in the list at most.
+    private static let listLimit = 8
+
     private struct Entry {
         let claims: [Claim]
         var isGranted: Bool
@@ -24,6 +30,8 @@ package struct ClaimTable {
 
     private let root = Node()
     private var entries: [UInt64: Entry] = [:]
+    /// The sets that are not in the tree, in the order of their tickets; all others came earlier.
+    private var list: [(ticket: UInt64, claims: [Claim])] = []
     private var lastTicket: UInt64 = 0
 
     package init() {}
@@ -40,10 +48,19 @@ package struct ClaimTable {
     package mutating func enter(_ claims: [Claim]) -> (ticket: UInt64, isGranted: Bool) {
         lastTicket += 1
         let ticket = lastTicket
-        let conflict = claims.reduce(0) { max($0, add($1, ticket)) }
+        let conflict = latestConflict(of: claims, before: ticket)
         entries[ticket] = Entry(claims: claims, isGranted: conflict == 0)
         if conflict != 0 { entries[conflict]?.parked.append(ticket) }
+        list.append((ticket, claims))
+        if list.count > Self.listLimit { emptyList() }
         return (ticket, conflict == 0)
+    }
+
+    private mutating func emptyList() {
+        for (ticket, claims) in list {
+            for claim in claims { add(claim, ticket) }
+        }
+        list.removeAll(keepingCapacity: true)
     }
 
     /// Whether the claims of a ticket are held; false if they wait, nil if they have left.
@@ -53,12 +70,16 @@ package struct ClaimTable {
     /// - Returns: the tickets that are granted thereby, in their order.
     package mutating func leave(_ ticket: UInt64) -> [UInt64] {
         guard let entry = entries.removeValue(forKey: ticket) else { return [] }
-        for claim in entry.claims { remove(claim, ticket) }
+        if let index = list.firstIndex(where: { $0.ticket == ticket }) {
+            list.remove(at: index)
+        } else {
+            for claim in entry.claims { remove(claim, ticket) }
+        }
         var granted: [UInt64] = []
         for parked in entry.parked {
             // One that has left since is not taken out of the list it was parked in.
             guard let waiting = entries[parked] else { continue }
-            let conflict = waiting.claims.reduce(0) { max($0, latestConflict(of: $1, before: parked)) }
+            let conflict = latestConflict(of: waiting.claims, before: parked)
             if conflict == 0 {
                 entries[parked]?.isGranted = true
                 granted.append(parked)
@@ -67,6 +88,17 @@ package struct ClaimTable {
             }
         }
         return granted.sorted()
+    }
+
+    /// The latest ticket before `ticket` that has a claim which does not go with one of `claims`; 0 if none has.
+    private func latestConflict(of claims: [Claim], before ticket: UInt64) -> UInt64 {
+        for other in list.reversed() where other.ticket < ticket {
+            for claim in other.claims where !claims.allSatisfy({ $0.isCompatible(with: claim) }) {
+                return other.ticket
+            }
+        }
+        // Whatever is in the tree came earlier.
+        return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
     }
 
     // MARK: The tree
@@ -84,25 +116,21 @@ package struct ClaimTable {
         return max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
     }
 
-    /// - Returns: as ``latestConflict(of:before:)``.
-    private func add(_ claim: Claim, _ ticket: UInt64) -> UInt64 {
+    /// - Parameter ticket: not smaller than any in the tree.
+    private func add(_ claim: Claim, _ ticket: UInt64) {
         var node = root
-        var latest = node.here.latestConflict(before: ticket, with: claim.mode)
         var offset = 0
         while let segment = claim.path.nextSegment(at: &offset) {
             node.below.add(ticket, claim.mode)
             if let child = node.children[segment] {
                 node = child
-                latest = max(latest, node.here.latestConflict(before: ticket, with: claim.mode))
             } else {
                 let child = Node()
                 node.children[segment.detached] = child
                 node = child
             }
         }
-        latest = max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
         node.here.add(ticket, claim.mode)
-        return latest
     }
 
     /// Takes the nodes along that nothing else needs.

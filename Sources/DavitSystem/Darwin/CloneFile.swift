@@ -4,8 +4,10 @@ internal import Darwin
 extension FileDescriptor {
     /// Copies all content of this file into `target`, which is empty; holes stay holes where the volume
     /// can.
+    ///
+    /// - Parameter canShare: the system finds out by itself.
     package borrowing func copyContent(
-        to target: borrowing FileDescriptor, status: FileStatus
+        to target: borrowing FileDescriptor, status: FileStatus, canShare: inout Bool
     ) throws(SystemError) {
         let (from, to) = (rawValue, target.rawValue)
         _ = try FileCall.run("fcopyfile") {

@@ -67,15 +67,18 @@ extension RootDirectory {
         return FileDescriptor(owning: number)
     }
 
-    /// Apple's volumes have no unnamed files.
-    package borrowing func openUnnamed(
-        in directory: [UInt8], permissions: UInt32
-    ) throws(SystemError) -> FileDescriptor {
-        throw SystemError(errno: ENOTSUP, call: "open")
+    /// Nothing here can tell what is cached.
+    package borrowing func openCachedBase(_ path: [UInt8]) throws(SystemError) -> FileDescriptor {
+        throw SystemError(errno: EAGAIN, call: "openat")
     }
 }
 
 extension FileDescriptor {
+    /// Apple's volumes have no unnamed files.
+    package borrowing func openUnnamed(permissions: UInt32) throws(SystemError) -> FileDescriptor {
+        throw SystemError(errno: ENOTSUP, call: "open")
+    }
+
     /// Never called: there are no unnamed files.
     package borrowing func linkUnnamed(
         to directory: borrowing FileDescriptor, as name: [UInt8]

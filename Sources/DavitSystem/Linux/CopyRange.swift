@@ -11,22 +11,28 @@ extension FileDescriptor {
     /// Copies all content of this file into `target`, which is empty: by sharing blocks, else inside the
     /// kernel, else through memory. Holes stay holes.
     ///
-    /// - Parameter status: of this file.
+    /// - Parameters:
+    ///   - status: of this file; what is appended meanwhile is not copied.
+    ///   - canShare: false if it is known that the target's volume cannot share blocks; becomes so when it says it.
     package borrowing func copyContent(
-        to target: borrowing FileDescriptor, status: FileStatus
+        to target: borrowing FileDescriptor, status: FileStatus, canShare: inout Bool
     ) throws(SystemError) {
         guard status.length > 0 else { return }
-        let (from, to) = (rawValue, target.rawValue)
-        do {
-            _ = try FileCall.run("ficlone") { davit_clone_into(to, from) }
-            return
-        } catch {
-            if error.isDiskFull { throw error }
+        if canShare {
+            let (from, to) = (rawValue, target.rawValue)
+            do {
+                _ = try FileCall.run("ficlone") { davit_clone_into(to, from) }
+                return
+            } catch {
+                if error.isDiskFull { throw error }
+                // Anything else is about this file, or about another volume that it is on.
+                if error.code == .notSupported { canShare = false }
+            }
         }
         if status.allocated < status.length {
             try copyExtents(to: target, length: status.length)
         } else {
-            try copyRange(to: target, count: .max)
+            try copyRange(to: target, count: status.length)
         }
     }
 
@@ -70,7 +76,7 @@ extension FileDescriptor {
                 if error.code == .noDevice { break }  // A hole up to the end.
                 if error.code == .invalid {
                     _ = try seek(0, SEEK_SET)
-                    return try copyRange(to: target, count: .max)
+                    return try copyRange(to: target, count: length)
                 }
                 throw error
             }

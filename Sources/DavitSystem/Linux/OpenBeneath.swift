@@ -36,15 +36,26 @@ extension RootDirectory {
         try open(path, flags: mode.flags, permissions: 0, mayWait: mayWait)
     }
 
+    /// Opens a directory of the root's own volume, as a base, from the kernel's caches: never waits.
+    /// - Throws: `again` if it is not cached, `crossVolume` if something is mounted on the way.
+    package borrowing func openCachedBase(_ path: [UInt8]) throws(SystemError) -> FileDescriptor {
+        guard Self.features.hasCachedLookup, !walksComponents, path.count < 4096 else {
+            throw SystemError(errno: EAGAIN, call: "openat2")
+        }
+        return try open(
+            path, flags: OpenMode.base.flags, permissions: 0, mayWait: false,
+            resolve: DAVIT_RESOLVE_NO_XDEV)
+    }
+
     borrowing func open(
         _ path: [UInt8], flags: Int32, permissions: UInt32, mayWait: Bool,
-        call: SystemError.StaticName = "openat2"
+        resolve more: Int = 0, call: SystemError.StaticName = "openat2"
     ) throws(SystemError) -> FileDescriptor {
         // PATH_MAX counts the NUL.
         guard !walksComponents, path.count < 4096 else {
             return try openByComponents(path, flags: flags, permissions: permissions, call: call)
         }
-        var resolve = DAVIT_RESOLVE_BENEATH | DAVIT_RESOLVE_NO_SYMLINKS | DAVIT_RESOLVE_NO_MAGICLINKS
+        var resolve = more | DAVIT_RESOLVE_BENEATH | DAVIT_RESOLVE_NO_SYMLINKS | DAVIT_RESOLVE_NO_MAGICLINKS
         if !mayWait, Self.features.hasCachedLookup { resolve |= DAVIT_RESOLVE_CACHED }
         let directory = descriptor.rawValue
         let target = path.isEmpty ? [UInt8(ascii: ".")] : path

@@ -8,20 +8,19 @@ internal import Glibc
 internal import Musl
 #endif
 
-extension RootDirectory {
-    /// A new file without a name on the volume of a directory; it disappears with its descriptor.
-    ///
-    /// - Parameter directory: as for ``open(_:for:mayWait:)``.
-    /// - Throws: ``SystemError/isUnsupported`` or `isDirectory` where the volume has no such files.
-    package borrowing func openUnnamed(in directory: [UInt8], permissions: UInt32) throws(SystemError)
-        -> FileDescriptor
-    {
-        let flags = Int32(DAVIT_O_TMPFILE) | O_DIRECTORY | O_RDWR | O_CLOEXEC
-        return try open(directory, flags: flags, permissions: permissions, mayWait: true, call: "opentmpfile")
-    }
-}
-
 extension FileDescriptor {
+    /// A new file without a name on the volume of this directory; it disappears with its descriptor.
+    ///
+    /// - Throws: ``SystemError/isUnsupported`` or `isDirectory` where the volume has no such files.
+    package borrowing func openUnnamed(permissions: UInt32) throws(SystemError) -> FileDescriptor {
+        let flags = Int32(DAVIT_O_TMPFILE) | O_DIRECTORY | O_RDWR | O_CLOEXEC
+        let directory = rawValue
+        let number = try FileCall.run("opentmpfile") {
+            unsafe davit_openat(directory, ".", flags, permissions)
+        }
+        return FileDescriptor(owning: number)
+    }
+
     /// Gives this unnamed file a name (`exists` if that is taken).
     package borrowing func linkUnnamed(
         to directory: borrowing FileDescriptor, as name: [UInt8]
