@@ -10,8 +10,8 @@ internal import Synchronization
 final class Checkpoints: Sendable {
     /// Pages of the log after which it is copied.
     static let step: Int32 = 1_000
-    /// Pages of the log, of 4 KiB each, after which a commit waits for the copy: 8 MiB.
-    static let limit: Int32 = 2_000
+    /// Pages of the log, of 4 KiB each, after which a commit waits for the copy: 16 MiB.
+    static let limit: Int32 = 4_000
 
     private let path: String
     private let durability: SQLiteStateStore.Durability
