@@ -34,7 +34,7 @@ private func member() -> Benchmark {
     let tag = Array("\"18a5f3c2b1d-400-17d2f3a4b5c6\"".utf8)
     writer.begin()
     return Benchmark("MultistatusWriter, a member with 6 properties") {
-        writer.beginResponse(href: base, member: name)
+        writer.beginResponse(href: base, member: name, isCollection: false)
         writer.beginPropStat()
         writer.property("creationdate", bytes: date)
         writer.property("displayname", escaped: name)
