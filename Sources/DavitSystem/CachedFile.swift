@@ -58,13 +58,12 @@ package enum CachedFile {
         }
         switch outcome {
         case .bytes, .failed: return true
-        case .notCached: return false
-        case .unknown: return isInMemory(file)
+        case .notCached, .unknown: return false
         }
     }
 
     /// True if the volume has no disk that could be waited for.
-    private static func isInMemory(_ file: Int32) -> Bool {
+    package static func isInMemory(_ file: Int32) -> Bool {
         #if os(Linux)
         davit_is_in_memory(file) != 0
         #else

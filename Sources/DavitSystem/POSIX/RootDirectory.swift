@@ -23,6 +23,8 @@ package struct RootDirectory: ~Copyable, Sendable {
     /// True if the root's volume is known to be this machine's own. There an open file keeps its inode number, and
     /// removing it leaves nothing in its directory; volumes of a network or a helper process promise neither.
     package let canKeepOpenFiles: Bool
+    /// True if the root's volume has no disk.
+    let isInMemory: Bool
 
     /// Opens a directory whose entries this process can read.
     ///
@@ -35,6 +37,7 @@ package struct RootDirectory: ~Copyable, Sendable {
         descriptor = FileDescriptor(owning: number)
         ignoresCase = Self.ignoresCase(number)
         canKeepOpenFiles = Self.isLocal(number)
+        isInMemory = CachedFile.isInMemory(number)
         self.realPath = realPath
         self.walksComponents = walksComponents || !Self.canOpenBeneath
     }
