@@ -58,9 +58,17 @@ package enum CachedFile {
         }
         switch outcome {
         case .bytes, .failed: return true
-        case .notCached: return false
-        case .unknown: return isVolumeInMemory(file)
+        case .notCached, .unknown: return false
         }
+    }
+
+    /// True if the volume has no disk that could be waited for.
+    package static func isInMemory(_ file: Int32) -> Bool {
+        #if os(Linux)
+        davit_is_in_memory(file) != 0
+        #else
+        false
+        #endif
     }
 
     /// Brings a part of a file into memory. Blocks.
@@ -81,13 +89,5 @@ package enum CachedFile {
 
 extension FileDescriptor {
     /// True if the file's volume has no disk that could be waited for.
-    package var isInMemory: Bool { isVolumeInMemory(rawValue) }
-}
-
-private func isVolumeInMemory(_ file: Int32) -> Bool {
-    #if os(Linux)
-    davit_is_in_memory(file) != 0
-    #else
-    false
-    #endif
+    package var isInMemory: Bool { CachedFile.isInMemory(rawValue) }
 }

@@ -111,6 +111,7 @@ extension Connection {
     private nonisolated(nonsending) func fetch(
         _ content: any FileContent, offset: Int64, count: Int
     ) async throws(HTTPError) {
+        if loop.memory.isDiskless(content) { return }
         if CachedFile.isCached(content.descriptor, offset: offset + Int64(count) - 1) { return }
         // A pool that has too much to do only means that the loop waits for this disk.
         _ = await server.pool.run { CachedFile.fetch(content.descriptor, offset: offset, count: count) }

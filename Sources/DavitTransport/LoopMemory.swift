@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSystem
 
 /// Memory that the connections of a loop take while they need it and give back.
 struct LoopMemory {
@@ -10,6 +11,8 @@ struct LoopMemory {
     private var requests: [HTTPRequest] = []
     /// Volumes that cannot tell what is in memory.
     private var unprobed: [UInt64] = []
+    /// Whether volumes have no disk.
+    private var diskless: [UInt64: Bool] = [:]
 
     mutating func takeInput() -> InputBuffer { inputs.popLast() ?? InputBuffer() }
 
@@ -39,6 +42,14 @@ struct LoopMemory {
 
     /// False if it is known that this volume cannot tell whether content is in memory.
     func canProbe(_ volume: UInt64) -> Bool { unprobed.isEmpty || !unprobed.contains(volume) }
+
+    /// True if the volume of this content has no disk that could be waited for.
+    mutating func isDiskless(_ content: any FileContent) -> Bool {
+        if let known = diskless[content.volume] { return known }
+        let answer = CachedFile.isInMemory(content.descriptor)
+        if content.volume != 0 && diskless.count < Self.keptCount { diskless[content.volume] = answer }
+        return answer
+    }
 
     mutating func noteUnprobed(_ volume: UInt64) {
         if volume != 0 && unprobed.count < Self.keptCount { unprobed.append(volume) }

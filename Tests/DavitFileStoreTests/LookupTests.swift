@@ -42,6 +42,18 @@ struct LookupTests {
         #expect(info?.created?.nanoseconds == info?.identity.birth)
     }
 
+    /// The kernel keeps no note of missing names there, as it does for volumes with a disk.
+    @Test func aMissingNameOfAVolumeWithoutADiskNeedsNoWait() throws {
+        let sandbox = try Sandbox(on: .memory)
+        try sandbox.makeFolder("folder")
+        let store = try sandbox.store()
+        for _ in 0..<2 {
+            for path in ["none", "folder/none", "none/none"] {
+                #expect(throws: StoreError.notFound) { try store.open(resource(path), wait: .never) }
+            }
+        }
+    }
+
     private func sandbox(on volume: Volume = .disk) throws -> Sandbox {
         let sandbox = try Sandbox(on: volume)
         try sandbox.write("file", "1")

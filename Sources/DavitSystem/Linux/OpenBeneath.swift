@@ -55,8 +55,27 @@ extension RootDirectory {
         guard !walksComponents, path.count < 4096 else {
             return try openByComponents(path, flags: flags, permissions: permissions, call: call)
         }
-        var resolve = more | DAVIT_RESOLVE_BENEATH | DAVIT_RESOLVE_NO_SYMLINKS | DAVIT_RESOLVE_NO_MAGICLINKS
-        if !mayWait, Self.features.hasCachedLookup { resolve |= DAVIT_RESOLVE_CACHED }
+        let always = more | DAVIT_RESOLVE_BENEATH | DAVIT_RESOLVE_NO_SYMLINKS | DAVIT_RESOLVE_NO_MAGICLINKS
+        if mayWait || !Self.features.hasCachedLookup {
+            return try open(path, flags, permissions, resolve: always, call)
+        }
+        do throws(SystemError) {
+            return try open(path, flags, permissions, resolve: always | DAVIT_RESOLVE_CACHED, call)
+        } catch {
+            guard error.code == .again, isInMemory else { throw error }
+        }
+        // A volume without a disk keeps no note of names that are missing, so that each of them looks as if it had to
+        // be waited for. On that volume itself nothing has to be.
+        do throws(SystemError) {
+            return try open(path, flags, permissions, resolve: always | DAVIT_RESOLVE_NO_XDEV, call)
+        } catch {
+            throw error.code == .crossVolume ? SystemError(errno: EAGAIN, call: call) : error
+        }
+    }
+
+    private borrowing func open(
+        _ path: [UInt8], _ flags: Int32, _ permissions: UInt32, resolve: Int, _ call: SystemError.StaticName
+    ) throws(SystemError) -> FileDescriptor {
         let directory = descriptor.rawValue
         let target = path.isEmpty ? [UInt8(ascii: ".")] : path
         let number = try unsafe withCPath(target) { text throws(SystemError) in
