@@ -21,7 +21,7 @@ package struct PasswordHash: Sendable {
     private let salt: [UInt8]
     private let hash: [UInt8]
 
-    /// Hashes a password with a new salt of 16 bytes. Blocks for some 50 ms with the standard cost.
+    /// Hashes a password with a new salt of 16 bytes. Blocks for 50 to 100 ms with the standard cost.
     package init(of password: [UInt8], cost: Scrypt.Cost = .standard) throws(CryptoError) {
         try self.init(of: password, salt: RandomBytes.make(count: 16), cost: cost)
     }

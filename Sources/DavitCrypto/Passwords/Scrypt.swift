@@ -16,7 +16,7 @@ package enum Scrypt {
         /// the time of ``standard``.
         package static let limit = 1 << 20
 
-        /// 32 MiB and about 50 ms of a core for one guess.
+        /// 32 MiB, and 50 to 100 ms of a core, for one guess.
         package static let standard = Cost(checkedLogN: 15, r: 8, p: 1)
 
         /// Nil for parameters that mean nothing, or more than ``limit``.

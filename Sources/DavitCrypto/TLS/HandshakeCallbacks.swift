@@ -56,17 +56,20 @@ enum HandshakeCallbacks {
                 guard unsafe davit_set_ticket_key(code, key.codeKey, key.codeKey.count) == 1 else {
                     return -1
                 }
-                return unsafe EVP_EncryptInit_ex2(cipher, EVP_aes_256_cbc(), key.cipherKey, vector, nil) == 1
+                return unsafe EVP_EncryptInit_ex2(cipher, ticketCipher, key.cipherKey, vector, nil) == 1
                     ? 1 : -1
             }
             let nameBytes = unsafe Array(UnsafeBufferPointer(start: name, count: 16))
             guard let (key, isCurrent) = owner.tickets.key(named: nameBytes.span) else { return 0 }
             guard unsafe davit_set_ticket_key(code, key.codeKey, key.codeKey.count) == 1,
-                unsafe EVP_DecryptInit_ex2(cipher, EVP_aes_256_cbc(), key.cipherKey, vector, nil) == 1
+                unsafe EVP_DecryptInit_ex2(cipher, ticketCipher, key.cipherKey, vector, nil) == 1
             else { return -1 }
             // In TLS 1.3 a ticket is for one use (RFC 8446 appendix C.4): a client needs another one each time.
             return unsafe isCurrent && SSL_version(session) < TLS1_3_VERSION ? 1 : 2
         }
+
+    /// Constant once fetched, and never freed: looking it up for each ticket would take longer than using it.
+    nonisolated(unsafe) private static let ticketCipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
 
     private static func copy(_ bytes: [UInt8], to destination: UnsafeMutablePointer<UInt8>) {
         for index in bytes.indices { unsafe destination[index] = bytes[index] }
