@@ -30,7 +30,8 @@ extension TLSSession {
         return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// The host that the client asked for (RFC 6066 §3), as it wrote it; nil if it named none.
+    /// The host that the client asked for (RFC 6066 §3); nil if it named none. As the client wrote it: to be escaped
+    /// in a log.
     package var serverName: String? {
         guard let name = unsafe SSL_get_servername(handle, TLSEXT_NAMETYPE_host_name) else { return nil }
         return unsafe String(cString: name)
