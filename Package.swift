@@ -25,6 +25,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
+let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
 
 let package = Package(
     name: "davit",
@@ -33,6 +34,10 @@ let package = Package(
         .library(name: "Davit", targets: ["Davit"]),
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
+    traits: [
+        .default(enabledTraits: ["TLS"]),
+        .trait(name: "TLS", description: "TLS, digests and hashed passwords, through OpenSSL 3"),
+    ],
     targets: [
         // C libraries: a module map and a shim header, nothing else.
         .systemLibrary(name: "CLinux"),
@@ -40,10 +45,13 @@ let package = Package(
             name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
 
         // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
+        library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitServer", ["DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
@@ -79,6 +87,7 @@ let package = Package(
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
+        tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitServer", ["DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),

@@ -1,0 +1,37 @@
+#if TLS
+internal import COpenSSL
+package import DavitHTTP
+
+extension Certificate {
+    /// A certificate is to be replaced when it has no more than this left.
+    package static let renewalSeconds: Int64 = 30 * 86_400
+
+    /// Whether it is time for another one. False also before it begins to be valid: another one would not help.
+    package func needsRenewal(now: Timestamp) throws(CryptoError) -> Bool {
+        now >= (try validity()).upperBound.adding(seconds: -Self.renewalSeconds)
+    }
+
+    /// Whether clients accept it for this host: an IP address, or a DNS name (RFC 6125 §6.4). The names are
+    /// those of its subjectAltName; a wildcard stands for one whole label.
+    package func covers(_ host: String, wildcards: Bool = true) -> Bool {
+        defer { ErrorQueue.clear() }
+        // OpenSSL ends a text at a zero byte, and takes a name with a dot at its beginning for "any name below".
+        guard !host.isEmpty, !host.utf8.contains(0), !host.hasPrefix(".") else { return false }
+        switch unsafe X509_check_ip_asc(handle, host, 0) {
+        case 1: return true
+        case -2: break  // not an address
+        default: return false
+        }
+        var flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
+        if !wildcards { flags |= UInt32(X509_CHECK_FLAG_NO_WILDCARDS) }
+        return unsafe X509_check_host(handle, host, host.utf8.count, flags, nil) == 1
+    }
+
+    /// Whether the other certificate is of who signed this one. Says nothing about either's validity.
+    package func isSigned(by authority: Certificate) -> Bool {
+        defer { ErrorQueue.clear() }
+        guard unsafe X509_check_issued(authority.handle, handle) == X509_V_OK else { return false }
+        return unsafe X509_verify(handle, X509_get0_pubkey(authority.handle)) == 1
+    }
+}
+#endif

@@ -1,0 +1,98 @@
+#if TLS
+internal import COpenSSL
+package import DavitHTTP
+
+/// An X.509 certificate (RFC 5280).
+///
+/// Nothing changes it after it was made, and OpenSSL fills its caches under locks of its own, which is what
+/// makes the unchecked conformance true.
+@safe package final class Certificate: @unchecked Sendable {
+    package enum ReadError: Error, Equatable, Sendable {
+        /// There is no certificate in the text.
+        case none
+        case notReadable(CryptoError)
+    }
+
+    let handle: OpaquePointer
+
+    /// Takes over one reference.
+    init(owning handle: OpaquePointer) { unsafe self.handle = handle }
+
+    deinit { unsafe X509_free(handle) }
+
+    /// All certificates in the bytes of a PEM file, at least one, in their order; keys between them are skipped.
+    package static func read(pem: [UInt8]) throws(ReadError) -> [Certificate] {
+        let bio: MemoryBIO
+        do throws(CryptoError) { bio = try MemoryBIO.holding(pem) } catch { throw .notReadable(error) }
+        var certificates: [Certificate] = []
+        while let next = unsafe PEM_read_bio_X509(bio.handle, nil, nil, nil) {
+            unsafe certificates.append(Certificate(owning: next))
+        }
+        let entry = ErrorQueue.take()
+        guard entry.library == ERR_LIB_PEM, entry.reason == PEM_R_NO_START_LINE else {
+            throw .notReadable(CryptoError(call: "PEM_read_bio_X509", reason: entry.text))
+        }
+        guard !certificates.isEmpty else { throw .none }
+        return certificates
+    }
+
+    package func pem() throws(CryptoError) -> [UInt8] {
+        let bio = try MemoryBIO()
+        guard unsafe PEM_write_bio_X509(bio.handle, handle) == 1 else {
+            throw CryptoError("PEM_write_bio_X509")
+        }
+        return try bio.take()
+    }
+
+    /// SHA-256 of the certificate's DER form, by which people compare certificates: 32 bytes.
+    package func fingerprint() throws(CryptoError) -> [UInt8] {
+        let algorithm = Digest.Algorithm.sha256
+        var bytes = [UInt8](repeating: 0, count: algorithm.byteCount)
+        guard unsafe X509_digest(handle, algorithm.method, &bytes, nil) == 1 else {
+            throw CryptoError("X509_digest")
+        }
+        return bytes
+    }
+
+    /// The fingerprint as browsers and `openssl x509 -fingerprint` show it: `AB:CD:…`.
+    package func fingerprintText() throws(CryptoError) -> String {
+        let digits = String(decoding: HexText.encode(try fingerprint()), as: UTF8.self).uppercased()
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, index.isMultiple(of: 2) { text.append(":") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// The distinguished name of its owner, as RFC 4514 writes it, in ASCII: other bytes are escaped.
+    package func subject() throws(CryptoError) -> String {
+        let bio = try MemoryBIO()
+        guard unsafe davit_print_name(bio.handle, X509_get_subject_name(handle)) >= 0 else {
+            throw CryptoError("X509_NAME_print_ex")
+        }
+        return String(decoding: try bio.take(), as: UTF8.self)
+    }
+
+    /// The first and the last second at which it is valid.
+    package func validity() throws(CryptoError) -> ClosedRange<Timestamp> {
+        let first = try unsafe Self.timestamp(X509_get0_notBefore(handle))
+        let last = try unsafe Self.timestamp(X509_get0_notAfter(handle))
+        guard first <= last else {
+            throw CryptoError(call: "X509_get0_notAfter", reason: "ends before it begins")
+        }
+        return first...last
+    }
+
+    private static func timestamp(_ time: UnsafePointer<ASN1_TIME>?) throws(CryptoError) -> Timestamp {
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { throw CryptoError("ASN1_TIME_set") }
+        defer { unsafe ASN1_TIME_free(epoch) }
+        guard let time = unsafe time, unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else {
+            throw CryptoError("ASN1_TIME_diff")
+        }
+        return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds))
+    }
+}
+#endif

@@ -1,0 +1,65 @@
+#if TLS
+internal import COpenSSL
+
+/// The hosts of a certificate, checked: what is in here has no character that OpenSSL's text form of extensions
+/// gives a meaning to.
+struct HostList {
+    private let names: [String]
+    private let addresses: [String]
+
+    init(names: [String], addresses: [String]) throws(CertificateMaker.Problem) {
+        guard !names.isEmpty || !addresses.isEmpty else { throw .noHost }
+        for name in names where !Self.isName(name) { throw .badName(name) }
+        for address in addresses where !Self.isAddress(address) { throw .badAddress(address) }
+        self.names = names.map { $0.lowercased() }
+        self.addresses = addresses
+    }
+
+    /// The value of subjectAltName (RFC 5280 §4.2.1.6).
+    var alternativeName: String {
+        (names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }).joined(separator: ",")
+    }
+
+    /// What people are shown; a common name has 64 characters at most (RFC 5280 appendix A.1).
+    var commonName: String { (names + addresses).first { $0.utf8.count <= 64 } ?? "davit" }
+
+    /// Letters, digits, hyphens, and underscores, which names in Windows networks have (RFC 1123 §2.1). `*` only
+    /// as the whole first label, in front of two others at least, as clients want it (RFC 6125 §7.2).
+    private static func isName(_ name: String) -> Bool {
+        guard 1...253 ~= name.utf8.count else { return false }
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        for (index, label) in labels.enumerated() {
+            if index == 0, label.elementsEqual("*".utf8) {
+                guard labels.count >= 3 else { return false }
+                continue
+            }
+            guard 1...63 ~= label.count, label.first != 45, label.last != 45 else { return false }
+            guard label.allSatisfy(isNameCharacter) else { return false }
+        }
+        // A name that ends with digits alone reads as an IPv4 address.
+        return !(labels.last?.allSatisfy { $0 >= 48 && $0 <= 57 } ?? true)
+    }
+
+    private static func isNameCharacter(_ character: UInt8) -> Bool {
+        switch character {
+        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    private static func isAddress(_ address: String) -> Bool {
+        let isPlain = address.utf8.allSatisfy {
+            switch $0 {
+            case 48...57, 65...70, 97...102, UInt8(ascii: "."), UInt8(ascii: ":"): true
+            default: false
+            }
+        }
+        guard isPlain, let octets = unsafe a2i_IPADDRESS(address) else {
+            ErrorQueue.clear()
+            return false
+        }
+        unsafe ASN1_OCTET_STRING_free(octets)
+        return true
+    }
+}
+#endif

@@ -1,0 +1,26 @@
+#if TLS
+internal import COpenSSL
+
+/// HMAC with SHA-256 (RFC 2104, RFC 4231): 32 bytes that only who has the key can make.
+package enum MessageCode {
+    package static func make(
+        for message: borrowing Span<UInt8>, key: borrowing Span<UInt8>
+    ) throws(CryptoError) -> [UInt8] {
+        let algorithm = Digest.Algorithm.sha256
+        var code = [UInt8](repeating: 0, count: algorithm.byteCount)
+        // A null key means "the one of the last call": the empty key needs an address, too.
+        var emptyKey: UInt8 = 0
+        let isMade = unsafe message.withUnsafeBufferPointer { message in
+            unsafe key.withUnsafeBytes { key in
+                unsafe withUnsafePointer(to: &emptyKey) { empty in
+                    unsafe HMAC(
+                        algorithm.method, key.baseAddress ?? UnsafeRawPointer(empty), Int32(key.count),
+                        message.baseAddress, message.count, &code, nil) != nil
+                }
+            }
+        }
+        guard isMade else { throw CryptoError("HMAC") }
+        return code
+    }
+}
+#endif

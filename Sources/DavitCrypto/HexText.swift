@@ -1,0 +1,29 @@
+internal import DavitHTTP
+
+/// Bytes as hexadecimal digits.
+package enum HexText {
+    /// Two lower-case digits for each byte, as Digest authentication writes them (RFC 7616 §3.3).
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
+        }
+        return text
+    }
+
+    /// The bytes of digits in either case; nil for other characters and for an odd number of them.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        guard text.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = text[index].hexValue, let low = text[index + 1].hexValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? value + 48 : value + 87 }
+}

@@ -1,0 +1,249 @@
+#if TLS
+import COpenSSL
+import DavitCrypto
+import Testing
+
+struct TLSSessionTests {
+    static func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    }
+
+    static let versions: [(number: Int32, version: TLSSession.Version)] = [
+        (TLS1_2_VERSION, .tls12), (TLS1_3_VERSION, .tls13),
+    ]
+
+    @Test(arguments: versions, [1, 2, 5, 777, Int.max])
+    func dataGoesBothWaysInAnyPieces(of: (number: Int32, version: TLSSession.Version), pieceBytes: Int) throws
+    {
+        let options = TLSTestClient.Options(
+            least: of.number, most: of.number, protocols: ["http/1.1"], serverName: "localhost",
+            trusted: try Shop.authority.get().certificate.pem())
+        let talk = try TLSConversation(options, pieceBytes: pieceBytes)
+        #expect(talk.server.version == nil)
+        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.server.version == of.version)
+        #expect(talk.server.applicationProtocol == "http/1.1")
+        #expect(talk.server.serverName == "localhost")
+        #expect(talk.server.wasResumed == false)
+        #expect(talk.server.clientCertificate == nil)
+
+        // 100,000 single bytes are too slow for what they show.
+        for count in [1, 100, 16_384, 16_385, 100_000] where pieceBytes > 10 || count < 20_000 {
+            let sent = Self.bytes(count)
+            #expect(talk.sendFromClient(sent).bytes == sent)
+            #expect(try talk.sendFromServer(sent) == sent)
+        }
+    }
+
+    @Test(arguments: versions)
+    func theFirstFlightMayBeSplitAnywhere(of: (number: Int32, version: TLSSession.Version)) throws {
+        let context = try TLSContext(identities: [try Shop.server.get()], tickets: TicketKeys(now: Shop.now))
+        let client = try TLSTestClient(.init(least: of.number, most: of.number))
+        #expect(client.handshake() == .needsInput)
+        let hello = client.takeOutput()
+        for position in 1..<hello.count {
+            var server = try TLSSession(context, now: Shop.now)
+            unsafe hello[..<position].withUnsafeBytes { unsafe server.receive($0) }
+            #expect(server.handshake() == .needsInput)
+            #expect(server.outputCount == 0)
+            unsafe hello[position...].withUnsafeBytes { unsafe server.receive($0) }
+            #expect(server.handshake() == .needsInput)
+            #expect(server.outputCount > 0)
+        }
+    }
+
+    @Test func aRecordMayBeSplitAnywhere() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        let sent = Self.bytes(50)
+        for position in 1..<72 {
+            talk.client.write(sent)
+            let record = talk.client.takeOutput()
+            try #require(record.count == 72)
+            talk.feedServer(Array(record[..<position]))
+            #expect(talk.read().reading == .needsInput)
+            talk.feedServer(Array(record[position...]))
+            #expect(talk.read().bytes == sent)
+        }
+    }
+
+    @Test func severalRecordsAreReadWithOneCall() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        for number in 0..<10 { talk.client.write([UInt8](repeating: UInt8(number), count: 100)) }
+        talk.feedServer(talk.client.takeOutput())
+        let (bytes, reading) = talk.read()
+        #expect(reading == .bytes(1000))
+        #expect(bytes == (0..<10).flatMap { [UInt8](repeating: $0, count: 100) })
+    }
+
+    @Test(arguments: [1, 99, 100, 101])
+    func whatDoesNotFitIsKept(room: Int) throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        let sent = Self.bytes(1000)
+        #expect(talk.sendFromClient(sent, room: room) == (sent, .needsInput))
+    }
+
+    @Test func outputOfSeveralRecordsIsOnePieceAndBounded() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        let sent = Self.bytes(200_000)
+        let taken = try unsafe sent.withUnsafeBytes { try unsafe talk.server.write($0) }
+        #expect(taken == 4 * 16_384)
+        #expect(talk.server.outputIsFull == true)
+        #expect(try unsafe sent.withUnsafeBytes { try unsafe talk.server.write($0) } == 0)
+        let output = talk.takeServerOutput()
+        // Four records, each with its header and, in TLS 1.3, a type and a tag (RFC 8446 §5.2).
+        #expect(output.count == 4 * (5 + 16_384 + 1 + 16))
+        talk.client.receive(output)
+        #expect(talk.client.read().bytes == Array(sent[..<taken]))
+    }
+
+    @Test func outputMayBeSentInPieces() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        let sent = Self.bytes(3000)
+        _ = try unsafe sent.withUnsafeBytes { try unsafe talk.server.write($0) }
+        var got: [UInt8] = []
+        var calls = 0
+        while talk.server.outputCount > 0 {
+            unsafe talk.server.withOutput { output in
+                let count = min(calls % 7, output.count)
+                unsafe talk.client.receive(Array(output[..<count]))
+                return count
+            }
+            got += talk.client.read().bytes
+            // Memory goes back only where it is empty.
+            talk.server.releaseMemory()
+            calls += 1
+        }
+        #expect(got == sent)
+    }
+
+    @Test func inputMayComeWithoutACopy() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        talk.client.write(Self.bytes(40))
+        let record = talk.client.takeOutput()
+        let came = unsafe talk.server.receive(atLeast: record.count) { room in
+            unsafe room.copyBytes(from: record)
+            return record.count
+        }
+        #expect(came == record.count)
+        #expect(talk.read().bytes == Self.bytes(40))
+    }
+
+    @Test(arguments: versions)
+    func theEndDiffersFromACut(of: (number: Int32, version: TLSSession.Version)) throws {
+        for isClean in [true, false] {
+            let talk = try TLSConversation(.init(least: of.number, most: of.number))
+            talk.shakeHands()
+            talk.client.write([1, 2, 3])
+            if isClean { talk.client.closeNotify() }
+            talk.feedServer(talk.client.takeOutput())
+            talk.server.inputEnded()
+            // What came before the end is there in any case.
+            #expect(talk.read().bytes == [1, 2, 3])
+            let end = isClean ? TLSSession.Reading.ended : .failed(.truncated)
+            #expect(talk.read().reading == end)
+            #expect(talk.read().reading == end)
+        }
+    }
+
+    @Test func aCutWithinARecordIsOne() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        talk.client.write(Self.bytes(100))
+        talk.feedServer(talk.client.takeOutput().dropLast())
+        talk.server.inputEnded()
+        #expect(talk.read().reading == .failed(.truncated))
+    }
+
+    @Test func aCutWithinTheHandshakeIsOne() throws {
+        let talk = try TLSConversation()
+        talk.server.inputEnded()
+        #expect(talk.server.handshake() == .failed(.truncated))
+    }
+
+    @Test(arguments: versions)
+    func theServersEndReachesTheClient(of: (number: Int32, version: TLSSession.Version)) throws {
+        let talk = try TLSConversation(.init(least: of.number, most: of.number))
+        talk.server.closeNotify()
+        #expect(talk.server.outputCount == 0)
+        talk.shakeHands()
+        _ = try unsafe [UInt8(7)].withUnsafeBytes { try unsafe talk.server.write($0) }
+        talk.server.closeNotify()
+        let sent = talk.takeServerOutput()
+        talk.client.receive(sent)
+        let (bytes, state) = talk.client.read()
+        #expect(bytes == [7])
+        #expect(state == .done)
+        // The other direction is still open (RFC 8446 §6.1).
+        if of.version == .tls13 { #expect(talk.sendFromClient([1]).bytes == [1]) }
+    }
+
+    static let nonsense: [[UInt8]] = [
+        Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), [UInt8](repeating: 0, count: 100),
+        [22, 3, 1, 0, 4, 1, 0, 0, 200], [22, 3, 1, 255, 255, 1],
+        // An alert in place of a hello.
+        [21, 3, 1, 0, 2, 2, 40],
+    ]
+
+    @Test(arguments: nonsense)
+    func nonsenseFailsForGood(bytes: [UInt8]) throws {
+        let talk = try TLSConversation()
+        talk.feedServer(bytes)
+        talk.server.inputEnded()
+        let state = talk.server.handshake()
+        guard case .failed(let failure) = state else {
+            Issue.record("\(state)")
+            return
+        }
+        #expect(!failure.text.isEmpty)
+        #expect(talk.server.handshake() == state)
+        #expect(talk.read().reading == .failed(failure))
+        let byte: [UInt8] = [1]
+        #expect(throws: failure) { try unsafe byte.withUnsafeBytes { try unsafe talk.server.write($0) } }
+        talk.server.closeNotify()
+        #expect(talk.server.version == nil)
+    }
+
+    @Test func aForgedRecordFails() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        talk.client.write(Self.bytes(100))
+        var record = talk.client.takeOutput()
+        record[50] ^= 1
+        talk.feedServer(record)
+        guard case .failed(.refused) = talk.read().reading else {
+            Issue.record("it was taken")
+            return
+        }
+        // And the client is told (RFC 8446 §5.2, bad_record_mac).
+        talk.client.receive(talk.takeServerOutput())
+        #expect(talk.client.read().state == .failed("sslv3 alert bad record mac"))
+    }
+
+    // RFC 5746 is of TLS 1.2; OpenSSL would let any client ask for handshakes without end.
+    @Test func renegotiationIsRefused() throws {
+        let talk = try TLSConversation(.init(most: TLS1_2_VERSION))
+        talk.shakeHands()
+        #expect(talk.client.renegotiate() == .needsInput)
+        talk.feedServer(talk.client.takeOutput())
+        #expect(talk.read().reading == .needsInput)
+        talk.client.receive(talk.takeServerOutput())
+        #expect(talk.client.handshake() == .failed("no renegotiation"))
+    }
+
+    // RFC 8446 §4.6.3: the server takes new keys, too, before it writes.
+    @Test func keysMayBeUpdated() throws {
+        let talk = try TLSConversation()
+        talk.shakeHands()
+        _ = talk.deliverToClient()
+        talk.client.updateKeys()
+        #expect(talk.sendFromClient([1, 2]).bytes == [1, 2])
+        #expect(try talk.sendFromServer([3, 4]) == [3, 4])
+    }
+}
+#endif
