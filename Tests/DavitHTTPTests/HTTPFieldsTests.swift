@@ -44,6 +44,29 @@ struct HTTPFieldsTests {
         bytes.appendDecimal(number)
         #expect(text(bytes) == "n=\(number)")
     }
+
+    @Test func removesAllFieldsOfAName() {
+        var fields = HTTPFields()
+        fields.append(.vary, "a")
+        fields.append(.etag, "b")
+        fields.append(named: "vARY", "c")
+        fields.append(named: "X-Vary", "d")
+        fields.remove(.vary)
+        #expect(!fields.contains(.vary))
+        #expect(String(decoding: fields.encoded, as: UTF8.self) == "ETag: b\r\nX-Vary: d\r\n")
+    }
+
+    @Test func takesOverWhatIsMissing() {
+        var fields = HTTPFields()
+        fields.append(.allow, "GET")
+        var others = HTTPFields()
+        others.append(.allow, "PUT")
+        others.append(.dav, "1")
+        others.append(.dav, "2")
+        fields.appendMissing(others)
+        #expect(String(decoding: fields.encoded, as: UTF8.self) == "Allow: GET\r\nDAV: 1\r\nDAV: 2\r\n")
+        #expect(fields.contains(.dav))
+    }
 }
 
 struct HTTPRequestFieldTests {
