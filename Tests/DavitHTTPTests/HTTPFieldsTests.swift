@@ -120,4 +120,16 @@ struct IOBufferTests {
         #expect(filled == 4 && buffer.count == 4)
         #expect(unsafe buffer.withBytes { unsafe $0[0] } == 9)
     }
+
+    @Test func dropsWhatWasUsed() {
+        let buffer = IOBuffer(capacity: 8)
+        _ = buffer.append([1, 2, 3, 4, 5])
+        buffer.removeFirst(2)
+        #expect(unsafe buffer.withBytes { unsafe Array($0) } == [3, 4, 5])
+        #expect(buffer.freeCount == 5)
+        buffer.removeFirst(0)
+        #expect(buffer.count == 3)
+        buffer.removeFirst(9)
+        #expect(buffer.count == 0)
+    }
 }
