@@ -88,7 +88,7 @@ let package = Package(
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
-        tests(of: "DavitServer", ["DavitHTTP"]),
+        tests(of: "DavitServer", ["DavitTesting", "DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),

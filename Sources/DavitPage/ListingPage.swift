@@ -1,4 +1,5 @@
 public import DavitHTTP
+internal import DavitServer
 
 /// The page a browser shows for a collection, written piece by piece: head, entries, foot.
 ///

@@ -151,6 +151,7 @@ extension Exchange {
             let before = buffer.count
             try await stream.next(into: buffer)
             if buffer.count == before { return true }
+            if stream.isLive { return false }
         }
         return false
     }
@@ -195,15 +196,5 @@ extension Exchange {
 
     private static func chunkHead(size: Int, isFirst: Bool) -> [UInt8] {
         Array("\(isFirst ? "" : "\r\n")\(String(size, radix: 16))\r\n".utf8)
-    }
-}
-
-extension HTTPResponse {
-    /// A short answer that says what is wrong.
-    init(explaining error: HTTPError) {
-        var fields = HTTPFields()
-        fields.append(.contentType, "text/plain; charset=utf-8")
-        if error.status == .serviceUnavailable { fields.append(.retryAfter, 1) }
-        self.init(error.status, fields: fields, body: .bytes(Array("\(error.reason)\n".utf8)))
     }
 }

@@ -213,7 +213,7 @@ final class Exchange {
         } catch {
             guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
             do throws(HTTPError) {
-                return try await send(HTTPResponse(explaining: error))
+                return try await send(.error(error.status, error.reason))
             } catch {
                 return ended(isComplete: false)
             }
@@ -251,7 +251,7 @@ final class Exchange {
         guard !error.isDisconnected else { return .close }
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
         do throws(HTTPError) {
-            try await writeRefusal(HTTPResponse(explaining: error))
+            try await writeRefusal(.error(error.status, error.reason))
             try await connection.sendComposed()
         } catch {
             return .close

@@ -44,6 +44,29 @@ struct HTTPFieldsTests {
         bytes.appendDecimal(number)
         #expect(text(bytes) == "n=\(number)")
     }
+
+    @Test func removesAllFieldsOfAName() {
+        var fields = HTTPFields()
+        fields.append(.vary, "a")
+        fields.append(.etag, "b")
+        fields.append(named: "vARY", "c")
+        fields.append(named: "X-Vary", "d")
+        fields.remove(.vary)
+        #expect(!fields.contains(.vary))
+        #expect(String(decoding: fields.encoded, as: UTF8.self) == "ETag: b\r\nX-Vary: d\r\n")
+    }
+
+    @Test func takesOverWhatIsMissing() {
+        var fields = HTTPFields()
+        fields.append(.allow, "GET")
+        var others = HTTPFields()
+        others.append(.allow, "PUT")
+        others.append(.dav, "1")
+        others.append(.dav, "2")
+        fields.appendMissing(others)
+        #expect(String(decoding: fields.encoded, as: UTF8.self) == "Allow: GET\r\nDAV: 1\r\nDAV: 2\r\n")
+        #expect(fields.contains(.dav))
+    }
 }
 
 struct HTTPRequestFieldTests {
@@ -96,5 +119,17 @@ struct IOBufferTests {
         }
         #expect(filled == 4 && buffer.count == 4)
         #expect(unsafe buffer.withBytes { unsafe $0[0] } == 9)
+    }
+
+    @Test func dropsWhatWasUsed() {
+        let buffer = IOBuffer(capacity: 8)
+        _ = buffer.append([1, 2, 3, 4, 5])
+        buffer.removeFirst(2)
+        #expect(unsafe buffer.withBytes { unsafe Array($0) } == [3, 4, 5])
+        #expect(buffer.freeCount == 5)
+        buffer.removeFirst(0)
+        #expect(buffer.count == 3)
+        buffer.removeFirst(9)
+        #expect(buffer.count == 0)
     }
 }

@@ -233,4 +233,26 @@ struct ResponseTests {
         #expect(record.status == nil)
         #expect(!record.isComplete)
     }
+
+    /// The next event may come in an hour: what there is goes out, the head with the first of it.
+    @Test func eventsGoOutAsTheyHappen() throws {
+        let gate = Gate()
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            .events { events in
+                try await events.send("one")
+                await gate.wait()
+                try await events.send("two")
+            }
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        var text = ""
+        while !text.hasSuffix("data: one\n\n") { text += String(decoding: try peer.take(1), as: UTF8.self) }
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        gate.open()
+        while !text.hasSuffix("data: two\n\n\r\n0\r\n\r\n") {
+            text += String(decoding: try peer.take(1), as: UTF8.self)
+        }
+    }
 }

@@ -19,6 +19,13 @@ public protocol BodyStream: AnyObject {
     /// The next call comes when the bytes are on their way: the socket is the queue.
     /// - Throws: when the content cannot be finished; the connection is then cut, so that the peer sees it.
     func next(into buffer: IOBuffer) async throws(HTTPError)
+    /// True for content whose pieces somebody waits for, like events: each goes out when it is made, and the head
+    /// with the first. Else the connection may gather some, so that it can tell the length of what is short.
+    var isLive: Bool { get }
+}
+
+extension BodyStream {
+    public var isLive: Bool { false }
 }
 
 /// The content of a response.

@@ -69,6 +69,34 @@ public struct HTTPFields: Sendable {
         return nil
     }
 
+    /// Removes all fields with this name. O(size of the fields).
+    public mutating func remove(_ name: FieldName) {
+        guard contains(name) else { return }
+        let lines = encoded.split(separator: UInt8(ascii: "\n"))
+        encoded.removeAll(keepingCapacity: true)
+        for line in lines where Self.name(of: line) != name {
+            encoded.append(contentsOf: line)
+            encoded.append(UInt8(ascii: "\n"))
+        }
+        present &= ~(1 << UInt64(name.rawValue))
+    }
+
+    /// Appends those fields of `other` whose names have a case in ``FieldName`` and are not here yet.
+    public mutating func appendMissing(_ other: HTTPFields) {
+        let before = present
+        for line in other.encoded.split(separator: UInt8(ascii: "\n")) {
+            let name = Self.name(of: line)
+            guard name != .other, before & (1 << UInt64(name.rawValue)) == 0 else { continue }
+            present |= 1 << UInt64(name.rawValue)
+            encoded.append(contentsOf: line)
+            encoded.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    private static func name(of line: ArraySlice<UInt8>) -> FieldName {
+        FieldName(parsing: Array(line.prefix { $0 != UInt8(ascii: ":") }).span)
+    }
+
     private mutating func begin(_ name: FieldName) {
         present |= 1 << UInt64(name.rawValue)
         if encoded.isEmpty { encoded.reserveCapacity(384) }

@@ -13,6 +13,9 @@ public final class HTTPRequest: @unchecked Sendable {
     @safe @exclusivity(unchecked) public package(set) var minorVersion: UInt8 = 1
     @safe @exclusivity(unchecked) public package(set) var target = RequestTarget()
     @safe @exclusivity(unchecked) public var body: any RequestBody = EmptyRequestBody.shared
+    /// The prefix below which the handler is mounted, as sent and without a slash at its end; empty at the top.
+    /// The path in `target` is what follows it, and empty where nothing does.
+    @safe @exclusivity(unchecked) public internal(set) var mountPath: [UInt8] = []
     /// Who is asking, once authentication has found out.
     @safe @exclusivity(unchecked) public var principal: String?
     /// The connection came in over TLS.
@@ -68,6 +71,7 @@ extension HTTPRequest {
         method = .get
         minorVersion = 1
         target.removeAll()
+        if !mountPath.isEmpty { mountPath = [] }
         head.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
         present = 0

@@ -43,4 +43,13 @@
     public func append(_ bytes: [UInt8]) -> Int { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
     public func removeAll() { count = 0 }
+
+    /// Drops bytes at the start; what is behind them moves there.
+    public func removeFirst(_ dropped: Int) {
+        let dropped = min(max(dropped, 0), count)
+        count -= dropped
+        if dropped > 0, count > 0 {
+            unsafe storage.copyMemory(from: storage + dropped, byteCount: count)
+        }
+    }
 }

@@ -1,6 +1,6 @@
 /// Bytes of HTML.
-enum Markup {
-    static func append(_ markup: StaticString, to buffer: inout [UInt8]) {
+package enum Markup {
+    package static func append(_ markup: StaticString, to buffer: inout [UInt8]) {
         unsafe buffer.append(
             contentsOf: UnsafeBufferPointer(start: markup.utf8Start, count: markup.utf8CodeUnitCount))
     }
@@ -8,7 +8,7 @@ enum Markup {
     /// A name as text, safe between tags and in double quotes.
     ///
     /// Bytes that are not UTF-8 and control characters, which HTML does not know, become U+FFFD.
-    static func appendText(_ name: [UInt8], to buffer: inout [UInt8]) {
+    package static func appendText(_ name: [UInt8], to buffer: inout [UInt8]) {
         for byte in String(decoding: name, as: UTF8.self).utf8 {
             switch byte {
             case UInt8(ascii: "&"): append("&amp;", to: &buffer)

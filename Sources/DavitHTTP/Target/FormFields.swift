@@ -1,0 +1,142 @@
+/// Names and values of a query or of a form, decoded once, in the order sent; names can repeat.
+public struct FormFields: Sendable {
+    public struct Field: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Why a form is refused. Offsets are in bytes from its start.
+    public enum ParseError: Error, Hashable, Sendable {
+        /// A `%` without two hexadecimal digits behind it.
+        case brokenEscape(offset: Int)
+        /// Bytes that are no text in the charset of the form, in the name or the value that begins there.
+        case malformedText(offset: Int)
+        case tooManyFields(limit: Int)
+    }
+
+    private var fields: [Field] = []
+
+    public init(_ fields: [Field] = []) { self.fields = fields }
+
+    /// The value of the first field with this name.
+    public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    /// The values of all fields with this name, in their order.
+    public func all(_ name: String) -> [String] {
+        fields.compactMap { $0.name == name ? $0.value : nil }
+    }
+}
+
+extension FormFields: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { fields.count }
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension FormFields {
+    /// The fields of a query. Never fails: a `%` that escapes nothing stands for itself, and bytes that are not
+    /// UTF-8 are replaced, because a query is often typed by hand.
+    public init(query: [UInt8]) {
+        Self.forEachComponent(of: query.span) { name, value in
+            fields.append(Field(name: Self.lenientText(name, query), value: Self.lenientText(value, query)))
+        }
+    }
+
+    /// Parses `application/x-www-form-urlencoded` (URL Standard §5.1), and refuses what it cannot read.
+    ///
+    /// - Parameters:
+    ///   - limitFields: the most fields that are taken.
+    ///   - charset: of the text under the escapes.
+    public init(parsing form: [UInt8], limitFields: Int, charset: Charset = .utf8) throws(ParseError) {
+        var failure: ParseError?
+        Self.forEachComponent(of: form.span) { name, value in
+            guard failure == nil else { return }
+            guard fields.count < limitFields else {
+                failure = .tooManyFields(limit: limitFields)
+                return
+            }
+            do throws(ParseError) {
+                fields.append(
+                    Field(
+                        name: try Self.text(name, form, charset), value: try Self.text(value, form, charset)))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Calls `body` with the ranges of each name and its value; what stands between two `&` and is empty is no
+    /// field.
+    private static func forEachComponent(
+        of bytes: borrowing Span<UInt8>, _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void
+    ) {
+        var start = 0
+        var equals: Int?
+        for index in 0...bytes.count {
+            if index == bytes.count || bytes[index] == UInt8(ascii: "&") {
+                if index > start {
+                    body(start..<(equals ?? index), (equals.map { $0 + 1 } ?? index)..<index)
+                }
+                start = index + 1
+                equals = nil
+            } else if bytes[index] == UInt8(ascii: "="), equals == nil {
+                equals = index
+            }
+        }
+    }
+
+    private static func text(
+        _ range: Range<Int>, _ form: [UInt8], _ charset: Charset
+    ) throws(ParseError) -> String {
+        let (bytes, brokenEscape) = decode(range, form.span)
+        if let brokenEscape { throw .brokenEscape(offset: brokenEscape) }
+        do throws(Charset.DecodingError) {
+            return try charset.decode(bytes)
+        } catch {
+            throw .malformedText(offset: range.lowerBound)
+        }
+    }
+
+    private static func lenientText(_ range: Range<Int>, _ query: [UInt8]) -> String {
+        String(decoding: decode(range, query.span).bytes, as: UTF8.self)
+    }
+
+    /// `+` is a space here, and only here.
+    /// - Returns: the bytes, with broken escapes as they stand, and where the first of those is.
+    private static func decode(
+        _ range: Range<Int>, _ form: borrowing Span<UInt8>
+    ) -> (bytes: [UInt8], brokenEscape: Int?) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(range.count)
+        var brokenEscape: Int?
+        let component = form.extracting(range)
+        var index = 0
+        while index < component.count {
+            let byte = component[index]
+            index += 1
+            if byte == UInt8(ascii: "+") {
+                bytes.append(UInt8(ascii: " "))
+            } else if byte != UInt8(ascii: "%") {
+                bytes.append(byte)
+            } else if let escaped = PercentCoding.escapedByte(component, at: index - 1) {
+                bytes.append(escaped)
+                index += 2
+            } else {
+                bytes.append(byte)
+                brokenEscape = brokenEscape ?? range.lowerBound + index - 1
+            }
+        }
+        return (bytes, brokenEscape)
+    }
+}
+
+extension HTTPRequest {
+    /// The fields of the query. Decoded at each call: keep the value if you need it twice.
+    public var query: FormFields { target.rawQuery.map { FormFields(query: $0) } ?? FormFields() }
+}

@@ -1,0 +1,91 @@
+public import DavitHTTP
+
+/// How a route wants the content of its requests.
+///
+/// Content over a limit is 413, malformed content 400 with the offset, and a type, charset or coding that cannot be
+/// read 415; in each case the action is not called.
+public struct BodyReader<Value>: Sendable {
+    let read: @Sendable (HTTPRequest) async throws(HTTPError) -> Value
+
+    /// - Parameter read: called on the event loop of the connection, once for each request.
+    public init(_ read: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> Value) {
+        self.read = read
+    }
+}
+
+extension BodyReader where Value == [UInt8] {
+    /// The bytes as sent.
+    public static func bytes(limitBytes: Int = 1 << 20) -> Self {
+        Self { request throws(HTTPError) in try await request.content(limitBytes: limitBytes) }
+    }
+}
+
+extension BodyReader where Value == String {
+    /// Text in the charset of Content-Type, which is one of ``DavitHTTP/Charset``; UTF-8 where it names none.
+    public static func text(limitBytes: Int = 1 << 20) -> Self {
+        Self { request throws(HTTPError) in
+            let charset = try request.contentCharset()
+            let bytes = try await request.content(limitBytes: limitBytes)
+            do throws(Charset.DecodingError) {
+                return try charset.decode(bytes)
+            } catch {
+                throw HTTPError(.badRequest, "The text is malformed at byte \(error.offset).")
+            }
+        }
+    }
+}
+
+extension BodyReader where Value == FormFields {
+    /// `application/x-www-form-urlencoded`.
+    public static func form(limitBytes: Int = 1 << 20, limitFields: Int = 1000) -> Self {
+        Self { request throws(HTTPError) in
+            guard request.contentType?.essence == "application/x-www-form-urlencoded" else {
+                throw HTTPError(.unsupportedMediaType, "A URL-encoded form is expected here.")
+            }
+            let charset = try request.contentCharset()
+            let bytes = try await request.content(limitBytes: limitBytes)
+            do throws(FormFields.ParseError) {
+                return try FormFields(parsing: bytes, limitFields: limitFields, charset: charset)
+            } catch {
+                throw Self.refusal(error)
+            }
+        }
+    }
+
+    private static func refusal(_ error: FormFields.ParseError) -> HTTPError {
+        switch error {
+        case .brokenEscape(let offset):
+            HTTPError(.badRequest, "The form has a broken percent-escape at byte \(offset).")
+        case .malformedText(let offset):
+            HTTPError(.badRequest, "The form has malformed text in what begins at byte \(offset).")
+        case .tooManyFields(let limit):
+            HTTPError(.contentTooLarge, "The form has more than \(limit) fields.")
+        }
+    }
+}
+
+extension BodyReader where Value == BodyChunks {
+    /// The content as it comes, in whatever coding it is.
+    public static var stream: Self {
+        Self { request throws(HTTPError) in BodyChunks(request.body) }
+    }
+}
+
+extension BodyReader {
+    /// Content of any length, written to a file while it comes.
+    public static func file<Storage: TemporaryStorage>(
+        in storage: Storage, limitBytes: Int64
+    ) -> Self where Value == Storage.File {
+        Self { request throws(HTTPError) in
+            try request.checkContent(limitBytes: limitBytes)
+            let file = try await storage.makeFile()
+            let buffer = IOBuffer(capacity: BodyChunks.bufferBytes)
+            while try await request.body.fill(buffer) > 0 {
+                guard file.length + Int64(buffer.count) <= limitBytes else { throw .tooLarge(limitBytes) }
+                try await file.append(buffer, 0..<buffer.count)
+                buffer.removeAll()
+            }
+            return file
+        }
+    }
+}

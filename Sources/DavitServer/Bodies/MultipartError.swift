@@ -1,0 +1,42 @@
+internal import DavitHTTP
+
+/// Why a multipart is refused. Offsets are in bytes from the start of the content.
+package enum MultipartError: Error, Hashable, Sendable {
+    /// A delimiter or the head of a part is broken near this byte.
+    case malformed(offset: Int64)
+    /// The content ended before the last delimiter.
+    case truncated(offset: Int64)
+    /// A part has an encoding that would have to be undone.
+    case transferEncoding(offset: Int64)
+    case tooManyParts(limit: Int)
+    case headTooLarge(limit: Int)
+
+    var httpError: HTTPError {
+        switch self {
+        case .malformed(let offset):
+            HTTPError(.badRequest, "The form is malformed at byte \(offset).")
+        case .truncated(let offset):
+            HTTPError(.badRequest, "The form ends too early, at byte \(offset).")
+        case .transferEncoding(let offset):
+            HTTPError(
+                .unsupportedMediaType, "The part of the form at byte \(offset) has a transfer encoding.")
+        case .tooManyParts(let limit):
+            HTTPError(.contentTooLarge, "The form has more than \(limit) parts.")
+        case .headTooLarge(let limit):
+            HTTPError(.contentTooLarge, "A part of the form has a head longer than \(limit) bytes.")
+        }
+    }
+}
+
+/// How much a form may have; over each of these it is answered 413.
+public struct MultipartLimits: Sendable {
+    public var parts = 1000
+    /// Bytes of the head of one part.
+    public var partHeadBytes = 8 << 10
+    /// Bytes of all parts together that are not files; they are kept in memory.
+    public var fieldBytes = 1 << 20
+    /// Bytes of all files together.
+    public var fileBytes: Int64 = 4 << 30
+
+    public init() {}
+}

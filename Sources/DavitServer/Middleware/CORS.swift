@@ -1,0 +1,78 @@
+public import DavitHTTP
+
+/// Lets pages of other origins use this server, as the Fetch standard (§3.2) has it.
+///
+/// Only for the origins that are named. Stands in front of authentication: a browser asks in advance without
+/// credentials, and gives up if that is refused. Requests of other origins are answered as if this were not here, and
+/// the browser keeps the response from their page.
+public struct CORS: Middleware {
+    /// The methods of HTTP and of WebDAV that change or show something.
+    public static let webDAVMethods: [HTTPMethod] = [
+        .get, .head, .options, .put, .post, .patch, .delete, .mkcol, .copy, .move, .propfind, .proppatch,
+        .lock,
+        .unlock,
+    ]
+    /// What WebDAV clients in a browser send.
+    public static let webDAVRequestFields = [
+        "Authorization", "Content-Type", "Depth", "Destination", "If", "If-Match", "If-None-Match",
+        "Lock-Token",
+        "Overwrite", "Range", "Timeout", "X-OC-Mtime",
+    ]
+    /// What they want to read.
+    public static let webDAVResponseFields = [
+        "DAV", "ETag", "Lock-Token", "Content-Range", "Last-Modified", "Location",
+    ]
+
+    private let origins: Set<[UInt8]>
+    private let preflightFields: HTTPFields
+    private let exposedFields: String
+
+    /// - Parameters:
+    ///   - origins: as browsers write them, `https://app.example`; compared byte for byte.
+    ///   - maximumAge: how long a browser may remember what it was told.
+    public init(
+        origins: [String], methods: [HTTPMethod] = webDAVMethods,
+        requestFields: [String] = webDAVRequestFields, responseFields: [String] = webDAVResponseFields,
+        maximumAge: Duration = .seconds(600)
+    ) {
+        self.origins = Set(origins.map { Array($0.utf8) })
+        var fields = HTTPFields()
+        fields.append(
+            named: "Access-Control-Allow-Methods", methods.map(\.rawValue).joined(separator: ", "))
+        fields.append(named: "Access-Control-Allow-Headers", requestFields.joined(separator: ", "))
+        fields.append(named: "Access-Control-Max-Age", String(maximumAge.components.seconds))
+        fields.append(.vary, "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
+        preflightFields = fields
+        exposedFields = responseFields.joined(separator: ", ")
+    }
+
+    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+        let origin = allowedOrigin(of: request)
+        if let origin, request.method == .options,
+            request.string(named: "Access-Control-Request-Method") != nil
+        {
+            var response = HTTPResponse(.noContent, fields: preflightFields)
+            allow(origin, &response)
+            return response
+        }
+        var response = try await next.respond(to: request)
+        // Also on answers to others: a cache must not give those to an origin that is allowed.
+        response.fields.append(.vary, "Origin")
+        if let origin {
+            allow(origin, &response)
+            response.fields.append(named: "Access-Control-Expose-Headers", exposedFields)
+        }
+        return response
+    }
+
+    private func allowedOrigin(of request: HTTPRequest) -> [UInt8]? {
+        guard request.count(of: .origin) == 1, let origin = request.bytes(of: .origin) else { return nil }
+        return origins.contains(origin) ? origin : nil
+    }
+
+    private func allow(_ origin: [UInt8], _ response: inout HTTPResponse) {
+        response.fields.append(
+            named: "Access-Control-Allow-Origin", String(decoding: origin, as: UTF8.self))
+        response.fields.append(named: "Access-Control-Allow-Credentials", "true")
+    }
+}

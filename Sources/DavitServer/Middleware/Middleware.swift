@@ -1,0 +1,61 @@
+public import DavitHTTP
+
+/// Something that stands in front of a handler: it can rewrite the request, answer instead of the handler, and
+/// see or replace the response.
+public protocol Middleware: Sendable {
+    /// - Parameter next: what stands behind; called once or not at all.
+    func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse
+}
+
+/// A handler with a middleware in front of it; ``Handler/behind(_:)`` makes it.
+public struct Behind<Front: Middleware, Next: Handler>: Handler {
+    private let front: Front
+    private let next: Next
+
+    init(_ front: Front, next: Next) {
+        self.front = front
+        self.next = next
+    }
+
+    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await front.handle(request, next: next)
+    }
+}
+
+extension Handler {
+    /// This handler with `middleware` in front of it: `router.behind(CORS(origins: [...]))`. What is added last sees
+    /// the request first.
+    public func behind<M: Middleware>(_ middleware: M) -> Behind<M, Self> { Behind(middleware, next: self) }
+}
+
+/// Looks at requests before the handler does.
+public struct BeforeHandling: Middleware {
+    private let look: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse?
+
+    /// - Parameter look: a response ends the request; nil goes on to the handler. It may rewrite the target
+    ///   (``DavitHTTP/HTTPRequest/rewriteTarget(to:)``) and set the principal.
+    public init(_ look: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse?) {
+        self.look = look
+    }
+
+    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+        if let response = try await look(request) { return response }
+        return try await next.respond(to: request)
+    }
+}
+
+/// Looks at responses before they are sent.
+public struct AfterHandling: Middleware {
+    private let look: @Sendable (HTTPRequest, HTTPResponse) async throws(HTTPError) -> HTTPResponse
+
+    /// - Parameter look: gets the response of the handler and returns the one that is sent.
+    public init(
+        _ look: @escaping @Sendable (HTTPRequest, HTTPResponse) async throws(HTTPError) -> HTTPResponse
+    ) {
+        self.look = look
+    }
+
+    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+        try await look(request, try await next.respond(to: request))
+    }
+}

@@ -1,0 +1,49 @@
+public import DavitHTTP
+
+extension HTTPResponse {
+    /// A short page that says what is wrong: HTML for who asks for it, as browsers do, else text.
+    ///
+    /// - Parameter message: for people; shown as text, whatever is in it.
+    public static func error(
+        _ status: HTTPStatus, _ message: String, for request: HTTPRequest
+    ) -> HTTPResponse {
+        var response = error(status, message, asHTML: accepts(html: request))
+        // RFC 9110 §15.5.16: it is the coding that is not supported.
+        if status == .unsupportedMediaType, request.contains(.contentEncoding) {
+            response.fields.append(.acceptEncoding, "identity")
+        }
+        return response
+    }
+
+    /// - Parameter asHTML: else text.
+    package static func error(
+        _ status: HTTPStatus, _ message: String, asHTML: Bool = false
+    ) -> HTTPResponse {
+        var response = asHTML ? page(status, message) : text(message + "\n", status: status)
+        if status == .serviceUnavailable { response.fields.append(.retryAfter, 1) }
+        return response
+    }
+
+    private static func page(_ status: HTTPStatus, _ message: String) -> HTTPResponse {
+        let title = "\(status.code) \(status.reasonPhrase)"
+        let template = """
+            <!DOCTYPE html>
+            <html lang="en"><meta charset="utf-8"><title>%title%</title>
+            <h1>%title%</h1><p>%message%</p></html>
+
+            """
+        return .template(template, ["title": .text(title), "message": .text(message)], status: status)
+    }
+
+    /// `text/html` by its name, and not with the quality 0 (RFC 9110 §12.5.1). `*/*` is no wish for HTML.
+    private static func accepts(html request: HTTPRequest) -> Bool {
+        var isWanted = false
+        request.forEachElement(of: .accept) { range in
+            guard let type = ContentType(parsing: range), type.essence == "text/html" else { return }
+            let quality = type.parameters["q"] ?? []
+            isWanted =
+                quality.isEmpty || quality.contains { $0 >= UInt8(ascii: "1") && $0 <= UInt8(ascii: "9") }
+        }
+        return isWanted
+    }
+}

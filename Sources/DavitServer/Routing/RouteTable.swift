@@ -1,0 +1,109 @@
+internal import DavitHTTP
+
+/// All routes, and the order in which they are asked: the last one added comes first.
+///
+/// Exact paths stand in a dictionary. Of the others only those that were added after the one found there are asked
+/// before it.
+struct RouteTable: Sendable {
+    struct Key: Hashable, Sendable {
+        var path: ResourcePath
+        /// Always true for the root.
+        var endsInSlash: Bool
+    }
+
+    /// Fields that a mounted handler wants to stand on OPTIONS above its prefix.
+    struct Announcement: Sendable {
+        var prefix: ResourcePath
+        var fields: HTTPFields
+    }
+
+    private struct ExactRoute: Sendable {
+        var order: Int
+        var method: HTTPMethod
+        var action: RouteAction
+    }
+
+    private struct OrderedRoute: Sendable {
+        var order: Int
+        var route: any ScannedRoute
+    }
+
+    var answersHeadWithGet = true
+    var fallbacks: [HTTPMethod: RouteAction] = [:]
+    var announcements: [Announcement] = []
+    /// Both with the last added first.
+    private var exact: [Key: [ExactRoute]] = [:]
+    private var scanned: [OrderedRoute] = []
+    private var count = 0
+
+    mutating func add(_ method: HTTPMethod, at key: Key, action: @escaping RouteAction) {
+        let route = ExactRoute(order: count, method: method, action: action)
+        exact[Self.normal(key), default: []].insert(route, at: 0)
+        count += 1
+    }
+
+    mutating func add(_ route: any ScannedRoute) {
+        scanned.insert(OrderedRoute(order: count, route: route), at: 0)
+        count += 1
+    }
+
+    /// What answers the request; nil if no route does.
+    func answer(to request: HTTPRequest, at key: Key) -> RouteAnswer? {
+        var subject = RouteSubject(request: request, key: key)
+        let indexed = exact[key]?.first { accepts($0.method, request.method) }
+        for candidate in scanned {
+            if let indexed, candidate.order < indexed.order { break }
+            if let method = candidate.route.method, !accepts(method, request.method) { continue }
+            if let answer = candidate.route.answer(to: &subject) { return answer }
+        }
+        return indexed.map { RouteAnswer($0.action) }
+    }
+
+    /// The methods that have a route at this path, in the order of ``DavitHTTP/HTTPMethod``; asks every route.
+    func methods(at key: Key, for request: HTTPRequest) -> [HTTPMethod] {
+        var subject = RouteSubject(request: request, key: key)
+        var found = Set((exact[key] ?? []).map(\.method))
+        for candidate in scanned {
+            guard let method = candidate.route.method, !found.contains(method) else { continue }
+            if candidate.route.answer(to: &subject) != nil { found.insert(method) }
+        }
+        return sorted(found)
+    }
+
+    /// The methods that have a route anywhere.
+    var allMethods: [HTTPMethod] {
+        sorted(
+            Set(exact.values.flatMap { $0.map(\.method) } + scanned.compactMap(\.route.method))
+                .union(fallbacks.keys))
+    }
+
+    /// True if the method means anything here (RFC 9110 §9.1). A route for all methods knows those with a name.
+    func knows(_ method: HTTPMethod) -> Bool {
+        switch method {
+        case .get, .head, .options: return true
+        case .other: break
+        default: if scanned.contains(where: { $0.route.method == nil }) { return true }
+        }
+        return allMethods.contains(method)
+    }
+
+    func fallback(for method: HTTPMethod) -> RouteAction? {
+        if let action = fallbacks[method] { return action }
+        return method == .head && answersHeadWithGet ? fallbacks[.get] : nil
+    }
+
+    private func accepts(_ route: HTTPMethod, _ method: HTTPMethod) -> Bool {
+        route == method || method == .head && route == .get && answersHeadWithGet
+    }
+
+    private func sorted(_ methods: Set<HTTPMethod>) -> [HTTPMethod] {
+        var methods = methods
+        if answersHeadWithGet, methods.contains(.get) { methods.insert(.head) }
+        let named = HTTPMethod.named.map(\.method).filter { methods.contains($0) }
+        return named + methods.subtracting(named).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    static func normal(_ key: Key) -> Key {
+        Key(path: key.path, endsInSlash: key.endsInSlash || key.path.isRoot)
+    }
+}

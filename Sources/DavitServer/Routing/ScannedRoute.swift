@@ -1,0 +1,132 @@
+internal import DavitHTTP
+internal import Synchronization
+
+/// What a route has to say about a request it takes: bound to what it found in the path.
+///
+/// Closures that go in here have no capture list: with one, they would not stay on the executor of their caller.
+struct RouteAnswer {
+    let respond: (HTTPRequest) async throws -> HTTPResponse
+
+    init(_ respond: @escaping (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
+}
+
+/// A route that has to be asked, because its path is not one text.
+protocol ScannedRoute: Sendable {
+    /// Nil for every method.
+    var method: HTTPMethod? { get }
+    /// Nil if the request is not for this route; the method has been looked at.
+    func answer(to subject: inout RouteSubject) -> RouteAnswer?
+}
+
+/// A request as routes see it.
+struct RouteSubject {
+    let request: HTTPRequest
+    let key: RouteTable.Key
+    /// The path as text, made when the first pattern asks for it.
+    private var wholeText: String??
+
+    init(request: HTTPRequest, key: RouteTable.Key) {
+        self.request = request
+        self.key = key
+    }
+
+    /// The path below `base`; nil if it is not there, or not UTF-8.
+    mutating func text(below base: ResourcePath) -> String? {
+        if !base.isRoot {
+            guard let path = key.path.rebased(from: base, to: .root) else { return nil }
+            return Self.text(path, key.endsInSlash)
+        }
+        if let wholeText { return wholeText }
+        let text = Self.text(key.path, key.endsInSlash)
+        wholeText = .some(text)
+        return text
+    }
+
+    private static func text(_ path: ResourcePath, _ endsInSlash: Bool) -> String? {
+        var bytes = [UInt8(ascii: "/")] + path.bytes
+        if endsInSlash, !path.isRoot { bytes.append(UInt8(ascii: "/")) }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+struct PatternRoute<Output: Sendable>: ScannedRoute {
+    let method: HTTPMethod?
+    private let base: ResourcePath
+    private let patterns: PatternPool<Output>
+    private let action: @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
+
+    init(
+        method: HTTPMethod, base: ResourcePath, pattern: @escaping @Sendable () -> Regex<Output>,
+        action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
+    ) {
+        self.method = method
+        self.base = base
+        patterns = PatternPool(pattern)
+        self.action = action
+    }
+
+    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
+        guard let text = subject.text(below: base), let output = patterns.match(text) else { return nil }
+        let action = action
+        return RouteAnswer { request in try await action(request, output) }
+    }
+}
+
+/// The expressions of one pattern: as many as ever matched at the same time.
+private final class PatternPool<Output: Sendable>: Sendable {
+    /// Belongs to the pool, or to the one call that took it out: never to two threads. That makes the unchecked
+    /// conformance true.
+    private struct Expression: @unchecked Sendable {
+        let regex: Regex<Output>
+    }
+
+    private let make: @Sendable () -> Regex<Output>
+    private let idle = Mutex<[Expression]>([])
+
+    init(_ make: @escaping @Sendable () -> Regex<Output>) { self.make = make }
+
+    func match(_ text: String) -> Output? {
+        let expression = idle.withLock { $0.popLast() } ?? Expression(regex: make())
+        defer { idle.withLock { $0.append(expression) } }
+        // An expression with code of its own can throw; then it has not matched.
+        return try? expression.regex.wholeMatch(in: text)?.output
+    }
+}
+
+struct ConditionRoute: ScannedRoute {
+    let base: ResourcePath
+    let condition: @Sendable (RequestHead) -> Bool
+    let action: RouteAction
+
+    var method: HTTPMethod? { nil }
+
+    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
+        guard base.contains(subject.key.path), condition(RequestHead(subject.request)) else { return nil }
+        return RouteAnswer(action)
+    }
+}
+
+struct Mount: ScannedRoute {
+    private let prefix: ResourcePath
+    private let segmentCount: Int
+    private let handler: any Handler
+
+    init(prefix: ResourcePath, handler: any Handler) {
+        self.prefix = prefix
+        segmentCount = prefix.segments.count
+        self.handler = handler
+    }
+
+    var method: HTTPMethod? { nil }
+
+    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
+        guard prefix.contains(subject.key.path) else { return nil }
+        let (handler, segmentCount) = (handler, segmentCount)
+        return RouteAnswer { request in
+            let place = request.enterMount(segments: segmentCount)
+            // For the access log, and for whatever wraps the router.
+            defer { request.leaveMount(place) }
+            return try await handler.respond(to: request)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Testing
+
+struct MiddlewareTests {
+    static let router = Router { routes in
+        routes.get("/new") { request in .text(request.principal ?? "nobody") }
+    }
+
+    @Test func canRewriteTheTargetAndSetThePrincipal() async throws {
+        let handler = Self.router.behind(
+            BeforeHandling { request throws(HTTPError) in
+                if request.target.rawPath == Array("/old".utf8) { try request.rewriteTarget(to: "/new?x=1") }
+                request.principal = "anna"
+                return nil
+            })
+        #expect(try await TestClient(handler).send("GET", "/old").text == "anna")
+    }
+
+    @Test func canAnswerEarly() async throws {
+        let handler = Self.router.behind(
+            BeforeHandling { request throws(HTTPError) in
+                request.query["stop"] == nil ? nil : .text("stopped", status: .forbidden)
+            })
+        #expect(try await TestClient(handler).send("GET", "/new?stop").status == 403)
+        #expect(try await TestClient(handler).send("GET", "/new").status == 200)
+    }
+
+    @Test func canReplaceTheResponse() async throws {
+        let handler = Self.router.behind(
+            AfterHandling { request, response throws(HTTPError) in
+                response.status == .notFound ? .redirect(to: "/new", .temporary) : response.cacheAge(60)
+            })
+        #expect(try await TestClient(handler).send("GET", "/other")["Location"] == "/new")
+        #expect(try await TestClient(handler).send("GET", "/new")["Cache-Control"] == "max-age=60")
+    }
+
+    @Test func whatIsAddedLastSeesTheRequestFirst() async throws {
+        let mark = { (name: String) in
+            AfterHandling { _, response throws(HTTPError) in
+                var response = response
+                response.fields.append(named: "X-Mark", name)
+                return response
+            }
+        }
+        let response = try await TestClient(Self.router.behind(mark("inner")).behind(mark("outer")))
+            .send("GET", "/new")
+        let lines = String(decoding: response.fields.encoded, as: UTF8.self).split(separator: "\r\n")
+        #expect(lines.filter { $0.hasPrefix("X-Mark") } == ["X-Mark: inner", "X-Mark: outer"])
+    }
+}
+
+/// The Fetch standard §3.2: pages of other origins.
+struct CORSTests {
+    /// In front of authentication, as it should be.
+    static func client() throws -> TestClient<Behind<CORS, BasicAuthentication<Router>>> {
+        var accounts = Accounts()
+        try accounts.add(name: "anna", password: "open:sesame")
+        let router = Router { routes in routes.get("/a") { _ in .text("a") } }
+        let handler = BasicAuthentication(accounts: accounts, next: router)
+            .behind(CORS(origins: ["https://app.example"]))
+        return TestClient(handler)
+    }
+
+    @Test func aPreflightIsAnsweredBeforeAuthentication() async throws {
+        let response = try await Self.client().send(
+            "OPTIONS", "/a",
+            [("Origin", "https://app.example"), ("Access-Control-Request-Method", "PROPFIND")])
+        #expect(response.status == 204)
+        #expect(response["Access-Control-Allow-Origin"] == "https://app.example")
+        let methods = response["Access-Control-Allow-Methods"] ?? ""
+        for method in ["PROPFIND", "PUT", "LOCK", "MOVE"] { #expect(methods.contains(method)) }
+        let fields = response["Access-Control-Allow-Headers"] ?? ""
+        for name in [
+            "Authorization", "Content-Type", "Depth", "Destination", "If", "If-Match", "If-None-Match",
+            "Lock-Token",
+            "Overwrite", "Range", "Timeout", "X-OC-Mtime",
+        ] {
+            #expect(fields.split(separator: ", ").contains(Substring(name)))
+        }
+    }
+
+    /// A preflight only with both fields, and only from an origin that is named.
+    static let others: [[(String, String)]] = [
+        [("Origin", "https://app.example")], [("Access-Control-Request-Method", "PUT")],
+        [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "PUT")],
+        [("Origin", "https://app.example.evil.example"), ("Access-Control-Request-Method", "PUT")],
+        [("Origin", "http://app.example"), ("Access-Control-Request-Method", "PUT")],
+        [("Origin", "null"), ("Access-Control-Request-Method", "PUT")],
+    ]
+
+    @Test(arguments: others)
+    func allOthersAreAskedForAPassword(fields: [(String, String)]) async throws {
+        let response = try await Self.client().send("OPTIONS", "/a", fields)
+        #expect(response.status == 401)
+        #expect(response["Access-Control-Allow-Methods"] == nil)
+    }
+
+    @Test func responsesCanBeReadByTheNamedOriginsOnly() async throws {
+        let credentials = ("Authorization", "Basic YW5uYTpvcGVuOnNlc2FtZQ==")
+        let client = try Self.client()
+        let named = try await client.send("GET", "/a", [("Origin", "https://app.example"), credentials])
+        #expect(named.status == 200)
+        #expect(named["Access-Control-Allow-Origin"] == "https://app.example")
+        #expect(
+            named["Access-Control-Expose-Headers"]
+                == "DAV, ETag, Lock-Token, Content-Range, Last-Modified, Location")
+        #expect(named["Vary"] == "Origin")
+        let other = try await client.send("GET", "/a", [("Origin", "https://evil.example"), credentials])
+        #expect(other.status == 200)
+        #expect(other["Access-Control-Allow-Origin"] == nil)
+        // A cache must not give this one to the origin that is named.
+        #expect(other["Vary"] == "Origin")
+    }
+
+    @Test func aPageLearnsThatAPasswordIsNeeded() async throws {
+        let response = try await Self.client().send("GET", "/a", [("Origin", "https://app.example")])
+        #expect(response.status == 401)
+        #expect(response["Access-Control-Allow-Origin"] == "https://app.example")
+    }
+}

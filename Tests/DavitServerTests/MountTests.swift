@@ -1,0 +1,72 @@
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Testing
+
+struct MountTests {
+    static let client = RouterTests.client { routes in
+        var fields = HTTPFields()
+        fields.append(.dav, "1, 2")
+        fields.append(.msAuthorVia, "DAV")
+        routes.mount("/x/files", Echo(), optionsFields: fields)
+        routes.get("/x/files/own") { _ in .text("own") }
+        routes.get("/") { _ in .text("root") }
+        routes.mount("/outer", Router { $0.mount("/inner", Echo()) })
+    }
+
+    static let answers: [(method: String, target: String, text: String)] = [
+        ("GET", "/x/files/a/b", "GET /x/files /a/b"), ("PROPFIND", "/x/files/", "PROPFIND /x/files /"),
+        ("MKCOL", "/x/files", "MKCOL /x/files "), ("BREW", "/x/files/a", "BREW /x/files /a"),
+        ("PUT", "/x/f%69les/a%20b", "PUT /x/f%69les /a%20b"), ("GET", "/x/files/own", "own"),
+        ("PUT", "/x/files/own", "PUT /x/files /own"), ("OPTIONS", "/x/files/a", "OPTIONS /x/files /a"),
+        ("GET", "/outer/inner/a", "GET /outer/inner /a"),
+    ]
+
+    @Test(arguments: answers)
+    func everythingBelowThePrefixGoesToTheHandler(method: String, target: String, text: String) async throws {
+        // A method with no route that names it is unknown, unless a mount takes it first.
+        #expect(try await Self.client.send(method, target).text == text)
+    }
+
+    @Test(arguments: ["/x", "/x/", "/x/filesystem", "/x/file", "/files", "/outer/x"])
+    func nothingElseDoes(target: String) async throws {
+        #expect(try await Self.client.send("GET", target).status == 404)
+    }
+
+    /// Clients ask above the share what the server can do.
+    static let announced: [(target: String, isAnnounced: Bool)] = [
+        ("*", true), ("/", true), ("/x", true), ("/x/", true),
+        // The handler speaks for itself.
+        ("/x/files", false), ("/x/files/a", false), ("/outer/inner", false),
+    ]
+
+    @Test(arguments: announced)
+    func optionsAboveAMountTellsOfIt(target: String, isAnnounced: Bool) async throws {
+        let response = try await Self.client.send("OPTIONS", target)
+        #expect(response.status / 100 == 2)
+        #expect(response["DAV"] == (isAnnounced ? "1, 2" : nil))
+        #expect(response["MS-Author-Via"] == (isAnnounced ? "DAV" : nil))
+        #expect(try await Self.client.send("GET", "/")["DAV"] == nil)
+    }
+
+    @Test func anotherHandlerAtTheRootDoesNotHideIt() async throws {
+        var fields = HTTPFields()
+        fields.append(.dav, "1")
+        let client = RouterTests.client { routes in
+            routes.mount("/", Echo())
+            routes.mount("/files", Echo(), optionsFields: fields)
+        }
+        #expect(try await client.send("OPTIONS", "/")["DAV"] == "1")
+        #expect(try await client.send("GET", "/a").text == "GET  /a")
+        #expect(try await client.send("GET", "/files/a").text == "GET /files /a")
+    }
+
+    // The access log, and whatever wraps the router, see the path as it was.
+    @Test func thePathIsWholeAgainAfterwards() async throws {
+        let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")
+        let router = Router { $0.mount("/x/files", Echo()) }
+        _ = try await router.respond(to: request)
+        #expect(request.target.rawPath == Array("/x/files/a".utf8))
+        #expect(request.mountPath.isEmpty)
+    }
+}

@@ -1,0 +1,72 @@
+import DavitHTTP
+import DavitServer
+
+/// Parses a multipart from pieces, the way its reader does.
+struct MultipartFeed {
+    struct Part: Equatable, CustomStringConvertible {
+        var head: PartHead
+        var bytes: [UInt8] = []
+
+        var description: String {
+            let file = head.fileName.map { " (\($0))" } ?? ""
+            return "\(head.name)\(file): \(String(decoding: bytes, as: UTF8.self))"
+        }
+    }
+
+    struct Outcome: Equatable {
+        var parts: [Part] = []
+        var error: MultipartError?
+        /// The most that had to be kept while more was needed.
+        var mostKept = 0
+
+        static func == (a: Outcome, b: Outcome) -> Bool { a.parts == b.parts && a.error == b.error }
+    }
+
+    var boundary = "b"
+    var limits = MultipartLimits()
+
+    func parse(_ pieces: [[UInt8]]) -> Outcome {
+        guard var parser = MultipartParser(boundary: Array(boundary.utf8), limits: limits) else {
+            return Outcome(error: .malformed(offset: -1))
+        }
+        var outcome = Outcome()
+        do throws(MultipartError) {
+            var kept: [UInt8] = []
+            for piece in pieces {
+                kept += piece
+                var index = 0
+                if try Self.take(from: &parser, kept, &index, &outcome) { return outcome }
+                kept.removeFirst(index)
+                parser.didDrop(index)
+                outcome.mostKept = max(outcome.mostKept, kept.count)
+            }
+            try parser.endOfContent(unused: kept.count)
+        } catch {
+            outcome.error = error
+        }
+        return outcome
+    }
+
+    /// - Returns: true at the end.
+    private static func take(
+        from parser: inout MultipartParser, _ bytes: [UInt8], _ index: inout Int, _ outcome: inout Outcome
+    ) throws(MultipartError) -> Bool {
+        while true {
+            switch try parser.next(in: bytes.span, at: &index) {
+            case .needMore: return false
+            case .end: return true
+            case .part(let head): outcome.parts.append(Part(head: head))
+            case .data(let range): outcome.parts[outcome.parts.count - 1].bytes += bytes[range]
+            case .partEnd: break
+            }
+        }
+    }
+
+    func parse(_ text: String) -> Outcome { parse([Array(text.utf8)]) }
+
+    func byteByByte(_ text: String) -> Outcome { parse(text.utf8.map { [$0] }) }
+
+    func split(_ text: String, at offset: Int) -> Outcome {
+        parse([Array(text.utf8.prefix(offset)), Array(text.utf8.dropFirst(offset))])
+    }
+}
