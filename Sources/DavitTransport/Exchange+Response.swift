@@ -131,6 +131,7 @@ extension Exchange {
     ) async throws(HTTPError) -> Plan {
         let buffer = loop.memory.takeOutput()
         defer { loop.memory.give(buffer) }
+        if stream.isLive { stream.begin(on: loop) }
         let isWhole = try await collect(stream, into: buffer)
         let (framing, plan) = encodeHead(response, length: isWhole ? Int64(buffer.count) : nil)
         try await connection.compose(loop.head)

@@ -255,4 +255,18 @@ struct ResponseTests {
             text += String(decoding: try peer.take(1), as: UTF8.self)
         }
     }
+
+    /// A producer on the global pool would wait for a thread there, which other work of the app may hold.
+    @Test func aProducerRunsOnTheLoopOfItsConnection() throws {
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            .stream(type: "text/plain") { writer in
+                let isOnLoop = unsafe withUnsafeCurrentTask { unsafe $0?.unownedTaskExecutor != nil }
+                try await writer.write("\(isOnLoop)")
+            }
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        #expect(try String(decoding: peer.response().content, as: UTF8.self) == "true")
+    }
 }

@@ -22,10 +22,14 @@ public protocol BodyStream: AnyObject {
     /// True for content whose pieces somebody waits for, like events: each goes out when it is made, and the head
     /// with the first. Else the connection may gather some, so that it can tell the length of what is short.
     var isLive: Bool { get }
+    /// Called once before the first ``next(into:)`` of live content, with where the connection runs: tasks that make
+    /// the content belong there, so that a piece needs no hop and no thread of the global pool.
+    func begin(on executor: any TaskExecutor)
 }
 
 extension BodyStream {
     public var isLive: Bool { false }
+    public func begin(on executor: any TaskExecutor) {}
 }
 
 /// The content of a response.

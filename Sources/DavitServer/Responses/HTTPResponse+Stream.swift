@@ -19,8 +19,8 @@ extension HTTPResponse {
     ///     for row in rows { try await writer.write("\(row.name),\(row.size)\n") }
     /// }
     /// ```
-    /// - Parameter produce: runs in a task of its own, which begins when the head is sent, and is cancelled when the
-    ///   client goes away. If it throws, the connection is cut.
+    /// - Parameter produce: runs in a task of its own, on the event loop, where it must not block. The task begins with
+    ///   the response and is cancelled when the client goes away. If it throws, the connection is cut.
     public static func stream(
         type: String, _ produce: @escaping @Sendable (StreamWriter) async throws -> Void
     ) -> HTTPResponse {
@@ -62,6 +62,7 @@ private final class WrittenStream: BodyStream {
     private let produce: @Sendable (StreamWriter) async throws -> Void
     private let pipe = StreamPipe()
     private var task: Task<Void, Never>?
+    private var executor: (any TaskExecutor)?
 
     init(_ produce: @escaping @Sendable (StreamWriter) async throws -> Void) { self.produce = produce }
 
@@ -72,9 +73,11 @@ private final class WrittenStream: BodyStream {
 
     var isLive: Bool { true }
 
+    func begin(on executor: any TaskExecutor) { self.executor = executor }
+
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         if task == nil {
-            task = Task { [pipe, produce] in
+            task = Task(executorPreference: executor) { [pipe, produce] in
                 do {
                     try await produce(StreamWriter(pipe))
                     pipe.finish(isComplete: true)
