@@ -71,7 +71,9 @@ def targets_part(results):
         # That no row is far behind is said row by row only where it is not so.
         if target.peer == "best equal peer" and is_met is not False:
             continue
-        lines.append([target.row, target.wording(), report.number(value), verdict])
+        # A digit more than elsewhere: how near to its limit a figure is shows here.
+        measured = report.number(value) if value is None else f"{value:.4g}"
+        lines.append([target.row, target.wording(), measured, verdict])
         if is_met is False:
             reason = reasons.get(target.key) or reasons.get(target.row) or "no reason was found yet"
             missed.append(f"- {target.row}, {target.wording()}: {reason}")
