@@ -32,12 +32,13 @@ extension Exchange {
         case .empty, .bytes, .file: break
         case .segments, .stream: return false
         }
-        let mark = loop.output.mark(of: connection)
+        let (mark, before) = (loop.output.mark(of: connection), progress)
         let (framing, plan) = encodeHead(response, length: response.body.length)
         let isWritten =
             connection.composeNow(loop.head) && (framing == .none || writeContentNow(response.body))
         if plan.isPersistent && isWritten { return true }
         loop.output.goBack(to: mark)
+        progress = before
         return false
     }
 

@@ -45,6 +45,7 @@ final class Exchange {
 
     /// Gives the loop its memory back; nothing else may be called afterwards.
     func giveBack() {
+        endContent()
         giveInput()
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
     }
@@ -101,23 +102,27 @@ final class Exchange {
 
     /// Answers the present request if nothing has to be waited for.
     private func answerAtOnce() -> Bool {
-        guard request.framing == .none, isReading, !isTried else { return false }
+        guard !isTried, hasContentArrived else { return false }
         isTried = true
         beginAnswer()
         guard let response = server.handler.respondAtOnce(to: request) else { return false }
+        content?.dropArrived()
         guard writeNow(response) else {
             prepared = response
             return false
         }
         _ = ended(isComplete: true)
+        endContent()
         renewRequest()
         return true
     }
 
-    private var isReading: Bool {
-        switch request.method {
-        case .get, .head: true
-        default: false
+    /// True if nothing of the content has to be waited for.
+    private var hasContentArrived: Bool {
+        switch request.framing {
+        case .none: true
+        case .length(let length): unread.count >= length
+        case .chunked: false
         }
     }
 
@@ -191,12 +196,9 @@ final class Exchange {
     private enum Next { case next, close, linger }
 
     private nonisolated(nonsending) func answer() async -> Next {
-        beginAnswer()
-        content = request.framing == .none ? nil : ContentReader(of: request, in: self)
-        if let content { request.body = content }
+        if !isTried { beginAnswer() }
         let next = await respond()
-        content?.detach()
-        content = nil
+        endContent()
         if next == .next { renewRequest() }
         return next
     }
@@ -204,6 +206,15 @@ final class Exchange {
     private func beginAnswer() {
         request.peerAddress = connection.peer
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+        guard request.framing != .none else { return }
+        let reader = ContentReader(of: request, in: self)
+        content = reader
+        request.body = reader
+    }
+
+    private func endContent() {
+        content?.detach()
+        content = nil
     }
 
     private nonisolated(nonsending) func respond() async -> Next {
