@@ -15,6 +15,13 @@ final class Exchange {
         case linger
     }
 
+    /// A response that a task has to go on with.
+    private enum Prepared {
+        case response(HTTPResponse)
+        /// The head is sent, or on its way, and the connection lives on.
+        case rest(FileRest)
+    }
+
     /// So many requests in a row before other connections get a turn.
     private static let requestsPerTurn = 32
 
@@ -30,8 +37,8 @@ final class Exchange {
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
     /// Whether the handler was asked for the present request without a task.
     @safe @exclusivity(unchecked) private var isTried = false
-    /// What it answered, if that could not be composed at once.
-    @safe @exclusivity(unchecked) private var prepared: HTTPResponse?
+    /// What it answered, if not all of that could be written at once.
+    @safe @exclusivity(unchecked) private var prepared: Prepared?
     /// The present response.
     @safe @exclusivity(unchecked) var progress = ResponseProgress()
 
@@ -45,6 +52,8 @@ final class Exchange {
 
     /// Gives the loop its memory back; nothing else may be called afterwards.
     func giveBack() {
+        if case .rest = prepared { _ = ended(isComplete: false) }
+        prepared = nil
         endContent()
         giveInput()
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
@@ -107,8 +116,13 @@ final class Exchange {
         beginAnswer()
         guard let response = server.handler.respondAtOnce(to: request) else { return false }
         content?.dropArrived()
-        guard writeNow(response) else {
-            prepared = response
+        switch writeNow(response) {
+        case .written: break
+        case .begun(let rest):
+            prepared = .rest(rest)
+            return false
+        case .impossible:
+            prepared = .response(response)
             return false
         }
         _ = ended(isComplete: true)
@@ -219,8 +233,14 @@ final class Exchange {
 
     private nonisolated(nonsending) func respond() async -> Next {
         do throws(HTTPError) {
-            if let response = prepared { return try await send(response) }
-            return try await send(try await server.handler.respond(to: request))
+            switch prepared {
+            case .response(let response): return try await send(response)
+            case .rest(let rest):
+                prepared = nil
+                try await write(rest)
+                return try await finish(Plan(isPersistent: true, unread: .none))
+            case nil: return try await send(try await server.handler.respond(to: request))
+            }
         } catch {
             guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
             do throws(HTTPError) {
@@ -232,7 +252,10 @@ final class Exchange {
     }
 
     private nonisolated(nonsending) func send(_ response: HTTPResponse) async throws(HTTPError) -> Next {
-        let plan = try await write(response)
+        try await finish(try await write(response))
+    }
+
+    private nonisolated(nonsending) func finish(_ plan: Plan) async throws(HTTPError) -> Next {
         _ = ended(isComplete: true)
         if plan.isPersistent && plan.unread == .none {
             if loop.output.isFull { try await connection.sendComposed() }
