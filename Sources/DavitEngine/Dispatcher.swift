@@ -25,8 +25,15 @@ public struct WebDAVHandler: Handler {
         // `If` can name other resources, which take more than one look.
         if request.contains(.if) { return nil }
         do throws(WebDAVError) {
-            let context = try RequestContext(request, now: share.now())
-            return try GetMethod(share: share, page: page).respondAtOnce(context)
+            switch request.method {
+            case .get, .head:
+                let context = try RequestContext(request, now: share.now())
+                return try GetMethod(share: share, page: page).respondAtOnce(context)
+            case .propfind where request.target.form != .asterisk:
+                let context = try RequestContext(request, now: share.now())
+                return try PropFindMethod(share: share).respondAtOnce(context)
+            default: return nil
+            }
         } catch {
             return error.wouldBlock ? nil : error.response()
         }

@@ -22,12 +22,13 @@ final class RequestContext: Sendable {
     init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
         self.request = request
         self.now = now
+        let target = request.target
         do throws(HTTPError) {
-            (path, endsInSlash) = try request.target.resourcePath()
+            (path, endsInSlash) = try target.resourcePath()
         } catch {
             throw WebDAVError(error.status)
         }
-        href = Href.sanitise(request.target.rawPath)
+        href = Href.sanitise(target.rawPath)
         principal = request.principal
         if let field = request.combinedBytes(of: .if) {
             do throws(IfHeader.ParseError) {

@@ -8,8 +8,9 @@ public protocol Handler: Sendable {
     /// - Throws: ``HTTPError``; the connection answers it with its status and a short body.
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    /// Answers a GET or HEAD without content if nothing has to be waited for: the cheapest way for the most
-    /// frequent requests, without a task.
+    /// Answers a request if nothing has to be waited for: the cheapest way for the most frequent requests,
+    /// without a task. Asked where the content has arrived with the head (``RequestBody/arrived``), or there
+    /// is none.
     /// - Returns: nil, and nothing has been done, if ``respond(to:)`` is to be asked.
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse?
 }

@@ -35,7 +35,12 @@ public struct TestClient<Application: Handler>: Sendable {
         let request = try Self.parse(head(method, target, fields, length: body?.declaredLength))
         request.principal = principal
         if let body { request.body = body }
-        let response = try await application.respond(to: request)
+        let response: HTTPResponse
+        if let atOnce = application.respondAtOnce(to: request) {
+            response = atOnce
+        } else {
+            response = try await application.respond(to: request)
+        }
         return TestResponse(
             status: response.status.code, fields: response.fields,
             body: try await Self.collect(response.body))
@@ -125,6 +130,7 @@ private final class TestRequestBody: RequestBody {
     }
 
     var isPresent: Bool { declaredLength != 0 }
+    var arrived: [UInt8]? { Int64(rest.count) == declaredLength ? Array(rest) : nil }
 
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
         let taken = buffer.append(Array(rest.prefix(buffer.freeCount)))

@@ -22,21 +22,53 @@ extension Connection {
         }
     }
 
+    /// True if other connections need no turn before the first window of a file, and all of that is in memory.
+    func canSendNow(_ content: any FileContent, offset: Int64, length: Int64) -> Bool {
+        guard !isTurnOver else { return false }
+        if loop.memory.isDiskless(content) { return true }
+        return CachedFile.isCached(
+            content.descriptor, offset: offset + min(length, Self.windowBytes) - 1)
+    }
+
+    /// Sends what is composed, and the first window of a file behind it, as far as the socket takes it.
+    /// - Returns: how many bytes of the file were sent.
+    func sendNow(_ content: any FileContent, offset: Int64, length: Int64) -> Int64 {
+        loop.output.flush(isFollowed: true)
+        let window = min(Self.windowBytes, length)
+        var sent: Int64 = 0
+        while sent < window, !hasUnsent, !isBroken {
+            let outcome = channel.sendFile(
+                content.descriptor, offset: offset + sent, count: Int(window - sent))
+            switch outcome {
+            case .bytes(let count):
+                sent += Int64(count)
+                sending.didMove(count)
+            case .wouldBlock:
+                didSendInTurn(Int(sent))
+                return sent
+            case .ended, .failed: _ = broken()
+            }
+        }
+        didSendInTurn(Int(sent))
+        return sent
+    }
+
     /// Composes a small part of a file if there is room, and all of it is in memory or nobody can tell.
     /// - Returns: false if nothing was composed.
     func composeNow(_ content: any FileContent, offset: Int64, length: Int) -> Bool {
         loop.output.claim(for: self)
         let buffer = loop.output.buffer
         guard buffer.freeCount >= length else { return false }
-        let start = buffer.count
-        while buffer.count - start < length {
-            let done = buffer.count - start
-            guard case .bytes(let count) = read(content, at: offset + Int64(done), count: length - done),
-                count > 0
-            else {
+        let (start, descriptor, volume) = (buffer.count, content.descriptor, content.volume)
+        var done = 0
+        while done < length {
+            let outcome = read(
+                descriptor, of: volume, at: offset + Int64(done), count: length - done, into: buffer)
+            guard case .bytes(let count) = outcome, count > 0 else {
                 buffer.count = start
                 return false
             }
+            done += count
         }
         return true
     }
@@ -50,18 +82,20 @@ extension Connection {
         try await composeFromPool(content, offset: offset, length: length)
     }
 
-    /// Reads behind what is composed: what is in memory, or all where nobody can tell.
-    private func read(_ content: any FileContent, at position: Int64, count: Int) -> CachedFile.Outcome {
+    /// Reads behind what the buffer holds: what is in memory, or all where nobody can tell.
+    private func read(
+        _ descriptor: Int32, of volume: UInt64, at position: Int64, count: Int, into buffer: IOBuffer
+    ) -> CachedFile.Outcome {
+        let isProbed = loop.memory.canProbe(volume)
         var outcome = CachedFile.Outcome.unknown
-        let isProbed = loop.memory.canProbe(content.volume)
-        _ = unsafe loop.output.buffer.fill { room in
+        _ = unsafe buffer.fill { room in
             let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(count, room.count)])
             if isProbed {
-                outcome = unsafe CachedFile.readCached(content.descriptor, into: target, offset: position)
-                if outcome == .unknown { loop.memory.noteUnprobed(content.volume) }
+                outcome = unsafe CachedFile.readCached(descriptor, into: target, offset: position)
+                if outcome == .unknown { loop.memory.noteUnprobed(volume) }
             }
             if outcome == .unknown {
-                outcome = unsafe CachedFile.read(content.descriptor, into: target, offset: position)
+                outcome = unsafe CachedFile.read(descriptor, into: target, offset: position)
             }
             if case .bytes(let read) = outcome { return read }
             return 0

@@ -82,6 +82,7 @@ internal import DavitSystem
 
     /// Serves what is there without a task; starts one where something has to be waited for.
     private func serveAtOnce() {
+        bytesInTurn = 0
         let exchange = Exchange(on: self)
         let outcome = exchange.serveAtOnce()
         if loop.output.isOwned(by: self) { loop.output.flush() }
@@ -174,6 +175,11 @@ internal import DavitSystem
 
     /// So many bytes without a wait, and other connections get a turn: a fast peer must not keep the loop.
     private static let bytesPerTurn = 1024 * 1024
+
+    /// True if others should have a turn before this connection sends much.
+    var isTurnOver: Bool { bytesInTurn >= Self.bytesPerTurn }
+
+    func didSendInTurn(_ count: Int) { bytesInTurn += count }
 
     nonisolated(nonsending) func giveTurn(after count: Int) async {
         bytesInTurn += count

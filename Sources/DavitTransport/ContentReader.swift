@@ -37,6 +37,26 @@ final class ContentReader: RequestBody {
 
     var isPresent: Bool { true }
 
+    var arrived: [UInt8]? {
+        guard let exchange, exchange.loop.isCurrentThread, let count = arrivedCount(exchange) else {
+            return nil
+        }
+        return unsafe exchange.unread.withUnread { unsafe Array($0[..<count]) }
+    }
+
+    /// Drops content that has arrived: it was answered at once.
+    func dropArrived() {
+        guard let exchange, let count = arrivedCount(exchange) else { return }
+        exchange.unread.consume(count)
+        state = .ended
+    }
+
+    private func arrivedCount(_ exchange: Exchange) -> Int? {
+        guard case .length(let length) = state, length == declaredLength, exchange.unread.count >= length
+        else { return nil }
+        return Int(length)
+    }
+
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
         if let failure { throw failure }
         guard let exchange else { throw HTTPError(.internalServerError, "content was read too late") }

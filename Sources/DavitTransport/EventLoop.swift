@@ -33,12 +33,12 @@ internal import Synchronization
     @safe @exclusivity(unchecked) var head: [UInt8] = []
     @safe @exclusivity(unchecked) private var wheel: TimerWheel
     @safe @exclusivity(unchecked) private var ready = JobRing()
-    private var taken: [UnownedJob] = []
-    private var due: [TimerEntry] = []
+    @safe @exclusivity(unchecked) private var taken: [UnownedJob] = []
+    @safe @exclusivity(unchecked) private var due: [TimerEntry] = []
     @safe @exclusivity(unchecked) private var turns: [Turn] = []
-    private(set) var isDraining = false
-    private var isStopped = false
-    private var date = LoopDate()
+    @safe @exclusivity(unchecked) private(set) var isDraining = false
+    @safe @exclusivity(unchecked) private var isStopped = false
+    @safe @exclusivity(unchecked) private var date = LoopDate()
 
     init() throws(SystemError) {
         queue = try SystemEventQueue()

@@ -24,21 +24,69 @@ extension Exchange {
         return plan
     }
 
-    /// Composes a small response that lets the connection live, if all of it can be composed at once.
-    /// - Returns: false if nothing was composed.
-    func writeNow(_ response: HTTPResponse) -> Bool {
-        guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection else { return false }
-        switch response.body {
-        case .empty, .bytes, .file: break
-        case .segments, .stream: return false
+    /// Stored content that follows what was sent of it.
+    struct FileRest {
+        let content: any FileContent
+        let offset: Int64
+        let length: Int64
+    }
+
+    /// How far a response got without waiting.
+    enum Written {
+        case written
+        /// The socket took no more.
+        case begun(FileRest)
+        /// Nothing was done.
+        case impossible
+    }
+
+    /// Composes a small response that lets the connection live, if all of it can be composed at once. Sends
+    /// large stored content as far as the socket takes it.
+    func writeNow(_ response: HTTPResponse) -> Written {
+        guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection else {
+            return .impossible
         }
-        let mark = loop.output.mark(of: connection)
-        let (framing, plan) = encodeHead(response, length: response.body.length)
-        let isWritten =
-            connection.composeNow(loop.head) && (framing == .none || writeContentNow(response.body))
-        if plan.isPersistent && isWritten { return true }
+        switch response.body {
+        case .empty, .bytes: break
+        case .file(let content, let offset, let length):
+            guard length > Connection.inlineLimit, request.method != .head, !response.status.forbidsContent
+            else { break }
+            return beginNow(response, FileRest(content: content, offset: offset, length: length))
+        case .segments, .stream: return .impossible
+        }
+        let (mark, before) = (loop.output.mark(of: connection), progress)
+        if let (framing, plan) = composeHead(response, length: response.body.length), plan.isPersistent,
+            framing == .none || writeContentNow(response.body)
+        {
+            return .written
+        }
         loop.output.goBack(to: mark)
-        return false
+        progress = before
+        return .impossible
+    }
+
+    private func beginNow(_ response: HTTPResponse, _ all: FileRest) -> Written {
+        guard connection.canSendNow(all.content, offset: all.offset, length: all.length) else {
+            return .impossible
+        }
+        let (mark, before) = (loop.output.mark(of: connection), progress)
+        guard let (_, plan) = composeHead(response, length: all.length), plan.isPersistent else {
+            loop.output.goBack(to: mark)
+            progress = before
+            return .impossible
+        }
+        let sent = connection.sendNow(all.content, offset: all.offset, length: all.length)
+        progress.contentBytes += sent
+        if sent == all.length { return .written }
+        return .begun(
+            FileRest(content: all.content, offset: all.offset + sent, length: all.length - sent))
+    }
+
+    /// Writes what ``writeNow(_:)`` has left.
+    nonisolated(nonsending) func write(_ rest: FileRest) async throws(HTTPError) {
+        try await connection.send(rest.content, offset: rest.offset, length: rest.length) {
+            progress.contentBytes += $0
+        }
     }
 
     nonisolated(nonsending) func writeRefusal(_ response: HTTPResponse) async throws(HTTPError) {
@@ -50,13 +98,32 @@ extension Exchange {
 
     /// Leaves the head in the memory of the loop, which is good until the next suspension.
     private func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
+        let (exchange, unread) = outlook(response)
+        let framing = encodeHead(response, length: length, for: exchange)
+        let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
+        return (framing, Plan(isPersistent: isPersistent, unread: unread))
+    }
+
+    /// Writes the head behind what is composed, which this connection has claimed.
+    /// - Returns: nil if there is no room.
+    private func composeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan)? {
+        let (exchange, unread) = outlook(response)
+        let framing = HeadEncoder.encode(
+            response, length: length, for: exchange, date: loop.dateText, server: server.name,
+            into: loop.output.buffer)
+        guard let framing else { return nil }
+        progress.status = response.status
+        let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
+        return (framing, Plan(isPersistent: isPersistent, unread: unread))
+    }
+
+    /// Whether the connection lives on after a response, as far as the request and its content decide.
+    private func outlook(_ response: HTTPResponse) -> (HeadEncoder.Exchange, UnreadContent) {
         var exchange = HeadEncoder.Exchange(request)
         if loop.isDraining || response.closesConnection { exchange.keepsAlive = false }
         let unread = content?.plan(keepsAlive: exchange.keepsAlive) ?? .none
         if unread == .close { exchange.keepsAlive = false }
-        let framing = encodeHead(response, length: length, for: exchange)
-        let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
-        return (framing, Plan(isPersistent: isPersistent, unread: unread))
+        return (exchange, unread)
     }
 
     private func encodeHead(

@@ -15,6 +15,13 @@ final class Exchange {
         case linger
     }
 
+    /// A response that a task has to go on with.
+    private enum Prepared {
+        case response(HTTPResponse)
+        /// The head is sent, or on its way, and the connection lives on.
+        case rest(FileRest)
+    }
+
     /// So many requests in a row before other connections get a turn.
     private static let requestsPerTurn = 32
 
@@ -30,8 +37,8 @@ final class Exchange {
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
     /// Whether the handler was asked for the present request without a task.
     @safe @exclusivity(unchecked) private var isTried = false
-    /// What it answered, if that could not be composed at once.
-    @safe @exclusivity(unchecked) private var prepared: HTTPResponse?
+    /// What it answered, if not all of that could be written at once.
+    @safe @exclusivity(unchecked) private var prepared: Prepared?
     /// The present response.
     @safe @exclusivity(unchecked) var progress = ResponseProgress()
 
@@ -45,6 +52,9 @@ final class Exchange {
 
     /// Gives the loop its memory back; nothing else may be called afterwards.
     func giveBack() {
+        if case .rest = prepared { _ = ended(isComplete: false) }
+        prepared = nil
+        endContent()
         giveInput()
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
     }
@@ -101,23 +111,32 @@ final class Exchange {
 
     /// Answers the present request if nothing has to be waited for.
     private func answerAtOnce() -> Bool {
-        guard request.framing == .none, isReading, !isTried else { return false }
+        guard !isTried, hasContentArrived else { return false }
         isTried = true
         beginAnswer()
         guard let response = server.handler.respondAtOnce(to: request) else { return false }
-        guard writeNow(response) else {
-            prepared = response
+        content?.dropArrived()
+        switch writeNow(response) {
+        case .written: break
+        case .begun(let rest):
+            prepared = .rest(rest)
+            return false
+        case .impossible:
+            prepared = .response(response)
             return false
         }
         _ = ended(isComplete: true)
+        endContent()
         renewRequest()
         return true
     }
 
-    private var isReading: Bool {
-        switch request.method {
-        case .get, .head: true
-        default: false
+    /// True if nothing of the content has to be waited for.
+    private var hasContentArrived: Bool {
+        switch request.framing {
+        case .none: true
+        case .length(let length): unread.count >= length
+        case .chunked: false
         }
     }
 
@@ -191,12 +210,9 @@ final class Exchange {
     private enum Next { case next, close, linger }
 
     private nonisolated(nonsending) func answer() async -> Next {
-        beginAnswer()
-        content = request.framing == .none ? nil : ContentReader(of: request, in: self)
-        if let content { request.body = content }
+        if !isTried { beginAnswer() }
         let next = await respond()
-        content?.detach()
-        content = nil
+        endContent()
         if next == .next { renewRequest() }
         return next
     }
@@ -204,12 +220,27 @@ final class Exchange {
     private func beginAnswer() {
         request.peerAddress = connection.peer
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+        guard request.framing != .none else { return }
+        let reader = ContentReader(of: request, in: self)
+        content = reader
+        request.body = reader
+    }
+
+    private func endContent() {
+        content?.detach()
+        content = nil
     }
 
     private nonisolated(nonsending) func respond() async -> Next {
         do throws(HTTPError) {
-            if let response = prepared { return try await send(response) }
-            return try await send(try await server.handler.respond(to: request))
+            switch prepared {
+            case .response(let response): return try await send(response)
+            case .rest(let rest):
+                prepared = nil
+                try await write(rest)
+                return try await finish(Plan(isPersistent: true, unread: .none))
+            case nil: return try await send(try await server.handler.respond(to: request))
+            }
         } catch {
             guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
             do throws(HTTPError) {
@@ -221,7 +252,10 @@ final class Exchange {
     }
 
     private nonisolated(nonsending) func send(_ response: HTTPResponse) async throws(HTTPError) -> Next {
-        let plan = try await write(response)
+        try await finish(try await write(response))
+    }
+
+    private nonisolated(nonsending) func finish(_ plan: Plan) async throws(HTTPError) -> Next {
         _ = ended(isComplete: true)
         if plan.isPersistent && plan.unread == .none {
             if loop.output.isFull { try await connection.sendComposed() }

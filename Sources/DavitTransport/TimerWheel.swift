@@ -1,11 +1,11 @@
 /// Something with a deadline, kept by a ``TimerWheel``. Belongs to one thread.
 package class TimerEntry {
     /// Nanoseconds of the clock of the wheel; `Int64.max` is never. Set by the wheel.
-    package fileprivate(set) var deadline = Int64.max
+    @safe @exclusivity(unchecked) package fileprivate(set) var deadline = Int64.max
     /// The tick under which the wheel keeps the entry, or -1.
-    fileprivate var filedTick: Int64 = -1
+    @safe @exclusivity(unchecked) fileprivate var filedTick: Int64 = -1
     /// Where the entry stands in its slot.
-    fileprivate var position = 0
+    @safe @exclusivity(unchecked) fileprivate var position = 0
 
     /// Called once, when the deadline has passed.
     func deadlinePassed() {}

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What a PROPFIND asks for, worked out once for all its responses.
-struct PropFindPlan: Sendable {
+/// What a PROPFIND asks for, worked out once for all its responses. An object, because many requests share one.
+final class PropFindPlan: Sendable {
     enum Kind: Sendable { case values, names }
 
     let kind: Kind

@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitWebDAV
 internal import Synchronization
 
@@ -18,7 +19,7 @@ final class PropFindPlans: Sendable {
     private let kept = Mutex(Kept())
 
     func plan(for body: [UInt8]) throws(WebDAVError) -> PropFindPlan {
-        let known = kept.withLock { kept in kept.plans.first { $0.body == body }?.plan }
+        let known = kept.withLock { kept in kept.plans.first { $0.body.hasSameBytes(as: body) }?.plan }
         if let known { return known }
         let plan = PropFindPlan(try parsing { () throws(BodyError) in try PropFindBody.parse(body) })
         if body.count <= Self.bodyLimit { keep(plan, of: body) }

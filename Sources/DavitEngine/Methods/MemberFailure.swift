@@ -46,10 +46,14 @@ struct MemberFailure: Sendable {
 }
 
 extension HTTPResponse {
+    private static let multistatusFields: HTTPFields = {
+        var fields = HTTPFields()
+        fields.append(.contentType, "application/xml; charset=utf-8")
+        return fields
+    }()
+
     /// 207 (RFC 4918 §13).
     static func multistatus(body: HTTPBody) -> HTTPResponse {
-        var response = HTTPResponse(.multistatus, body: body)
-        response.fields.append(.contentType, "application/xml; charset=utf-8")
-        return response
+        HTTPResponse(.multistatus, fields: multistatusFields, body: body)
     }
 }

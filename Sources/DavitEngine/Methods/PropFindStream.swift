@@ -88,13 +88,20 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         _ = responses.writer.take(into: buffer)
     }
 
+    /// True if no members are asked for.
+    var isOfOneResource: Bool { depth == .zero || !info.isCollection }
+
     /// The whole answer for one resource, on the loop where nothing needs to wait.
     func whole() async throws(WebDAVError) -> [UInt8] {
-        if responses.mayBlock(at: target) {
-            try await share.offload { () throws(WebDAVError) in try self.writePiece() }
-        } else {
-            try writePiece()
-        }
+        if let bytes = try wholeAtOnce() { return bytes }
+        try await share.offload { () throws(WebDAVError) in try self.writePiece() }
+        return responses.writer.drain()
+    }
+
+    /// As ``whole()``; nil if that would have to wait.
+    func wholeAtOnce() throws(WebDAVError) -> [UInt8]? {
+        if responses.mayBlock(at: target) { return nil }
+        try writePiece()
         return responses.writer.drain()
     }
 

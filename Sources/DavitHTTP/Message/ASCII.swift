@@ -41,6 +41,28 @@ extension Span<UInt8> {
         return start..<end
     }
 
+    package func hasSameBytes(as bytes: [UInt8]) -> Bool {
+        guard count == bytes.count else { return false }
+        return unsafe withUnsafeBytes { own in
+            unsafe bytes.withUnsafeBytes { other in
+                var index = 0
+                while index + 8 <= own.count {
+                    let (left, right) = unsafe (
+                        own.loadUnaligned(fromByteOffset: index, as: UInt64.self),
+                        other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    )
+                    if left != right { return false }
+                    index += 8
+                }
+                while index < own.count {
+                    if unsafe own[index] != other[index] { return false }
+                    index += 1
+                }
+                return true
+            }
+        }
+    }
+
     package func firstIndex(of byte: UInt8) -> Int? {
         for index in 0..<count where self[index] == byte { return index }
         return nil
@@ -97,6 +119,9 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
+    /// As `==`, eight bytes at a time: that of arrays goes byte by byte.
+    package func hasSameBytes(as other: [UInt8]) -> Bool { other.span.hasSameBytes(as: self) }
+
     package init(copying span: borrowing Span<UInt8>) {
         self = unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
     }

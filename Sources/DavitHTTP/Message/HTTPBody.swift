@@ -72,12 +72,20 @@ public protocol RequestBody: AnyObject {
     var isPresent: Bool { get }
     /// Content-Length, or nil for chunked content.
     var declaredLength: Int64? { get }
+    /// All of the content if it is here already: a short one that came with the head. Empty if there is none.
+    ///
+    /// Nothing is taken: ``read(into:)`` still gives it. Nil also after some of it was read. One copy.
+    var arrived: [UInt8]? { get }
     /// Reads more content behind what `buffer` holds; at least one byte unless the content ended.
     ///
     /// The first call answers `Expect: 100-continue`.
     /// - Returns: how many bytes were read; 0 at the end of the content.
     /// - Throws: 400 for broken chunks, 408 for a body that comes too slowly, ``HTTPError/disconnected``.
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
+}
+
+extension RequestBody {
+    public var arrived: [UInt8]? { isPresent ? nil : [] }
 }
 
 /// The content of a request that has none.

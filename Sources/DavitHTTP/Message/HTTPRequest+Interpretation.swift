@@ -40,8 +40,7 @@ extension HTTPRequest {
         case 0:
             if minorVersion >= 1 { throw HTTPError(.badRequest, "no Host") }
         case 1:
-            let parts = withValue(of: .host) { HostField.Parts(parsing: $0) }
-            hostKind = (parts ?? nil)?.kind
+            hostKind = kindOfHost()
             if hostKind == nil { throw HTTPError(.badRequest, "malformed Host") }
         default:
             throw HTTPError(.badRequest, "more than one Host")

@@ -6,31 +6,14 @@
 /// while that task waits. That is what makes the unchecked conformance true.
 ///
 /// What the parser writes is not checked for overlapping access at run time either: the checks were a third
-/// of the cost of a head.
+/// of the cost of a head. The compiler forgets that outside this module, so that what others use is behind
+/// accessors.
 public final class HTTPRequest: @unchecked Sendable {
-    @safe @exclusivity(unchecked) public package(set) var method: HTTPMethod = .get
-    /// HTTP/1.x: the x. Other majors never get here.
-    @safe @exclusivity(unchecked) public package(set) var minorVersion: UInt8 = 1
-    @safe @exclusivity(unchecked) public package(set) var target = RequestTarget()
-    @safe @exclusivity(unchecked) public var body: any RequestBody = EmptyRequestBody.shared
-    /// The prefix below which the handler is mounted, as sent and without a slash at its end; empty at the top.
-    /// The path in `target` is what follows it, and empty where nothing does.
-    @safe @exclusivity(unchecked) public internal(set) var mountPath: [UInt8] = []
-    /// Who is asking, once authentication has found out.
-    @safe @exclusivity(unchecked) public var principal: String?
-    /// The connection came in over TLS.
-    public package(set) var isSecure = false
-    /// Numeric address of the peer, without port; "" in tests without a socket.
-    public package(set) var peerAddress = ""
-
-    /// What the Host field names; nil if there is none.
-    @safe @exclusivity(unchecked) package var hostKind: HostField.Kind?
-    /// How the end of the content is found.
-    @safe @exclusivity(unchecked) package var framing = BodyFraming.none
-    /// The client waits for a 100 before it sends the content (RFC 9110 §10.1.1).
-    @safe @exclusivity(unchecked) package var expectsContinue = false
-    /// The client lets the connection live after the response (RFC 9112 §9.3).
-    @safe @exclusivity(unchecked) package var keepsAlive = false
+    @safe @exclusivity(unchecked) private var values = Values()
+    /// What ``target`` is; parsed in place.
+    @safe @exclusivity(unchecked) var parsedTarget = RequestTarget()
+    /// What ``mountPath`` is.
+    @safe @exclusivity(unchecked) var parsedMountPath: [UInt8] = []
 
     /// The head from the request line to the empty line.
     @safe @exclusivity(unchecked) package private(set) var head: [UInt8] = []
@@ -38,8 +21,80 @@ public final class HTTPRequest: @unchecked Sendable {
     /// One bit per ``FieldName`` that stands in `lines`, so that asking for an absent field costs nothing.
     @safe @exclusivity(unchecked) private var present: UInt64 = 0
 
+    /// The last valid Host field that this object has seen, and what it names: clients send the same again. Nil
+    /// before the first.
+    @safe @exclusivity(unchecked) private var knownHost: [UInt8] = []
+    @safe @exclusivity(unchecked) private var knownHostKind: HostField.Kind?
+
     public init() {}
 
+    private struct Values {
+        var method = HTTPMethod.get
+        var minorVersion: UInt8 = 1
+        var body: any RequestBody = EmptyRequestBody.shared
+        var principal: String?
+        var isSecure = false
+        var peerAddress = ""
+        var hostKind: HostField.Kind?
+        var framing = BodyFraming.none
+        var expectsContinue = false
+        var keepsAlive = false
+    }
+
+    public package(set) var method: HTTPMethod {
+        get { values.method }
+        set { values.method = newValue }
+    }
+    /// HTTP/1.x: the x. Other majors never get here.
+    public package(set) var minorVersion: UInt8 {
+        get { values.minorVersion }
+        set { values.minorVersion = newValue }
+    }
+    public var target: RequestTarget { parsedTarget }
+    /// The prefix below which the handler is mounted, as sent and without a slash at its end; empty at the top.
+    /// The path in `target` is what follows it, and empty where nothing does.
+    public var mountPath: [UInt8] { parsedMountPath }
+    /// As ``target`` has it, without copying that.
+    package var authority: [UInt8]? { parsedTarget.authority }
+    public var body: any RequestBody {
+        get { values.body }
+        set { values.body = newValue }
+    }
+    /// Who is asking, once authentication has found out.
+    public var principal: String? {
+        get { values.principal }
+        set { values.principal = newValue }
+    }
+    /// The connection came in over TLS.
+    public package(set) var isSecure: Bool {
+        get { values.isSecure }
+        set { values.isSecure = newValue }
+    }
+    /// Numeric address of the peer, without port; "" in tests without a socket.
+    public package(set) var peerAddress: String {
+        get { values.peerAddress }
+        set { values.peerAddress = newValue }
+    }
+    /// What the Host field names; nil if there is none.
+    package var hostKind: HostField.Kind? {
+        get { values.hostKind }
+        set { values.hostKind = newValue }
+    }
+    /// How the end of the content is found.
+    package var framing: BodyFraming {
+        get { values.framing }
+        set { values.framing = newValue }
+    }
+    /// The client waits for a 100 before it sends the content (RFC 9110 §10.1.1).
+    package var expectsContinue: Bool {
+        get { values.expectsContinue }
+        set { values.expectsContinue = newValue }
+    }
+    /// The client lets the connection live after the response (RFC 9112 §9.3).
+    package var keepsAlive: Bool {
+        get { values.keepsAlive }
+        set { values.keepsAlive = newValue }
+    }
     /// One field: where its name and its trimmed value stand in `head`.
     package struct FieldLine {
         package var name: FieldName
@@ -68,19 +123,32 @@ extension HTTPRequest {
 
     /// Makes a used request a new one; keeps its memory and what belongs to the connection.
     package func removeAll() {
-        method = .get
-        minorVersion = 1
-        target.removeAll()
-        if !mountPath.isEmpty { mountPath = [] }
+        values.method = .get
+        values.minorVersion = 1
+        parsedTarget.removeAll()
+        if !parsedMountPath.isEmpty { parsedMountPath = [] }
         head.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
         present = 0
-        body = EmptyRequestBody.shared
-        principal = nil
-        hostKind = nil
-        framing = .none
-        expectsContinue = false
-        keepsAlive = false
+        values.body = EmptyRequestBody.shared
+        values.principal = nil
+        values.hostKind = nil
+        values.framing = .none
+        values.expectsContinue = false
+        values.keepsAlive = false
+    }
+
+    /// What the one Host field names; nil if it is malformed.
+    func kindOfHost() -> HostField.Kind? {
+        let kind = withValue(of: .host) { value -> HostField.Kind? in
+            if let knownHostKind, value.hasSameBytes(as: knownHost) { return knownHostKind }
+            guard let kind = HostField.Parts(parsing: value)?.kind else { return nil }
+            knownHost.removeAll(keepingCapacity: true)
+            knownHost.append(copying: value)
+            knownHostKind = kind
+            return kind
+        }
+        return kind ?? nil
     }
 
     /// How many field lines have this name.
@@ -99,9 +167,8 @@ extension HTTPRequest {
     ) throws(E) -> R? {
         guard contains(name) else { return nil }
         for line in lines where line.name == name {
-            let start = Int(line.valueStart)
             let head = head
-            return try body(head.span.extracting(start..<start + Int(line.valueLength)))
+            return try body(head.span.extracting(line.valueRange))
         }
         return nil
     }

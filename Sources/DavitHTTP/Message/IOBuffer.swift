@@ -4,9 +4,14 @@
 /// That hand-over is what makes the unchecked conformance true.
 @safe public final class IOBuffer: @unchecked Sendable {
     public let capacity: Int
+    @safe @exclusivity(unchecked) @usableFromInline var filled = 0
+    @usableFromInline let storage: UnsafeMutableRawPointer
+
     /// Bytes `0..<count` are valid.
-    @safe @exclusivity(unchecked) public var count = 0
-    private let storage: UnsafeMutableRawPointer
+    @inlinable public var count: Int {
+        get { filled }
+        set { filled = newValue }
+    }
 
     public init(capacity: Int) {
         self.capacity = capacity
@@ -15,15 +20,19 @@
 
     deinit { unsafe storage.deallocate() }
 
-    public var freeCount: Int { capacity - count }
+    @inlinable public var freeCount: Int { capacity - count }
 
     /// The valid bytes.
-    public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    @inlinable public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E)
+        -> R
+    {
         try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
     }
 
     /// The free part behind the valid bytes; `body` returns how many bytes it filled.
-    public func fill<E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int) throws(E) -> Int {
+    @inlinable public func fill<E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int) throws(E)
+        -> Int
+    {
         let free = unsafe UnsafeMutableRawBufferPointer(start: storage + count, count: capacity - count)
         let filled = try unsafe body(free)
         count += min(max(filled, 0), capacity - count)
@@ -31,7 +40,7 @@
     }
 
     /// Appends as much of `bytes` as fits, and returns how much that was.
-    public func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+    @inlinable public func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, capacity - count)
         if taken > 0, let source = bytes.baseAddress {
             unsafe (storage + count).copyMemory(from: source, byteCount: taken)

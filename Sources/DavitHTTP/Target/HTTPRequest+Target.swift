@@ -14,10 +14,10 @@ extension HTTPRequest {
         }
         let authority = target.authority
         let form = target.form
-        target.removeAll()
-        try target.parse(Array(pathAndQuery.utf8).span, method: .get)
-        target.authority = authority
-        target.form = form == .absolute ? .absolute : .origin
+        parsedTarget.removeAll()
+        try parsedTarget.parse(Array(pathAndQuery.utf8).span, method: .get)
+        parsedTarget.authority = authority
+        parsedTarget.form = form == .absolute ? .absolute : .origin
     }
 
     /// What ``enterMount(segments:)`` changes.
@@ -31,14 +31,14 @@ extension HTTPRequest {
     package func enterMount(segments: Int) -> Place {
         let place = Place(rawPath: target.rawPath, mountPath: mountPath)
         let end = target.end(ofSegments: segments)
-        mountPath += target.rawPath[..<end]
-        target.rawPath.removeSubrange(..<end)
+        parsedMountPath += target.rawPath[..<end]
+        parsedTarget.rawPath.removeSubrange(..<end)
         return place
     }
 
     package func leaveMount(_ place: Place) {
-        target.rawPath = place.rawPath
-        mountPath = place.mountPath
+        parsedTarget.rawPath = place.rawPath
+        parsedMountPath = place.mountPath
     }
 }
 

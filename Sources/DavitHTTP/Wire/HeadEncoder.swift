@@ -56,17 +56,39 @@ package enum HeadEncoder {
         _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
         server: [UInt8]? = nil, into buffer: inout [UInt8]
     ) -> ResponseFraming {
+        write(response, length: length, for: exchange, date: date, server: server, to: &buffer)
+    }
+
+    /// As ``encode(_:length:for:date:server:into:)``, straight into memory from which it is sent.
+    /// - Returns: nil, and nothing was appended, if there is not enough room.
+    package static func encode(
+        _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
+        server: [UInt8]?, into buffer: IOBuffer
+    ) -> ResponseFraming? {
+        let room = fixedBytes + response.fields.encoded.count + (server?.count ?? 0)
+        guard buffer.freeCount >= room else { return nil }
+        var sink = buffer
+        return write(response, length: length, for: exchange, date: date, server: server, to: &sink)
+    }
+
+    /// More than a head can have beside its fields and the name of the server: status line, names and date.
+    private static let fixedBytes = 512
+
+    private static func write(
+        _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
+        server: [UInt8]?, to buffer: inout some HeadSink
+    ) -> ResponseFraming {
         let fields = response.fields
         appendStatusLine(response.status, to: &buffer)
         if !fields.contains(.date) {
-            buffer.append("Date: ")
-            buffer.append(contentsOf: date)
-            buffer.append("\r\n")
+            buffer.write("Date: ")
+            buffer.write(date)
+            buffer.write("\r\n")
         }
         if let server, !fields.contains(.server) {
-            buffer.append("Server: ")
-            buffer.append(contentsOf: server)
-            buffer.append("\r\n")
+            buffer.write("Server: ")
+            buffer.write(server)
+            buffer.write("\r\n")
         }
         // RFC 9110 §8.6: these two may tell the length of content that is not sent.
         let tellsLengthOnly = exchange.isHead || response.status.code == 304
@@ -77,11 +99,11 @@ package enum HeadEncoder {
             appendFraming(framing, response: response, length: length, for: exchange, to: &buffer)
         }
         if !isPersistent(response, exchange, framing: framing) {
-            buffer.append("Connection: close\r\n")
+            buffer.write("Connection: close\r\n")
         } else if exchange.minorVersion == 0 {
-            buffer.append("Connection: keep-alive\r\n")
+            buffer.write("Connection: keep-alive\r\n")
         }
-        buffer.append("\r\n")
+        buffer.write("\r\n")
         return framing
     }
 
@@ -102,13 +124,13 @@ package enum HeadEncoder {
 
     private static func appendFraming(
         _ framing: ResponseFraming, response: HTTPResponse, length: Int64?, for exchange: Exchange,
-        to buffer: inout [UInt8]
+        to buffer: inout some HeadSink
     ) {
         switch framing {
         case .length(let length):
             appendLength(length, to: &buffer)
         case .chunked:
-            buffer.append("Transfer-Encoding: chunked\r\n")
+            buffer.write("Transfer-Encoding: chunked\r\n")
         case .untilClose:
             break
         case .none:
@@ -120,27 +142,27 @@ package enum HeadEncoder {
                 if let length {
                     appendLength(length, to: &buffer)
                 } else if exchange.minorVersion >= 1 {
-                    buffer.append("Transfer-Encoding: chunked\r\n")
+                    buffer.write("Transfer-Encoding: chunked\r\n")
                 }
             }
         }
     }
 
-    private static func appendLength(_ length: Int64, to buffer: inout [UInt8]) {
-        buffer.append("Content-Length: ")
-        buffer.appendDecimal(length)
-        buffer.append("\r\n")
+    private static func appendLength(_ length: Int64, to buffer: inout some HeadSink) {
+        buffer.write("Content-Length: ")
+        buffer.writeDecimal(length)
+        buffer.write("\r\n")
     }
 
     /// Framing belongs to the connection: fields that would contradict it are left out.
     private static func appendFields(
-        _ fields: HTTPFields, keepingLength: Bool, to buffer: inout [UInt8]
+        _ fields: HTTPFields, keepingLength: Bool, to buffer: inout some HeadSink
     ) {
         let hasFraming =
             fields.contains(.transferEncoding) || fields.contains(.connection)
             || fields.contains(.contentLength) && !keepingLength
         guard hasFraming else {
-            buffer.append(contentsOf: fields.encoded)
+            buffer.write(fields.encoded)
             return
         }
         for line in fields.encoded.split(separator: 10) {
@@ -149,27 +171,27 @@ package enum HeadEncoder {
             case .transferEncoding, .connection: continue
             case .contentLength where !keepingLength: continue
             default:
-                buffer.append(contentsOf: line)
-                buffer.append(10)
+                buffer.write(Array(line))
+                buffer.write("\n")
             }
         }
     }
 
-    private static func appendStatusLine(_ status: HTTPStatus, to buffer: inout [UInt8]) {
+    private static func appendStatusLine(_ status: HTTPStatus, to buffer: inout some HeadSink) {
         switch status.code {
-        case 200: buffer.append("HTTP/1.1 200 OK\r\n")
-        case 201: buffer.append("HTTP/1.1 201 Created\r\n")
-        case 204: buffer.append("HTTP/1.1 204 No Content\r\n")
-        case 206: buffer.append("HTTP/1.1 206 Partial Content\r\n")
-        case 207: buffer.append("HTTP/1.1 207 Multi-Status\r\n")
-        case 304: buffer.append("HTTP/1.1 304 Not Modified\r\n")
-        case 404: buffer.append("HTTP/1.1 404 Not Found\r\n")
+        case 200: buffer.write("HTTP/1.1 200 OK\r\n")
+        case 201: buffer.write("HTTP/1.1 201 Created\r\n")
+        case 204: buffer.write("HTTP/1.1 204 No Content\r\n")
+        case 206: buffer.write("HTTP/1.1 206 Partial Content\r\n")
+        case 207: buffer.write("HTTP/1.1 207 Multi-Status\r\n")
+        case 304: buffer.write("HTTP/1.1 304 Not Modified\r\n")
+        case 404: buffer.write("HTTP/1.1 404 Not Found\r\n")
         default:
-            buffer.append("HTTP/1.1 ")
-            buffer.appendDecimal(Int64(status.code))
-            buffer.append(UInt8(ascii: " "))
-            buffer.append(status.reasonPhrase)
-            buffer.append("\r\n")
+            buffer.write("HTTP/1.1 ")
+            buffer.writeDecimal(Int64(status.code))
+            buffer.write(" ")
+            buffer.write(status.reasonPhrase)
+            buffer.write("\r\n")
         }
     }
 }

@@ -15,7 +15,7 @@ enum RequestLine {
 
         request.minorVersion = try minorVersion(line.extracting((targetEnd + 1)..<line.count))
         request.method = HTTPMethod(parsing: line.extracting(0..<methodEnd))
-        try request.target.parse(line.extracting(targetStart..<targetEnd), method: request.method)
+        try request.parsedTarget.parse(line.extracting(targetStart..<targetEnd), method: request.method)
     }
 
     /// `HTTP-version = HTTP-name "/" DIGIT "." DIGIT`, case-sensitive (§2.3).

@@ -32,7 +32,7 @@ public struct HostGuard<Next: Handler>: Handler {
 
     /// The absolute form wins over Host (RFC 9112 §3.2.2). HTTP/1.0 may have neither; browsers always have one.
     private func isForUs(_ request: HTTPRequest) -> Bool {
-        if let authority = request.target.authority { return isKnown(authority.span) }
+        if let authority = request.authority { return isKnown(authority.span) }
         if let kind = request.hostKind, kind != .name { return true }
         return request.withValue(of: .host) { isKnown($0) } ?? true
     }

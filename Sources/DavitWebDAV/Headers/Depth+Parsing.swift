@@ -3,6 +3,7 @@ extension Depth {
     /// append is accepted and means nothing: the resource itself is always reported.
     /// - Returns: nil for anything else; the server answers 400.
     public static func parse(_ value: Span<UInt8>) -> Depth? {
+        if value.count == 1, value[0] == UInt8(ascii: "0") { return .zero }
         let value = FieldText(value).lowercased
         let word = value.hasSuffix(",noroot") ? value.dropLast(7) : value[...]
         return switch word {

@@ -1,0 +1,110 @@
+import DavitHTTP
+import DavitServer
+import DavitTransport
+import Synchronization
+import Testing
+
+/// Requests whose content came with their head are answered without a task, and no bytes are lost or left.
+@Suite(.timeLimit(.minutes(2)))
+struct ArrivedContentTests {
+    /// As ``TestServer/echo(_:)``, where the content has arrived.
+    @Sendable static func echo(_ request: HTTPRequest) -> HTTPResponse? {
+        guard let content = request.body.arrived else { return nil }
+        let path = String(decoding: request.target.rawPath, as: UTF8.self)
+        let text = "\(request.method.rawValue) \(path) \(String(decoding: content, as: UTF8.self))"
+        return HTTPResponse(.ok, body: .bytes(Array(text.utf8)))
+    }
+
+    static let put = "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
+
+    @Test func aSplitAtEveryPositionMakesTheSameRequests() throws {
+        let server = try TestServer(atOnce: Self.echo)
+        let bytes = Array((RequestTests.mixed + Self.put + Self.put).utf8)
+        for position in 1..<bytes.count {
+            let peer = try server.connect()
+            try peer.send(Array(bytes[..<position]))
+            try peer.send(Array(bytes[position...]))
+            for answer in RequestTests.mixedAnswers + ["PUT /b hello", "PUT /b hello"] {
+                #expect(try peer.response().text == answer)
+            }
+        }
+    }
+
+    /// It is asked only where there is nothing to wait for.
+    @Test func contentIsNeverAskedForBeforeItArrived() throws {
+        let server = try TestServer(atOnce: { request in
+            HTTPResponse(.ok, body: .bytes(request.body.arrived ?? Array("too early".utf8)))
+        })
+        let bytes = Array(Self.put.utf8)
+        for position in 1..<bytes.count {
+            let peer = try server.connect()
+            try peer.send(Array(bytes[..<position]))
+            try peer.send(Array(bytes[position...]))
+            let text = try peer.response().text
+            #expect(text == "hello" || text == "PUT /b hello")
+        }
+    }
+
+    @Test func contentThatWasLookedAtCanStillBeRead() throws {
+        let looks = Atomic<Int>(0)
+        let server = try TestServer(atOnce: { request in
+            if request.body.arrived == Array("hello".utf8) { looks.add(1, ordering: .relaxed) }
+            return nil
+        })
+        let peer = try server.connect()
+        try peer.send(Self.put + RequestTests.get)
+        #expect(try peer.response().text == "PUT /b hello")
+        #expect(try peer.response().text == "GET /a ")
+        #expect(looks.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func afterTheFirstReadItIsNoLongerThereAsAWhole() throws {
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            let buffer = IOBuffer(capacity: 2)
+            _ = try await request.body.read(into: buffer)
+            return HTTPResponse(request.body.arrived == nil ? .ok : .internalServerError)
+        }
+        let peer = try server.connect()
+        try peer.send(Self.put + RequestTests.get)
+        #expect(try peer.response().status == 200)
+        #expect(try peer.response().status == 500, "a request without content has all of it")
+    }
+
+    @Test func contentNobodyLookedAtIsNotTheNextRequest() throws {
+        let server = try TestServer(atOnce: { _ in HTTPResponse(.noContent) })
+        let peer = try server.connect()
+        let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(RequestTests.get.utf8.count)\r\n\r\n"
+        try peer.send(head + RequestTests.get + RequestTests.get)
+        for _ in 0..<2 { #expect(try peer.response().status == 204) }
+        peer.shutDownWriting()
+        #expect(try peer.rest() == [])
+    }
+
+    /// Answers that are too large, or that end the connection, are left to the task.
+    @Test(arguments: [true, false])
+    func anAnswerThatCannotBeComposedAtOnceFollowsItsContent(isLarge: Bool) throws {
+        let content = ResponseTests.content(isLarge ? 300_000 : 3)
+        let server = try TestServer(atOnce: { request in
+            guard request.body.arrived?.count == 5 else { return nil }
+            var response = HTTPResponse(.ok, body: .bytes(content))
+            response.closesConnection = !isLarge
+            return response
+        })
+        let peer = try server.connect()
+        try peer.send(Self.put + RequestTests.get)
+        #expect(try peer.response().content == content)
+        if isLarge {
+            #expect(try peer.response().text == "GET /a ")
+        } else {
+            #expect(try peer.rest() == [])
+        }
+    }
+
+    @Test func continueIsNotSentWhereTheContentIsThere() throws {
+        let server = try TestServer(atOnce: Self.echo)
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok")
+        #expect(try peer.response().text == "PUT /a ok")
+    }
+}

@@ -1,0 +1,77 @@
+import DavitHTTP
+import DavitServer
+import DavitTransport
+import Testing
+
+/// Large stored content begins without a task, and goes on with one where the socket takes no more.
+@Suite(.timeLimit(.minutes(2)))
+struct LargeAtOnceTests {
+    private static let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    private func server(_ file: TestFile, log: (@Sendable (AccessRecord) -> Void)? = nil) throws -> TestServer
+    {
+        try TestServer {
+            $0.accessLog = log
+        } atOnce: { request in
+            let path = request.target.rawPath.count
+            // Next to a large answer a small one, so that what is composed has to stay in front.
+            if path > 2 { return HTTPResponse(.ok, body: .bytes([7])) }
+            return HTTPResponse(.ok, body: .file(file, offset: 5, length: file.length - 5))
+        }
+    }
+
+    /// More than the socket takes: the peer reads only when all requests are sent.
+    @Test func nothingIsLostOrMixedUpWhereTheSocketIsFull() throws {
+        let content = ResponseTests.content(1_500_000)
+        let file = try TestFile(content)
+        let server = try server(file)
+        let peer = try server.connect()
+        let count = ResponseTests.systemLimit / content.count + 3
+        let small = "GET /small HTTP/1.1\r\nHost: h\r\n\r\n"
+        try peer.send((0..<count).map { _ in small + Self.get }.joined())
+        for _ in 0..<count {
+            #expect(try peer.response().content == [7])
+            #expect(try peer.response().content == Array(content[5...]))
+        }
+    }
+
+    @Test func aHeadRequestGetsNoContent() throws {
+        let file = try TestFile(ResponseTests.content(100_005))
+        let server = try server(file)
+        let peer = try server.connect()
+        try peer.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n" + Self.get)
+        #expect(try peer.response(toHead: true)["content-length"] == "100000")
+        #expect(try peer.response().content.count == 100_000)
+    }
+
+    @Test func theConnectionEndsAsAsked() throws {
+        let file = try TestFile(ResponseTests.content(100_005))
+        let server = try server(file)
+        let peer = try server.connect()
+        try peer.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        let response = try peer.response()
+        #expect(response["connection"] == "close")
+        #expect(response.content.count == 100_000)
+        #expect(try peer.rest() == [])
+    }
+
+    /// The head is out when the end of the file turns out to be missing: the connection is cut, once, and the log
+    /// says so.
+    @Test func aFileThatShrankIsNotPresentedAsWhole() async throws {
+        let (records, log) = AsyncStream<AccessRecord>.makeStream()
+        let file = try TestFile(ResponseTests.content(100_000), claiming: 100_001)
+        let server = try server(file) { log.yield($0) }
+        let peer = try server.connect()
+        try peer.send(Self.get + Self.get)
+        #expect(throws: (any Error).self) { try peer.response() }
+        var next = records.makeAsyncIterator()
+        let record = await next.next()
+        #expect(record?.isComplete == false)
+        #expect(record?.bytesSent == 99_995)
+        #expect(record?.status == .ok)
+        let other = try server.connect()
+        try other.send("GET /small HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try other.response().content == [7])
+        #expect(await next.next()?.isComplete == true, "the broken one is told of once")
+    }
+}
