@@ -134,6 +134,8 @@ public final class WebDAVServer: Sendable {
         state.endChecks()
         control.load()?.stop()
         pool.shutdown()
+        // The last connection does this too, whenever that goes away. If it fails, the log holds what was committed.
+        try? state.checkpoint()
     }
 
     /// Listens, and returns when the server has stopped.

@@ -5,18 +5,6 @@ package import DavitStore
 ///
 /// Used by one thread at a time, the one that holds the mutex of ``SQLiteStateStore``.
 package final class GroupWriter {
-    package struct Request: Sendable {
-        package let changes: [StateChange]
-        let publish: @Sendable (_ emptying: Set<Int>) -> Void
-
-        package init(
-            changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
-        ) {
-            self.changes = changes
-            self.publish = publish
-        }
-    }
-
     private let connection: Connection
     private let rows: RowWriter
     private let begin: Statement
@@ -55,7 +43,7 @@ package final class GroupWriter {
 
     /// Commits every request or fails it, each on its own; publishes in order.
     /// - Returns: for each request why it failed, or nil.
-    package func commit(_ requests: [Request]) -> [StateError?] {
+    package func commit(_ requests: [Transaction]) -> [StateError?] {
         do throws(StateError) {
             try commitTogether(requests)
             return Array(repeating: nil, count: requests.count)
@@ -67,7 +55,7 @@ package final class GroupWriter {
     }
 
     /// - Throws: if nothing was committed.
-    private func commitTogether(_ requests: [Request]) throws(StateError) {
+    private func commitTogether(_ requests: [Transaction]) throws(StateError) {
         var emptying: [Set<Int>] = []
         try begin.run([])
         do throws(StateError) {

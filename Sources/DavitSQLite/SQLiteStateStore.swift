@@ -15,7 +15,7 @@ public final class SQLiteStateStore: StateStore {
         case powerLoss
     }
 
-    private let line: GroupLine<GroupWriter.Request, StateError>
+    private let line: TransactionLine
     private let writer: Writer
     private let readers: ReaderPool
     private let checks = Mutex(Checks())
@@ -62,7 +62,7 @@ public final class SQLiteStateStore: StateStore {
                 path: path, durability: durability, busyMilliseconds: busyMilliseconds,
                 background: background, onCommit: onCommit))
         self.writer = writer
-        line = GroupLine(background: background) { requests in
+        line = TransactionLine(background: background) { requests in
             writer.mutex.withLock { $0.commit(requests) }
         }
         readers = ReaderPool(path: path, busyMilliseconds: busyMilliseconds, idleLimit: idleReaders)
@@ -71,14 +71,14 @@ public final class SQLiteStateStore: StateStore {
     public func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError) {
-        if let failure = line.perform(.init(changes: changes, publish: publish)) { throw failure }
+        try line.perform(Transaction(changes: changes, publish: publish))
     }
 
     public func enqueue(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void,
         completion: @escaping @Sendable (StateError?) -> Void
     ) {
-        line.submit(.init(changes: changes, publish: publish), completion: completion)
+        line.submit(Transaction(changes: changes, publish: publish), completion: completion)
     }
 
     public func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] {

@@ -108,7 +108,7 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
         }
         if let seat, case .done(let failure) = seat.wait() { return failure }
         let others = state.withLock { $0.takeAll() }
-        let failures = write([request] + others.map(\.request))
+        let failures = write([request] + others.map { $0.request })
         handOver()
         for (other, failure) in zip(others, failures.dropFirst()) { other.finish(failure) }
         return failures[0]
@@ -142,7 +142,7 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
             return state.takeAll()
         }
         while !places.isEmpty {
-            let failures = write(places.map(\.request))
+            let failures = write(places.map { $0.request })
             for (place, failure) in zip(places, failures) { place.finish(failure) }
             places = state.withLock { state in
                 state.isLed = !state.waiting.isEmpty

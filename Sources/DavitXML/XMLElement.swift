@@ -29,14 +29,30 @@ internal import CXML2
     /// The elements directly inside, in document order.
     public var children: [XMLElement] {
         var children: [XMLElement] = []
-        var child = unsafe node.pointee.children
-        while let current = unsafe child {
-            if unsafe current.pointee.type == XML_ELEMENT_NODE {
-                unsafe children.append(XMLElement(current, of: document))
-            }
-            unsafe child = unsafe current.pointee.next
+        var child = firstChild
+        while let current = child {
+            children.append(current)
+            child = current.next
         }
         return children
+    }
+
+    /// The first element directly inside.
+    public var firstChild: XMLElement? { unsafe element(from: node.pointee.children) }
+
+    /// The next element beside this one.
+    public var next: XMLElement? { unsafe element(from: node.pointee.next) }
+
+    /// The first element among a node and those behind it.
+    private func element(from start: xmlNodePtr?) -> XMLElement? {
+        var sibling = unsafe start
+        while let current = unsafe sibling {
+            if unsafe current.pointee.type == XML_ELEMENT_NODE {
+                return unsafe XMLElement(current, of: document)
+            }
+            unsafe sibling = unsafe current.pointee.next
+        }
+        return nil
     }
 
     /// All character data inside, that of members included, without comments and processing instructions.

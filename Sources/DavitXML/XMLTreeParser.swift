@@ -45,15 +45,21 @@ internal import CXML2
     /// The caller owns the tree. It counts only if there is no ``failure``.
     mutating func parse(_ text: [UInt8]) -> xmlDocPtr? {
         // No XML_PARSE_NOENT, XML_PARSE_DTDLOAD or XML_PARSE_HUGE: entities are not replaced, nothing is loaded,
-        // and the limits of libxml2 itself stay.
+        // and the limits of libxml2 itself stay. No encoding is named either: libxml2 would have the text converted
+        // from UTF-8 to UTF-8, piece by piece; unnamed it is UTF-8, as no other one begins like what is checked.
         let options =
             XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue
             | XML_PARSE_IGNORE_ENC.rawValue
-        return unsafe text.withUnsafeBytes { bytes in
+        let tree = unsafe text.withUnsafeBytes { bytes in
             unsafe xmlCtxtReadMemory(
-                context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, "UTF-8",
+                context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil,
                 Int32(bitPattern: UInt32(options)))
         }
+        // Its serializer writes characters as references where no encoding is known.
+        if let tree = unsafe tree, unsafe tree.pointee.encoding == nil {
+            unsafe tree.pointee.encoding = UnsafePointer(xmlStrdup("UTF-8"))
+        }
+        return unsafe tree
     }
 }
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import tempfile
 import time
 
 import volume
@@ -219,9 +220,16 @@ class SceneRun:
 
 
 def count_intents(state):
-    """Renames that a crash cut in two: where there are some, the start has work to do."""
-    with contextlib.closing(sqlite3.connect(os.path.join(state, "state.sqlite"))) as database:
-        return database.execute("SELECT count(*) FROM intent").fetchone()[0]
+    """Renames that a crash cut in two: where there are some, the start has work to do.
+
+    In a copy: a server lets nobody else at its database, and what a crash left is for the next start to find.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("state.sqlite", "state.sqlite-wal"):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy(os.path.join(state, name), folder)
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, "state.sqlite"))) as database:
+            return database.execute("SELECT count(*) FROM intent").fetchone()[0]
 
 
 def run_scene(scene, options, work, stopping):

@@ -10,8 +10,8 @@ struct GroupWriterTests {
         let commitCalls = Mutex(0)
         let published = Mutex<[Int]>([])
 
-        func request(_ number: Int, _ changes: [StateChange]) -> GroupWriter.Request {
-            GroupWriter.Request(changes: changes) { _ in
+        func request(_ number: Int, _ changes: [StateChange]) -> Transaction {
+            Transaction(changes: changes) { _ in
                 self.published.withLock { $0.append(number) }
             }
         }

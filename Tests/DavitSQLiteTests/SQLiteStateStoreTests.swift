@@ -70,7 +70,11 @@ struct SQLiteStateStoreTests {
         #expect(TemporaryFolder.mode(of: folder.path) == 0o755)
         let store = try SQLiteStateStore(folder: folder.path)
         try store.apply(setting("a"))
-        for name in TemporaryFolder.names { #expect(TemporaryFolder.mode(of: folder.path + name) == 0o600) }
+        for name in TemporaryFolder.names.prefix(2) {
+            #expect(TemporaryFolder.mode(of: folder.path + name) == 0o600)
+        }
+        // The index of the log is in the memory of the process: locks in it are no calls of the system.
+        #expect(TemporaryFolder.mode(of: folder.path + TemporaryFolder.names[2]) == 0)
     }
 
     @Test func saysWhichFolderCannotBeMade() {

@@ -6,7 +6,8 @@ extension RowIndex {
     ///
     /// - Parameter emptying: the positions of each `removeProperty` that took the last one of its resource.
     mutating func follow(_ changes: [StateChange], emptying: Set<Int>) {
-        var touched: Set<ResourcePath> = []
+        // A path may stand there twice: to settle it again costs less than to hash each.
+        var touched: [ResourcePath] = []
         for (position, change) in changes.enumerated() {
             follow(change, isEmptying: emptying.contains(position), touched: &touched)
         }
@@ -15,27 +16,27 @@ extension RowIndex {
 
     /// - Parameter touched: collects the paths whose binding may have become useless. That is looked at in
     ///   the end, because a later change of the same transaction can rely on it.
-    private mutating func follow(_ change: StateChange, isEmptying: Bool, touched: inout Set<ResourcePath>) {
+    private mutating func follow(_ change: StateChange, isEmptying: Bool, touched: inout [ResourcePath]) {
         switch change {
         case .bind(let path, let current, let pending):
             bind(path, to: Binding(identity: current, pending: pending))
-            touched.insert(path)
+            touched.append(path)
         case .setProperty(let path, _):
             setHasProperties(true, at: path)
         case .removeProperty(let path, _):
             guard isEmptying else { return }
             setHasProperties(false, at: path)
-            touched.insert(path)
+            touched.append(path)
         case .removeRows(let path):
             detach(path)
         case .removeLocks(let path):
-            for held in removeLocks(under: path) { touched.insert(held.lock.root) }
+            for held in removeLocks(under: path) { touched.append(held.lock.root) }
         case .moveRows(let source, let destination):
             moveRows(from: source, to: destination, touched: &touched)
         case .putRecord(let path, let record):
             setBinding(record.binding, at: path)
             setHasProperties(!record.properties.isEmpty, at: path)
-            touched.insert(path)
+            touched.append(path)
         case .addLock(let lock):
             insert(lock)
         case .refreshLock(let token, let root, let timeoutSeconds, let expiry):
@@ -44,11 +45,11 @@ extension RowIndex {
         case .removeLock(let token, let root):
             guard let held = held(token, root: root) else { return }
             remove(held)
-            touched.insert(root)
+            touched.append(root)
         case .removeExpiredLock(let token, let root, let now):
             guard let held = held(token, root: root), held.lock.expiry <= now else { return }
             remove(held)
-            touched.insert(root)
+            touched.append(root)
         case .putIntent, .dropIntent:
             break
         }
@@ -63,11 +64,11 @@ extension RowIndex {
     }
 
     private mutating func moveRows(
-        from source: ResourcePath, to destination: ResourcePath, touched: inout Set<ResourcePath>
+        from source: ResourcePath, to destination: ResourcePath, touched: inout [ResourcePath]
     ) {
         detach(destination)
-        for held in removeLocks(under: source) { touched.insert(held.lock.root) }
+        for held in removeLocks(under: source) { touched.append(held.lock.root) }
         if let moved = detach(source) { attach(moved, at: destination) }
-        touched = Set(touched.map { $0.rebased(from: source, to: destination) ?? $0 })
+        touched = touched.map { $0.rebased(from: source, to: destination) ?? $0 }
     }
 }

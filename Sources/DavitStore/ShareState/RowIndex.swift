@@ -62,10 +62,12 @@ struct RowIndex {
 
     // MARK: Changing
 
-    /// The nodes from the root to `path`; those that are missing are made.
-    func chain(to path: ResourcePath) -> [RowNode] {
-        var nodes = [root]
+    /// Goes from the root to `path`, shows each node to `body`, and makes those that are missing.
+    /// - Returns: the node of `path`.
+    @discardableResult
+    func walk(to path: ResourcePath, _ body: (RowNode) -> Void = { _ in }) -> RowNode {
         var node = root
+        body(node)
         var offset = 0
         while let segment = path.nextSegment(at: &offset) {
             if let child = node.children[segment] {
@@ -75,28 +77,24 @@ struct RowIndex {
                 node.children[segment.detached] = child
                 node = child
             }
-            nodes.append(node)
+            body(node)
         }
-        return nodes
+        return node
     }
 
-    func setBinding(_ binding: Binding?, at path: ResourcePath) {
-        chain(to: path).last?.binding = binding
-    }
+    func setBinding(_ binding: Binding?, at path: ResourcePath) { walk(to: path).binding = binding }
 
     func setHasProperties(_ hasProperties: Bool, at path: ResourcePath) {
-        let nodes = chain(to: path)
-        guard let node = nodes.last, node.hasProperties != hasProperties else { return }
+        let node = walk(to: path)
+        guard node.hasProperties != hasProperties else { return }
         node.hasProperties = hasProperties
-        for node in nodes { node.propertyCount += hasProperties ? 1 : -1 }
+        walk(to: path) { $0.propertyCount += hasProperties ? 1 : -1 }
     }
 
     mutating func insert(_ lock: Lock) {
         let held = HeldLock(lock, number: nextNumber)
         nextNumber += 1
-        let nodes = chain(to: lock.root)
-        nodes.last?.locks.append(held)
-        for node in nodes { node.lockCount += 1 }
+        walk(to: lock.root) { $0.lockCount += 1 }.locks.append(held)
         tokens[lock.token] = held
         expiries.insert(held)
     }
@@ -110,9 +108,7 @@ struct RowIndex {
     mutating func remove(_ held: HeldLock) {
         tokens[held.lock.token] = nil
         expiries.remove(held)
-        let nodes = chain(to: held.lock.root)
-        nodes.last?.locks.removeAll { $0 === held }
-        for node in nodes { node.lockCount -= 1 }
+        walk(to: held.lock.root) { $0.lockCount -= 1 }.locks.removeAll { $0 === held }
     }
 
     /// Takes out every lock at `path` and below it.
@@ -134,9 +130,7 @@ struct RowIndex {
             (root.children, root.binding, root.hasProperties, root.propertyCount) = ([:], nil, false, 0)
             return nil
         }
-        let ancestors = chain(to: parent)
-        for node in ancestors { node.propertyCount -= count }
-        ancestors.last?.children[SegmentKey(path.name)] = nil
+        walk(to: parent) { $0.propertyCount -= count }.children[SegmentKey(path.name)] = nil
         prune(parent)
         return top
     }
@@ -144,9 +138,8 @@ struct RowIndex {
     /// Hangs `node`, which has no locks, at `path`, where nothing is.
     func attach(_ node: RowNode, at path: ResourcePath) {
         guard let parent = path.parent else { return }
-        let ancestors = chain(to: parent)
-        for ancestor in ancestors { ancestor.propertyCount += node.propertyCount }
-        ancestors.last?.children[SegmentKey(path.name).detached] = node
+        let above = walk(to: parent) { $0.propertyCount += node.propertyCount }
+        above.children[SegmentKey(path.name).detached] = node
     }
 
     /// Forgets the binding at `path` if there are no rows.

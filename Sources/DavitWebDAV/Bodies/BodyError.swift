@@ -41,8 +41,15 @@ extension XMLElement {
     /// The one child of this name in the `DAV:` namespace; nil if there is none.
     /// - Throws: `malformed` if there are several.
     func only(_ local: StaticString) throws(BodyError) -> XMLElement? {
-        let found = children.filter { $0.isDAV(local) }
-        if found.count > 1 { throw .malformed(line: found[1].line) }
-        return found.first
+        var found: XMLElement?
+        var child = firstChild
+        while let current = child {
+            if current.isDAV(local) {
+                if found != nil { throw .malformed(line: current.line) }
+                found = current
+            }
+            child = current.next
+        }
+        return found
     }
 }
