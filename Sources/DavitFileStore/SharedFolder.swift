@@ -9,6 +9,7 @@ final class SharedFolder: Sendable {
     /// The segments of the root's real path, to recognise absolute link texts that lead back beneath it.
     let rootSegments: [[UInt8]]
     let sync: DiskSync
+    let kept = KeptFiles()
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
