@@ -14,7 +14,7 @@ final class SharedFolder: Sendable {
     private let usedNames = Mutex<Set<ReservedName>>([])
 
     init(directory: consuming RootDirectory, sync: SyncLevel) {
-        self.sync = DiskSync(sync)
+        self.sync = DiskSync(sync, root: directory.descriptor)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
         self.directory = directory
     }
