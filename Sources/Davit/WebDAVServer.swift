@@ -127,15 +127,18 @@ public final class WebDAVServer: Sendable {
         http.shutdown()
     }
 
-    /// Blocks the calling thread until the server has stopped.
+    /// Blocks the calling thread until the server has stopped. The state then is in its database alone, and nothing
+    /// of this process writes there any more.
     public func waitUntilStopped() {
         http.waitUntilStopped()
         isStopping.store(true, ordering: .relaxed)
         state.endChecks()
         control.load()?.stop()
         pool.shutdown()
-        // The last connection does this too, whenever that goes away. If it fails, the log holds what was committed.
-        try? state.checkpoint()
+        // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
+        do throws(StateError) { try state.checkpoint() } catch {
+            log.warning("the log of the state was left for the next start", ["reason": "\(error)"])
+        }
     }
 
     /// Listens, and returns when the server has stopped.

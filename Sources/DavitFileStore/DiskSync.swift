@@ -7,8 +7,21 @@ final class DiskSync: Sendable {
     private let level: SyncLevel
     /// The folders that are synced or waited for just now.
     private let folders = Mutex<[FileStatus.Identity: Folder]>([:])
+    /// The volume of the root, as a whole: for folders there that may be written to and not be read. Only what can be
+    /// opened for reading can be synced.
+    private let volume: (files: Synced, device: UInt64)?
 
-    init(_ level: SyncLevel) { self.level = level }
+    /// - Parameter root: the shared folder, which can be read.
+    init(_ level: SyncLevel, root: borrowing FileDescriptor) {
+        self.level = level
+        guard level == .full, let device = try? root.status().device,
+            let opened = try? root.open([UInt8(ascii: ".")], for: .entries)
+        else {
+            volume = nil
+            return
+        }
+        volume = (Synced(opened, isVolume: true), device)
+    }
 
     /// Nothing is waited for.
     var isOff: Bool { level == .none }
@@ -59,22 +72,26 @@ final class DiskSync: Sendable {
         let line: GroupLine<Void, StoreError>
         let userCount = Mutex(0)
 
-        init(_ directory: consuming FileDescriptor) {
-            let opened = Opened(directory)
+        init(_ synced: Synced) {
             line = GroupLine(background: .immediate) { requests in
-                Array(repeating: opened.sync(), count: requests.count)
+                Array(repeating: synced.sync(), count: requests.count)
             }
         }
     }
 
-    private final class Opened: Sendable {
+    /// A folder, or all of its volume.
+    private final class Synced: Sendable {
         private let directory: FileDescriptor
+        private let isVolume: Bool
 
-        init(_ directory: consuming FileDescriptor) { self.directory = directory }
+        init(_ directory: consuming FileDescriptor, isVolume: Bool) {
+            self.directory = directory
+            self.isVolume = isVolume
+        }
 
         func sync() -> StoreError? {
             do {
-                try directory.sync()
+                if isVolume { try directory.syncVolume() } else { try directory.sync() }
                 return nil
             } catch {
                 // A volume that syncs no directories has nothing to offer here.
@@ -93,14 +110,27 @@ final class DiskSync: Sendable {
             return folder
         }
         if let known { return (known, identity) }
-        // A base is open for its members only.
-        let opened = Folder(
-            try storing { () throws(SystemError) in try directory.open([UInt8(ascii: ".")], for: .entries) })
+        let opened = Folder(try open(directory, identity))
         return folders.withLock { folders in
             let folder = folders[identity] ?? opened
             folders[identity] = folder
             folder.userCount.withLock { $0 += 1 }
             return (folder, identity)
+        }
+    }
+
+    /// The names have changed already: what may not be read is synced all the same.
+    private func open(
+        _ directory: borrowing FileDescriptor, _ identity: FileStatus.Identity
+    ) throws(StoreError) -> Synced {
+        do {
+            // A base is open for its members only.
+            return Synced(try directory.open([UInt8(ascii: ".")], for: .entries), isVolume: false)
+        } catch {
+            if error.code == .accessDenied, let volume, volume.device == identity.device {
+                return volume.files
+            }
+            throw StoreError(error)
         }
     }
 

@@ -44,6 +44,7 @@ extension FileResourceStore {
                 try from.directory.unlink(name)
             }
         }
+        kept.forget(destination.path)
         try share.sync.names(to: to.directory, from: from.directory)
     }
 
@@ -66,6 +67,7 @@ extension FileResourceStore {
             }
             throw StoreError(error)
         }
+        kept.forget(place.path)
         try share.sync.names(in: folder.directory)
     }
 

@@ -9,7 +9,7 @@ internal import DavitSystem
 /// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them.
 public final class FileResourceStore: ResourceStore {
     let share: SharedFolder
-    let kept = KeptFiles()
+    var kept: KeptFiles { share.kept }
     /// Nil where no file may be kept open.
     let keptVolume: UInt64?
     /// Absolute and without links; bytes that are not UTF-8 are replaced.

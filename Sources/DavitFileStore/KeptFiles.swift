@@ -43,6 +43,19 @@ final class KeptFiles: Sendable {
         table.withLock { $0.remove(file, at: path) }
     }
 
+    /// Closes the file at a path whose name has gone or stands for another one: a removed file keeps its space for as
+    /// long as it is open, and who has removed it may need that for what comes next.
+    func forget(_ path: ResourcePath) {
+        let forgotten = table.withLock { $0.remove(at: path) }
+        _ = consume forgotten
+    }
+
+    /// The same for a collection and all below it. Linear in the number of files that are open.
+    func forgetTree(_ path: ResourcePath) {
+        let forgotten = table.withLock { $0.removeAll { path.contains($0) } }
+        _ = consume forgotten
+    }
+
     /// Closes what was not used since the last call. May block.
     /// - Returns: false if nothing is left.
     func closeUnused() -> Bool {
@@ -124,6 +137,24 @@ private struct Table {
     mutating func remove(_ file: KeptFile, at path: ResourcePath) {
         guard let position = index[path], slots[position].file === file else { return }
         remove(at: position)
+    }
+
+    /// - Returns: what was there.
+    mutating func remove(at path: ResourcePath) -> KeptFile? {
+        guard let position = index[path] else { return nil }
+        let file = slots[position].file
+        remove(at: position)
+        return file
+    }
+
+    mutating func removeAll(where isGone: (ResourcePath) -> Bool) -> [KeptFile] {
+        var removed: [KeptFile] = []
+        // From the end: what takes the place of one that goes has been looked at.
+        for position in slots.indices.reversed() where isGone(slots[position].path) {
+            removed.append(slots[position].file)
+            remove(at: position)
+        }
+        return removed
     }
 
     mutating func removeUnused() -> [KeptFile] {

@@ -66,6 +66,11 @@ extension SharedFolder {
         let first = try openParent(of: a)
         let second = try openParent(of: b)
         let (name, otherName) = (Array(a.name), Array(b.name))
+        // One of the two is removed next.
+        defer {
+            kept.forgetTree(a)
+            kept.forgetTree(b)
+        }
         var isDone = true
         do {
             try first.exchange(name, with: second, otherName)

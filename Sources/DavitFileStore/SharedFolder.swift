@@ -9,11 +9,12 @@ final class SharedFolder: Sendable {
     /// The segments of the root's real path, to recognise absolute link texts that lead back beneath it.
     let rootSegments: [[UInt8]]
     let sync: DiskSync
+    let kept = KeptFiles()
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
     init(directory: consuming RootDirectory, sync: SyncLevel) {
-        self.sync = DiskSync(sync)
+        self.sync = DiskSync(sync, root: directory.descriptor)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
         self.directory = directory
     }

@@ -154,6 +154,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                     : try file.linkUnnamed(to: folder.directory, as: name)
             }
         }
+        if isReplacing { share.kept.forget(place.path) }
         try share.sync.names(in: folder.directory)
     }
 

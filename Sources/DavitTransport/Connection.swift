@@ -76,7 +76,7 @@ internal import DavitSystem
             server.log.warning("a connection could not be watched", ["error": "\(error)"])
             return close()
         }
-        if loop.isDraining { return close() }
+        if loop.isDraining { return drain() }
         loop.schedule(self, after: server.deadlines.keepAlive)
     }
 
@@ -91,7 +91,7 @@ internal import DavitSystem
             close()
         } else if outcome == .done && !hasUnsent && !isReadable {
             exchange.giveBack()
-            loop.schedule(self, after: server.deadlines.keepAlive)
+            if loop.isDraining { close() } else { loop.schedule(self, after: server.deadlines.keepAlive) }
         } else {
             handedOver = exchange
             task = Task(executorPreference: loop) { await self.serve() }
@@ -158,9 +158,13 @@ internal import DavitSystem
         }
     }
 
+    /// Closes an idle connection, but for one whose next request has arrived: to close that would reset it, and leave
+    /// its peer in doubt about what has been done.
     override func drain() {
-        if task == nil { return close() }
-        if waiting == .request { resume(.closing) }
+        guard task == nil || waiting == .request else { return }
+        // Nothing may have said so yet: the look tells.
+        isReadable = true
+        if task == nil { serveAtOnce() } else { resume(.ready) }
     }
 
     override func abort() {

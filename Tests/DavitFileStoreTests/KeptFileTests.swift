@@ -136,6 +136,43 @@ struct KeptFileTests {
         #expect(sandbox.openFileCount == 0)
     }
 
+    /// What a change has removed or replaced: the space it took is there for the next one at once.
+    static let removals: [(name: String, change: @Sendable (FileResourceStore) throws -> Void)] = [
+        ("removeContent", { try $0.removeContent(at: resource("folder/inner/file")) }),
+        (
+            "rename over",
+            { try $0.rename(resource("spare"), overContent: resource("folder/inner/file")) }
+        ),
+        (
+            "publish",
+            { store in
+                let path = try resource("folder/inner/file")
+                let staged = try store.stageContent(for: path, expectedLength: 0)
+                let old = try store.lookup(path, last: .itself, wait: .allowed).info
+                _ = try staged.seal(replacing: old, modified: nil)
+                try staged.publish(isReplacing: true)
+            }
+        ),
+        ("detach", { _ = try $0.detach(resource("folder")).destroy() }),
+        (
+            "exchange",
+            { store in
+                try store.exchange(resource("spare"), resource("folder"))
+                _ = try store.detach(resource("spare")).destroy()
+            }
+        ),
+    ]
+
+    @Test(arguments: removals.indices)
+    func whatAChangeRemovesIsNotKept(index: Int) throws {
+        let sandbox = try sandbox()
+        let store = try sandbox.store()
+        try requireKept("folder/inner/file", in: store)
+        #expect(sandbox.openFileCount == 1)
+        try Self.removals[index].change(store)
+        #expect(sandbox.openFileCount == 0, "\(Self.removals[index].name)")
+    }
+
     @Test func givesDescriptorsBackWhenThereAreNoMore() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()

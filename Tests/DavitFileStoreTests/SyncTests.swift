@@ -157,6 +157,22 @@ struct SyncTests {
         #expect(sandbox.mode(of: "file") == 0o644)
     }
 
+    /// Who may not list a folder may yet be allowed to put something into it; the answer then must not be that it
+    /// was forbidden.
+    @Test func theNamesInAFolderThatCannotBeReadAreSynced() throws {
+        let sandbox = try sandbox()
+        let store = try store(sandbox, .full)
+        let change = { _ = try store.createCollection(at: resource("folder/new")) }
+        let plan = FaultPlan()
+        try withFaults(plan, change)
+        let opening = try #require(plan.calls.lastIndex(of: "openat"))
+        try store.removeEmptyCollection(at: resource("folder/new"))
+        let refused = FaultPlan(failAt: (opening + 1, Errno.access))
+        try withFaults(refused, change)
+        #expect(refused.calls.suffix(2) == ["openat", "syncfs"])
+        #expect(sandbox.names("folder") == ["inner", "new", "second"])
+    }
+
     /// Some network volumes sync no directories.
     @Test func aVolumeThatSyncsNoFoldersIsServed() throws {
         let sandbox = try sandbox()

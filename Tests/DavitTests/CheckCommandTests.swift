@@ -48,6 +48,11 @@ struct CheckCommandTests {
         return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
     }
 
+    private func size(of path: String) -> Int? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     private var socket: String { state + "/" + ControlServer.fileName }
 
     /// The file in which SQLite keeps the state, with its content spoilt.
@@ -116,6 +121,22 @@ struct CheckCommandTests {
         #expect(try CheckCommand(options: options).report() == sound)
         // And has let go of the folder.
         try withServer {}
+    }
+
+    /// The server is still held: whoever lets go of it last must not write what is in the log over what others have
+    /// done to the database meanwhile.
+    @Test func aStoppedServerHasNothingLeftToWrite() throws {
+        var configuration = Configuration()
+        configuration.port = 0
+        configuration.stateFolder = state
+        configuration.logLevel = .error
+        let server = try WebDAVServer(sharing: share, configuration: configuration)
+        _ = try server.start()
+        #expect(size(of: state + "/state.sqlite-wal") ?? 0 > 0)
+        server.shutdown()
+        server.waitUntilStopped()
+        #expect(size(of: state + "/state.sqlite-wal") ?? 0 == 0)
+        withExtendedLifetime(server) {}
     }
 
     @Test func findsDamage() throws {

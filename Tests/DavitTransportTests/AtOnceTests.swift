@@ -158,6 +158,37 @@ struct AtOnceTests {
         #expect(try peer.rest() == [])
     }
 
+    /// The loop hears of the shutdown before it hears of the request: to close the connection then would reset it.
+    @Test(arguments: [RequestTests.get, task])
+    func aRequestThatHasArrivedIsAnsweredDespiteAShutdown(last: String) throws {
+        let (hasBegun, mayGoOn) = (Latch(count: 1), Latch(count: 1))
+        let server = try TestServer(
+            { $0.grace = .seconds(60) },
+            atOnce: { request in
+                let path = String(decoding: request.target.rawPath, as: UTF8.self)
+                if path == "/task" { return nil }
+                if path == "/hold" {
+                    hasBegun.countDown()
+                    mayGoOn.wait()
+                }
+                return HTTPResponse(.ok, body: .bytes(Array("at once \(path)".utf8)))
+            })
+        let peer = try server.connect()
+        try peer.send(last)
+        #expect(try peer.response().status == 200)
+        let holding = try server.connect()
+        try holding.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n")
+        hasBegun.wait()
+        server.server.shutdown()
+        try peer.send(RequestTests.get)
+        mayGoOn.countDown()
+        let response = try peer.response()
+        #expect(response.text == "at once /a")
+        #expect(response["connection"] == "close")
+        #expect(try peer.rest() == [])
+        server.server.waitUntilStopped()
+    }
+
     @Test func eachAnswerIsLoggedOnce() async throws {
         let (records, log) = AsyncStream<AccessRecord>.makeStream()
         let server = try Self.server { $0.accessLog = { log.yield($0) } }
