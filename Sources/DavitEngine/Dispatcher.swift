@@ -1,5 +1,6 @@
 public import DavitHTTP
 public import DavitServer
+internal import DavitStore
 
 /// WebDAV as one handler: a request in, its method found, its errors made into responses.
 public struct WebDAVHandler: Handler {
@@ -32,10 +33,27 @@ public struct WebDAVHandler: Handler {
             case .propfind where request.target.form != .asterisk:
                 let context = try RequestContext(request, now: share.now())
                 return try PropFindMethod(share: share).respondAtOnce(context)
+            case .delete, .mkcol, .move, .put:
+                guard request.target.form != .asterisk, !share.configuration.isReadOnly,
+                    share.resources.changesAtOnce
+                else { return nil }
+                return try changeAtOnce(RequestContext(request, now: share.now()))
             default: return nil
             }
         } catch {
             return error.wouldBlock ? nil : error.response()
+        }
+    }
+
+    private func changeAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
+        switch context.request.method {
+        case .delete: return try share.changeAtOnce(DeleteMethod(share: share), context: context)
+        case .mkcol: return try share.changeAtOnce(MkColMethod(share: share), context: context)
+        case .move:
+            let transfer = try Transfer(context.request, context: context, share: share)
+            return try share.changeAtOnce(MoveMethod(share: share, transfer: transfer), context: context)
+        case .put: return try share.changeAtOnce(PutMethod(share: share), context: context)
+        default: return nil
         }
     }
 

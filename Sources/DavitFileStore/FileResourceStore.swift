@@ -73,6 +73,14 @@ public final class FileResourceStore: ResourceStore {
         return try lookup(at: resolution, in: folder, wait: wait)
     }
 
+    public var changesAtOnce: Bool { share.changesAtOnce }
+
+    public func placeOfFreeName(
+        _ path: ResourcePath, beside other: Lookup?
+    ) throws(StoreError) -> Lookup {
+        try Lookup(path: path, state: .unmapped, collection: share.folderOfFreeName(path, beside: other))
+    }
+
     private func lookup(
         at resolution: Resolution, in folder: OpenFolder?, wait: Wait
     ) throws(StoreError) -> Lookup {

@@ -25,32 +25,47 @@ extension SharedFolder {
     func resolveForChange(
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
-        if wait == .never, !directory.isInMemory || !sync.isOff { throw .wouldBlock }
-        // A name that is stored in other letters has to be asked for.
+        if wait == .never, !changesAtOnce { throw .wouldBlock }
         guard let parent = path.parent, !directory.ignoresCase else {
             return (try resolve(path, last: last, wait: wait), nil)
         }
         if ReservedName.occurs(in: path) { throw .forbidden }
         let folder: OpenFolder
-        if let open = other?.collection as? OpenFolder, other?.path.parent == parent {
-            folder = open
-        } else {
-            do {
-                folder = OpenFolder(
-                    wait == .never
-                        ? try directory.openCachedBase(parent.bytes)
-                        : try directory.open(parent.bytes, for: .base, mayWait: true))
-            } catch {
-                switch error.code {
-                case .noEntry: return (.missingAncestor(path), nil)
-                // A link above the name, or content.
-                case .loop, .notDirectory: return (try resolve(path, last: last, wait: wait), nil)
-                case .again where wait == .never, .crossVolume: throw .wouldBlock
-                default: throw StoreError(error)
-                }
+        do {
+            folder = try openFolder(at: parent, beside: other, wait: wait)
+        } catch {
+            switch error.code {
+            case .noEntry: return (.missingAncestor(path), nil)
+            // A link above the name, or content.
+            case .loop, .notDirectory: return (try resolve(path, last: last, wait: wait), nil)
+            case .again where wait == .never, .crossVolume: throw .wouldBlock
+            default: throw StoreError(error)
             }
         }
         return try resolve(path, last: last, in: folder, wait: wait)
+    }
+
+    /// Whether a change need not wait for a disk, as long as it stays on the root's own volume.
+    var changesAtOnce: Bool { directory.isInMemory && sync.isOff && !directory.ignoresCase }
+
+    /// The folder of a name that nobody looks at.
+    /// - Throws: `wouldBlock` where that takes more than one step.
+    func folderOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> OpenFolder {
+        guard changesAtOnce, let parent = path.parent else { throw .wouldBlock }
+        if ReservedName.occurs(in: path) { throw .forbidden }
+        do { return try openFolder(at: parent, beside: other, wait: .never) } catch { throw .wouldBlock }
+    }
+
+    private func openFolder(
+        at path: ResourcePath, beside other: Lookup?, wait: Wait
+    ) throws(SystemError) -> OpenFolder {
+        if let other, let folder = other.collection as? OpenFolder, other.path.isMember(of: path) {
+            return folder
+        }
+        return OpenFolder(
+            wait == .never
+                ? try directory.openCachedBase(path.bytes)
+                : try directory.open(path.bytes, for: .base, mayWait: true))
     }
 
     /// - Parameter folder: where the path's last name is.

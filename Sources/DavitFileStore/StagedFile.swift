@@ -128,7 +128,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         // Not set-user and set-group: they vouch for the old bytes, as write(2) knows.
         let mode = current.mode & 0o777
         if own.mode != mode { try file.setMode(mode) }
-        if let old = try? directory.open(name, for: .content) {
+        if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
             try old.copyAttributes(to: file, except: Stamp.attribute)
         }
     }

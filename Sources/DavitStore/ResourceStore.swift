@@ -179,6 +179,15 @@ public protocol ResourceStore: Sendable {
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup
 
+    /// Whether the change of a name or of a few bytes never has to wait for a disk here, unless something else is
+    /// mounted inside: what ``lookupForChange(_:last:beside:wait:)`` answers without waiting.
+    var changesAtOnce: Bool { get }
+
+    /// As ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free: nobody looks
+    /// at it, and the change that makes it says `alreadyExists` if it is not.
+    /// - Throws: `wouldBlock` also where it takes more than one step to say where the name is.
+    func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
+
     /// Opens any path for reading, following links; content gets a descriptor, a collection none.
     /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for all that is absent or never served.
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource

@@ -1,3 +1,4 @@
+import DavitEngine
 import DavitHTTP
 import DavitStore
 import DavitTesting
@@ -46,6 +47,35 @@ struct BriefChangeTests {
                 hops = share.hopCount - before
             }
             #expect(hops == 0, "\(request)")
+        }
+    }
+
+    /// What a name is taken to be before anybody has looked makes no difference to the answer.
+    @Test(
+        arguments: [
+            ("MKCOL", "/file", [], nil, 405), ("MKCOL", "/folder", [], nil, 405),
+            ("MKCOL", "/link", [], nil, 403),
+            ("MKCOL", "/none/a", [], nil, 409), ("MKCOL", "/new", [("If-Match", "*")], nil, 412),
+            ("MKCOL", "/file", [("If-None-Match", "*")], nil, 405), ("MKCOL", "/new", [], "x", 415),
+            ("DELETE", "/none", [], nil, 404), ("DELETE", "/file", [("If-Match", "\"x\"")], nil, 412),
+            ("DELETE", "/file/", [], nil, 404), ("PUT", "/folder", [], "x", 405),
+            ("PUT", "/file", [("If-None-Match", "*")], "x", 412), ("PUT", "/none/a", [], "x", 409),
+            ("MOVE", "/old", [("Destination", "/file"), ("Overwrite", "F")], nil, 412),
+            ("MOVE", "/old", [("Destination", "/none/a")], nil, 409),
+            ("MOVE", "/old", [("Destination", "/old")], nil, 403),
+            ("MOVE", "/old", [("Destination", "http://elsewhere/a")], nil, 502),
+            ("MOVE", "/none", [("Destination", "/file")], nil, 404), ("MOVE", "/old", [], nil, 400),
+        ] as [(String, String, [(String, String)], String?, UInt16)])
+    func aRefusalIsTheSameInMemoryAndOnADisk(
+        method: String, target: String, fields: [(String, String)], body: String?, status: UInt16
+    ) async throws {
+        for parent in ["/dev/shm", "/tmp"] {
+            let share = try await makeShare(in: parent)
+            #expect(share.shell("ln -s nowhere link") == 0)
+            #expect(
+                try await send((method, target, fields, body), number: 0, to: share) == status, "\(parent)")
+            #expect(share.shell("[ -d folder ] && [ ! -e new ] && cmp file old") == 0, "\(parent)")
+            #expect(share.share.sections.count == 0)
         }
     }
 

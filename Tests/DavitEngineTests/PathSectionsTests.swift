@@ -118,6 +118,26 @@ struct PathSectionsTests {
 
     // MARK: Waiting
 
+    @Test func aSectionThatIsNotFreeIsNotWaitedFor() async throws {
+        let sections = PathSections()
+        let first = try await sections.acquire([Self.claim("a", .exclusive)])
+        var hasRun = false
+        let refused = sections.withSectionIfFree([Self.claim("b", .exclusive), Self.claim("a/b", .exclusive)])
+        {
+            hasRun = true
+            return 1
+        }
+        #expect(refused == nil && !hasRun && sections.count == 1)
+        first.release()
+        let inner = sections.withSectionIfFree([Self.claim("a", .exclusive)]) { () -> Int? in
+            #expect(sections.count == 1)
+            return sections.withSectionIfFree([Self.claim("a/b", .shared)]) { 1 }
+        }
+        #expect(inner == nil && sections.count == 0)
+        #expect(sections.withSectionIfFree([Self.claim("a", .exclusive)]) { 1 } == 1)
+        #expect(sections.count == 0)
+    }
+
     @Test func aTaskWaitsUntilTheSectionIsReleased() async throws {
         let sections = PathSections()
         let first = try await sections.acquire([Self.claim("a", .exclusive)])

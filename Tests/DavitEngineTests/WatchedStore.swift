@@ -40,6 +40,12 @@ final class WatchedStore: ResourceStore {
         try store.lookupForChange(path, last: last, beside: other, wait: wait)
     }
 
+    var changesAtOnce: Bool { store.changesAtOnce }
+
+    func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup {
+        try store.placeOfFreeName(path, beside: other)
+    }
+
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         try store.open(path, wait: wait)
     }

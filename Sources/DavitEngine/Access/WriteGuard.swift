@@ -9,16 +9,19 @@ struct WriteGuard: Sendable {
     let context: RequestContext
     let wait: Wait
     /// What has just been looked at: it need not be looked at again for its locks.
-    var known: [Lookup] = []
+    var scene: Scene?
 
     /// Checks everything that can forbid a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
     /// HTTP preconditions and `If` (412), then locks (423).
     ///
-    /// - Parameter target: what is at the target now; nil if nothing is.
-    func check(target: ResourceInfo?, path: ResourcePath, effects: [Effect]) throws(WebDAVError) {
+    /// - Parameter effects: what the method is about to change on the scene.
+    func check(_ scene: Scene, effects: [Effect]) throws(WebDAVError) {
+        let (target, path) = (scene.subject.info, scene.subject.path)
         try checkPreconditions(target: target)
         try checkIf(target: target, path: path)
+        guard share.state.hasLocks else { return }
         for effect in effects { try checkLocks(effect) }
+        for effect in scene.linkEffects { try checkLocks(effect) }
     }
 
     func checkPreconditions(target: ResourceInfo?) throws(WebDAVError) {
@@ -127,7 +130,10 @@ struct WriteGuard: Sendable {
 
     /// - Parameter path: canonical.
     private func info(at path: ResourcePath) throws(StoreError) -> ResourceInfo? {
-        if let known = known.first(where: { $0.path == path }) { return known.info }
+        if let scene {
+            if scene.target.path == path { return scene.target.info }
+            if scene.subject.path == path { return scene.subject.info }
+        }
         return try share.resources.lookup(path, last: .itself, wait: wait).info
     }
 }

@@ -30,9 +30,6 @@ final class Scene: Sendable {
         self.tagged = tagged
     }
 
-    /// Where the change happens.
-    var place: [ResourcePath] { [target.path] + (destination.map { [$0.path] } ?? []) }
-
     /// Whether the change happens at the same place: what was prepared for one cannot be committed in another.
     func isInPlace(of other: Scene) -> Bool {
         target.path == other.target.path && destination?.path == other.destination?.path
@@ -99,6 +96,8 @@ protocol ChangeMethod: Sendable {
     func discard(_ prepared: Prepared) async
     /// How the paths that change are claimed.
     func claims(on scene: Scene) -> [Claim]
+    /// Whether the method makes something at a target that must be free.
+    var makesTarget: Bool { get }
     /// Whether the commit may be brief: then it is tried on the event loop, where its volume is in memory.
     func canBeBrief(_ prepared: Prepared) -> Bool
     /// Whether it is: one change of a name, of little content, and without rows.
@@ -125,6 +124,7 @@ extension ChangeMethod {
     var destination: (path: ResourcePath, last: LastSegment)? { nil }
     func isForOnePlace(_ prepared: Prepared) -> Bool { false }
     func discard(_ prepared: Prepared) async {}
+    var makesTarget: Bool { false }
     func canBeBrief(_ prepared: Prepared) -> Bool { false }
     func isBrief(on scene: Scene) -> Bool { false }
     func claims(on scene: Scene) -> [Claim] { [Claim(path: scene.target.path, mode: .exclusive)] }

@@ -3,6 +3,32 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
+/// How a scene is looked at.
+enum Look: Equatable {
+    /// Before anything is claimed.
+    case first(Wait)
+    /// In the section: the change follows at once.
+    case mayWait
+    /// The same, on the event loop.
+    case atOnce
+    /// The same; the names that the method makes are taken to be free. If one is not, the change says so.
+    case atOnceOverFreeNames
+
+    var wait: Wait {
+        switch self {
+        case .first(let wait): wait
+        case .mayWait: .allowed
+        case .atOnce, .atOnceOverFreeNames: .never
+        }
+    }
+
+    /// The look at one name.
+    /// - Parameter isExpected: whether the method makes this name.
+    func expecting(free isExpected: Bool) -> Look {
+        self == .atOnceOverFreeNames && !isExpected ? .atOnce : self
+    }
+}
+
 extension Share {
     /// How often a change is tried because somebody changes links on its way, or makes what it was to make.
     private static let attemptLimit = 8
@@ -15,7 +41,7 @@ extension Share {
             method.needsNoScene(context.request)
             ? expectedScene(for: method, context: context)
             : try await attempt { wait throws(WebDAVError) in
-                try self.checkedScene(for: method, context: context, isCommitting: false, wait: wait).0
+                try self.checkedScene(for: method, context: context, look: .first(wait)).0
             }
         let prepared = try await method.prepare(first)
         let outcome: (value: Method.Outcome, scene: Scene)
@@ -45,11 +71,14 @@ extension Share {
             }
             let isLast = attempt == Self.attemptLimit
             let run = { @Sendable (wait: Wait) throws(WebDAVError) in
-                try self.commitNow(
-                    method, prepared, from: first, claimed: claimed, isLast: isLast, wait: wait)
+                let context = RequestContext(claimed.context, now: self.now())
+                if wait == .allowed { self.state.expireLocks(now: context.now) }
+                return try self.commitNow(
+                    method, prepared, from: first, claimed: claimed, context, isLast: isLast,
+                    look: wait == .allowed ? .mayWait : .atOnce)
             }
             let result =
-                method.canBeBrief(prepared)
+                resources.changesAtOnce && method.canBeBrief(prepared)
                 ? try await self.attempt(run)
                 : try await offload { () throws(WebDAVError) in try run(.allowed) }
             if let outcome = result.outcome { return (outcome, result.scene) }
@@ -73,8 +102,7 @@ extension Share {
         let change: RowChange<Method.Outcome>?
         do throws(WebDAVError) {
             let check: WriteGuard
-            (current, check) = try checkedScene(
-                for: method, context: context, isCommitting: false, wait: .never)
+            (current, check) = try checkedScene(for: method, context: context, look: .first(.never))
             guard current.restsOnPaths(of: claimed) else { return (nil, current) }
             change = try method.rowChange(current, prepared, guard: check)
         } catch {
@@ -92,19 +120,18 @@ extension Share {
     ///
     /// - Parameters:
     ///   - claimed: the scene whose paths are claimed.
-    ///   - wait: with `never`, `wouldBlock` before anything is changed unless the change is brief.
+    ///   - context: with the time of this moment.
+    ///   - look: where it does not wait, `wouldBlock` before anything is changed unless the change is brief.
     /// - Returns: no outcome if something else would change than what is claimed, or has been overtaken.
-    private func commitNow<Method: ChangeMethod>(
-        _ method: Method, _ prepared: Method.Prepared, from first: Scene, claimed: Scene, isLast: Bool,
-        wait: Wait
+    func commitNow<Method: ChangeMethod>(
+        _ method: Method, _ prepared: Method.Prepared, from first: Scene, claimed: Scene,
+        _ context: RequestContext, isLast: Bool, look: Look
     ) throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene) {
-        let context = RequestContext(claimed.context, now: now())
-        if wait == .allowed { state.expireLocks(now: context.now) }
-        let (current, check) = try checkedScene(for: method, context: context, isCommitting: true, wait: wait)
+        let (current, check) = try checkedScene(for: method, context: context, look: look)
         if method.isForOnePlace(prepared), !current.isInPlace(of: first) { throw .busy }
         // A link was changed between look-up and claim: what is claimed is not what would change.
         guard current.restsOnPaths(of: claimed) else { return (nil, current) }
-        if wait == .never, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
+        if look != .mayWait, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
         do throws(WebDAVError) {
             return (try method.commit(current, prepared, guard: check), current)
         } catch {
@@ -115,17 +142,20 @@ extension Share {
 
     /// The claims of the method, and a shared one on everything else that its checks rest on: nothing of it may
     /// change before the commit. Above and below what the method claims, nothing can.
-    private func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
+    func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
         var claims = method.claims(on: scene)
-        for path in scene.place + scene.pathsBeside
-        where !claims.contains(where: { $0.path.contains(path) || path.contains($0.path) }) {
+        func share(_ path: ResourcePath) {
+            if claims.contains(where: { $0.path.contains(path) || path.contains($0.path) }) { return }
             claims.append(Claim(path: path, mode: .shared))
         }
+        share(scene.target.path)
+        if let destination = scene.destination { share(destination.path) }
+        for path in scene.pathsBeside { share(path) }
         return claims
     }
 
     /// The scene as it is if there are no links on the way; only its paths count, for the first claims.
-    private func expectedScene<Method: ChangeMethod>(for method: Method, context: RequestContext) -> Scene {
+    func expectedScene<Method: ChangeMethod>(for method: Method, context: RequestContext) -> Scene {
         let target = Lookup(path: context.path, state: .unmapped)
         let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
         return Scene(
@@ -141,33 +171,30 @@ extension Share {
     }
 
     private func checkedScene<Method: ChangeMethod>(
-        for method: Method, context: RequestContext, isCommitting: Bool, wait: Wait
+        for method: Method, context: RequestContext, look: Look
     ) throws(WebDAVError) -> (Scene, WriteGuard) {
-        let scene = try scene(for: method, context: context, isCommitting: isCommitting, wait: wait)
+        let scene = try scene(for: method, context: context, look: look)
         let effects = try method.effects(on: scene)
-        var check = WriteGuard(share: self, context: context, wait: wait)
-        check.known = [scene.target, scene.subject]
-        try check.check(
-            target: scene.subject.info, path: scene.subject.path, effects: effects + scene.linkEffects)
+        let check = WriteGuard(share: self, context: context, wait: look.wait, scene: scene)
+        try check.check(scene, effects: effects)
         return (scene, check)
     }
 
     private func scene<Method: ChangeMethod>(
-        for method: Method, context: RequestContext, isCommitting: Bool, wait: Wait
+        for method: Method, context: RequestContext, look: Look
     ) throws(WebDAVError) -> Scene {
         try storing { () throws(StoreError) in
-            let (target, subject) = try look(
-                at: context.path, last: method.targetSegment, beside: nil, isCommitting: isCommitting,
-                wait: wait)
+            let (target, subject) = try self.look(
+                at: context.path, last: method.targetSegment, beside: nil,
+                look.expecting(free: method.makesTarget))
             var destination: (itself: Lookup, seen: Lookup)?
             if let (path, last) = method.destination {
-                destination = try look(
-                    at: path, last: last, beside: target, isCommitting: isCommitting, wait: wait)
+                destination = try self.look(at: path, last: last, beside: target, look.expecting(free: true))
             }
             var tagged: [ResourcePath] = []
             for tag in tags(in: context) {
                 if let path = path(ofTag: tag, in: context) {
-                    tagged.append(try lookTagged(at: path, wait: wait).path)
+                    tagged.append(try lookTagged(at: path, wait: look.wait).path)
                 }
             }
             return Scene(
@@ -199,19 +226,20 @@ extension Share {
 
     /// What stands at any path, and what is to be seen there; one look unless there is a link on the way.
     ///
-    /// - Parameters:
-    ///   - other: with `isCommitting`, what was looked up before for the same change.
-    ///   - isCommitting: the change follows at once.
+    /// - Parameter other: with a look that commits, what was looked up before for the same change.
     private func look(
-        at path: ResourcePath, last: LastSegment, beside other: Lookup?, isCommitting: Bool, wait: Wait
+        at path: ResourcePath, last: LastSegment, beside other: Lookup?, _ look: Look
     ) throws(StoreError) -> (itself: Lookup, seen: Lookup) {
         let seen = try serving(path) { () throws(StoreError) in
-            isCommitting
-                ? try resources.lookupForChange(path, last: .followed, beside: other, wait: wait)
-                : try resources.lookup(path, last: .followed, wait: wait)
+            switch look {
+            case .first(let wait): try resources.lookup(path, last: .followed, wait: wait)
+            case .atOnceOverFreeNames: try resources.placeOfFreeName(path, beside: other)
+            case .atOnce, .mayWait:
+                try resources.lookupForChange(path, last: .followed, beside: other, wait: look.wait)
+            }
         }
         guard last == .itself, seen.path != path else { return (seen, seen) }
-        return (try resources.lookup(path, last: .itself, wait: wait), seen)
+        return (try resources.lookup(path, last: .itself, wait: look.wait), seen)
     }
 
     /// What stands at a path that `If` names: where nothing can, nothing does (RFC 4918 §10.4.4).

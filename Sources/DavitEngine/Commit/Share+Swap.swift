@@ -88,11 +88,15 @@ extension Share {
     ) throws(StoreError) -> (any DetachedTree)? {
         let (source, target) = (place.path, destination.path)
         let hasRows = state.hasRows(atOrUnder: source) || state.hasRows(atOrUnder: target)
+        if !hasRows, destination.info == nil,
+            try resources.renameInOneStep(place, toFree: destination.place)
+        {
+            return nil
+        }
         let intent = Intent(
             id: state.nextIntentID(), source: source, destination: target, moved: moved.identity,
             replaced: destination.info?.identity, isCopy: false)
         guard let old = destination.info else {
-            if !hasRows, try resources.renameInOneStep(place, toFree: destination.place) { return nil }
             try withIntent(intent, rows: []) { () throws(StoreError) in
                 try resources.rename(source, toFree: target)
             } undo: { () throws(StoreError) in

@@ -5,7 +5,7 @@ internal import DavitWebDAV
 
 /// DELETE (RFC 4918 §9.6): the target and everything below it goes. What cannot go stays with its ancestors,
 /// and is named in a 207.
-struct DeleteMethod: ChangeMethod {
+struct DeleteMethod: BriefMethod {
     enum Outcome: Sendable {
         case removed
         /// Out of sight already; its members are removed after the section.
@@ -17,6 +17,7 @@ struct DeleteMethod: ChangeMethod {
     let share: Share
     /// A link at the target is removed itself.
     var targetSegment: LastSegment { .itself }
+    var expectsFreeNames: Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
         let path = scene.target.path
@@ -60,6 +61,8 @@ struct DeleteMethod: ChangeMethod {
             return .detached(tree, rows)
         }
     }
+
+    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { HTTPResponse(.noContent) }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         switch outcome {

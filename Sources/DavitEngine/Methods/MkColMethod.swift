@@ -2,8 +2,10 @@ internal import DavitHTTP
 internal import DavitStore
 
 /// MKCOL (RFC 4918 §9.3): creates an empty collection at the target.
-struct MkColMethod: ChangeMethod {
+struct MkColMethod: BriefMethod {
     let share: Share
+    var makesTarget: Bool { true }
+    var expectsFreeNames: Bool { true }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
         // §9.3: content that the server does not understand is refused, never ignored.
@@ -29,4 +31,6 @@ struct MkColMethod: ChangeMethod {
     func finish(_ outcome: Void, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         HTTPResponse(.created)
     }
+
+    func response(to outcome: Void, on scene: Scene) -> HTTPResponse? { HTTPResponse(.created) }
 }

@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// MOVE (RFC 4918 §9.9): one rename on one volume; across volumes a copy, a swap and a removal.
-struct MoveMethod: ChangeMethod {
+struct MoveMethod: BriefMethod {
     enum Outcome: Sendable {
         case moved
         /// What stood at the destination, or the source of a move across volumes: out of sight, to be removed.
@@ -23,6 +23,7 @@ struct MoveMethod: ChangeMethod {
     var buildsCopy = false
     /// A link moves itself, and is replaced itself.
     var targetSegment: LastSegment { .itself }
+    var expectsFreeNames: Bool { true }
     var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .itself) }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
@@ -35,7 +36,11 @@ struct MoveMethod: ChangeMethod {
             + (scene.destination.map(Transfer.effects) ?? [])
     }
 
-    func claims(on scene: Scene) -> [Claim] { scene.place.map { Claim(path: $0, mode: .exclusive) } }
+    func claims(on scene: Scene) -> [Claim] {
+        let source = Claim(path: scene.target.path, mode: .exclusive)
+        guard let destination = scene.destination else { return [source] }
+        return [source, Claim(path: destination.path, mode: .exclusive)]
+    }
 
     func canBeBrief(_ prepared: Void) -> Bool { !buildsCopy }
 
@@ -73,6 +78,11 @@ struct MoveMethod: ChangeMethod {
         let origin = Intent.Origin(path: scene.target.path, identity: source.identity)
         let hidden = try share.swapIn(staged, of: seen, moving: origin, to: destination)
         return .copied(staged, source: hidden)
+    }
+
+    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? {
+        if case .crossesVolumes = outcome { return nil }
+        return Transfer.response(scene)
     }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {

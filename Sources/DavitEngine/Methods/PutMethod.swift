@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all.
-struct PutMethod: ChangeMethod {
+struct PutMethod: BriefMethod {
     /// What was received: small content in memory, everything else in a new file that nobody sees.
     enum Prepared: Sendable {
         case buffered(IOBuffer)
@@ -20,6 +20,8 @@ struct PutMethod: ChangeMethod {
     private static let largeBytes = 1 << 20
 
     let share: Share
+    /// A file that is made for a name that is not free is made for nothing.
+    var expectsFreeNames: Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
         // A server that cannot apply a part must not take it for the whole (RFC 9110 §14.5).
@@ -67,6 +69,13 @@ struct PutMethod: ChangeMethod {
         }
         try await receive(body, into: staged, expected: expected)
         return .staged(staged)
+    }
+
+    func prepareAtOnce(_ request: HTTPRequest) -> Prepared? {
+        guard let bytes = request.body.arrived, bytes.count <= Self.smallBytes else { return nil }
+        let small = IOBuffer(capacity: bytes.count)
+        _ = small.append(bytes)
+        return .buffered(small)
     }
 
     private func receive(
@@ -121,6 +130,12 @@ struct PutMethod: ChangeMethod {
     }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        Self.response(to: outcome)
+    }
+
+    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { Self.response(to: outcome) }
+
+    private static func response(to outcome: Outcome) -> HTTPResponse {
         var response = HTTPResponse(outcome.isNew ? .created : .noContent)
         response.fields.append(.etag, outcome.info.entityTag.encoded)
         response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))

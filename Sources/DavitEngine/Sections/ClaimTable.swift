@@ -46,14 +46,24 @@ package struct ClaimTable {
 
     /// - Returns: a ticket that no set ever had before, and whether the claims are held at once.
     package mutating func enter(_ claims: [Claim]) -> (ticket: UInt64, isGranted: Bool) {
-        lastTicket += 1
-        let ticket = lastTicket
-        let conflict = latestConflict(of: claims, before: ticket)
-        entries[ticket] = Entry(claims: claims, isGranted: conflict == 0)
+        let conflict = latestConflict(of: claims, before: lastTicket + 1)
+        let ticket = add(claims, isGranted: conflict == 0)
         if conflict != 0 { entries[conflict]?.parked.append(ticket) }
-        list.append((ticket, claims))
-        if list.count > Self.listLimit { emptyList() }
         return (ticket, conflict == 0)
+    }
+
+    /// - Returns: nil if the claims cannot be held at once, and nothing is changed.
+    package mutating func enterIfFree(_ claims: [Claim]) -> UInt64? {
+        guard latestConflict(of: claims, before: lastTicket + 1) == 0 else { return nil }
+        return add(claims, isGranted: true)
+    }
+
+    private mutating func add(_ claims: [Claim], isGranted: Bool) -> UInt64 {
+        lastTicket += 1
+        entries[lastTicket] = Entry(claims: claims, isGranted: isGranted)
+        list.append((lastTicket, claims))
+        if list.count > Self.listLimit { emptyList() }
+        return lastTicket
     }
 
     private mutating func emptyList() {
@@ -75,6 +85,7 @@ package struct ClaimTable {
         } else {
             for claim in entry.claims { remove(claim, ticket) }
         }
+        if entry.parked.isEmpty { return [] }
         var granted: [UInt64] = []
         for parked in entry.parked {
             // One that has left since is not taken out of the list it was parked in.
@@ -97,6 +108,7 @@ package struct ClaimTable {
                 return other.ticket
             }
         }
+        if root.children.isEmpty, root.here.isEmpty { return 0 }
         // Whatever is in the tree came earlier.
         return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
     }

@@ -86,6 +86,16 @@ package final class PathSections: Sendable {
         return try await body()
     }
 
+    /// As ``withSection(_:ifCancelled:_:)``, if all `claims` can be held at once and `body` suspends nowhere.
+    /// - Returns: nil if they cannot, and nobody has noticed.
+    package func withSectionIfFree<R, E: Error>(
+        _ claims: [Claim], _ body: () throws(E) -> R?
+    ) throws(E) -> R? {
+        guard let ticket = state.withLock({ $0.table.enterIfFree(claims) }) else { return nil }
+        defer { leave(ticket) }
+        return try body()
+    }
+
     /// How many sets of claims are held or wait; 0 when nobody is there.
     package var count: Int { state.withLock { $0.table.count } }
 }

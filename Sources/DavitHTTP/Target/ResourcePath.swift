@@ -73,6 +73,12 @@ public struct ResourcePath: Hashable, Sendable {
         return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
     }
 
+    /// True if `collection` is the ``parent`` of this resource.
+    public func isMember(of collection: ResourcePath) -> Bool {
+        !isRoot && collection.contains(self)
+            && bytes.count == name.count + (collection.isRoot ? 0 : collection.bytes.count + 1)
+    }
+
     /// This path with the leading `old` replaced by `new`; nil if it is not `old` or below it.
     public func rebased(from old: ResourcePath, to new: ResourcePath) -> ResourcePath? {
         guard old.contains(self) else { return nil }

@@ -15,6 +15,9 @@ extension FileDescriptor {
         }
     }
 
+    /// True: nobody can be asked without opening the member.
+    package borrowing func mayHaveAttributes(_ name: [UInt8]) -> Bool { true }
+
     /// Copies the extended attributes and the access control list of this file to `target`.
     package borrowing func copyAttributes(
         to target: borrowing FileDescriptor, except skipped: String? = nil

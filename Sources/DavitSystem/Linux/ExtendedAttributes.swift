@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import CLinux
+internal import Synchronization
 
 extension FileDescriptor {
     /// Copies the extended attributes of this file to `target`, access control lists among them.
@@ -21,6 +22,26 @@ extension FileDescriptor {
             }
         }
     }
+
+    /// False if a member, which is no link, has no extended attributes: then it need not be opened to copy them.
+    package borrowing func mayHaveAttributes(_ name: [UInt8]) -> Bool {
+        if Self.cannotList.load(ordering: .relaxed) { return true }
+        let directory = rawValue
+        do {
+            return try unsafe withCPath(name) { text throws(SystemError) in
+                try FileCall.run("listxattrat") { unsafe davit_listxattrat(directory, text) } > 0
+            }
+        } catch {
+            if error.code == .notSupported { return false }
+            // Kernels before 6.13, and some sandboxes.
+            if error.isUnsupported || error.code == .notPermitted {
+                Self.cannotList.store(true, ordering: .relaxed)
+            }
+            return true
+        }
+    }
+
+    private static let cannotList = Atomic<Bool>(false)
 
     /// The value of an attribute; nil if there is none or the volume has none.
     package borrowing func attribute(_ name: String) throws(SystemError) -> [UInt8]? {
