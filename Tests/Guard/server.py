@@ -36,6 +36,8 @@ class Tools:
         list_numbers = [COMPILER, "-E", "-dM", "-include", "sys/syscall.h", "-x", "c", os.devnull]
         macros = subprocess.run(list_numbers, check=True, capture_output=True, text=True).stdout
         self.names = {int(number): name for name, number in re.findall(r"#define __NR_(\w+) (\d+)\n", macros)}
+        # Debian 12 has no name for it yet.
+        self.names.setdefault(465, "listxattrat")
         probe = subprocess.run([self.tracer, "--probe"], capture_output=True, text=True)
         self.can_trace = probe.returncode == 0
         self.refusal = probe.stderr.strip()
