@@ -56,6 +56,9 @@ suite_build() {
     step "release build" make --no-print-directory build
     section "build: debug"
     step "debug build" "$SWIFT" build "${swift_flags[@]}" --build-tests
+    section "build: without traits"
+    # With nothing but what Apple's SDKs hold; a folder of its own, so that the other builds stay as they are.
+    step "build without traits" "$SWIFT" build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
 }
 
 suite_unit() {

@@ -19,6 +19,8 @@ from server import HERE, Server, Tools
 
 BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
+# On another kernel than the baseline's a request may go another way, which takes some allocations more.
+TOLERANCE_ELSEWHERE = 0.30
 # A mean may be off by this: what happens once in many requests, as when a table grows, may fall in or out.
 SLACK = {"allocations": 0.2, "bytes": 64, "calls": 0.06}
 # Less than this is no news: the file keeps its figures, so that its diffs show what changed.
@@ -93,7 +95,7 @@ def figures(cost):
         yield name, figure, SLACK["calls"]
 
 
-def compare(accepted, cost):
+def compare(accepted, cost, tolerance):
     """Lines on what is worse, and on what is better."""
     old = {what: figure for what, figure, _ in figures(accepted)}
     new = {what: figure for what, figure, _ in figures(cost)}
@@ -103,7 +105,7 @@ def compare(accepted, cost):
     worse, better = [], []
     for what in sorted(old.keys() | new.keys()):
         was, now = old.get(what, 0), new.get(what, 0)
-        margin = max(was * TOLERANCE, slack[what])
+        margin = max(was * tolerance, slack[what])
         if abs(now - was) > margin:
             (worse if now > was else better).append(f"{what} {was:.6g} -> {now:.6g}")
     return worse, better
@@ -157,7 +159,7 @@ def show(name, cost):
         print("    " + ", ".join(f"{call} {figure:.2f}" for call, figure in cost["calls"].items()))
 
 
-def report(accepted, found):
+def report(accepted, found, tolerance):
     """Prints what changed; how many passed and failed."""
     failed = improved = 0
     for name, cost in found.items():
@@ -165,7 +167,7 @@ def report(accepted, found):
             print(f"FAILED: {name} has no baseline")
             failed += 1
             continue
-        worse, better = compare(accepted[name], cost)
+        worse, better = compare(accepted[name], cost, tolerance)
         if worse:
             print(f"FAILED: {name} costs more: {', '.join(worse)}")
             failed += 1
@@ -209,11 +211,13 @@ def main():
     if options.accept:
         store(accepted, found)
         baseline_kernel, accepted = load()
-    if baseline_kernel != kernel() and tools.can_trace:
+    tolerance = TOLERANCE
+    if baseline_kernel != kernel():
         print(f"system calls: skipped: the baseline is of Linux {baseline_kernel}, this is {kernel()}")
+        tolerance = TOLERANCE_ELSEWHERE
         for cost in found.values():
             cost.pop("calls", None)
-    passed, failed = report(accepted, found)
+    passed, failed = report(accepted, found, tolerance)
     print(f"guard: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
