@@ -108,14 +108,19 @@ struct MemberTests {
         withFaults(plan) { #expect(throws: StoreError.busy) { try store.list("") } }
     }
 
-    @Test func opensContentWithFourCalls() throws {
+    @Test func opensContentWithThreeCallsAndBelowAFolderWithFour() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "text")
         let store = try sandbox.store()
         let plan = FaultPlan()
         let opened = try withFaults(plan) { try store.open(resource("file"), wait: .allowed) }
         #expect(content(opened) == "text")
-        #expect(plan.calls == ["openat2", "statx", "openat2", "statx"])
+        #expect(plan.calls == ["statx", "openat2", "statx"])
+        try sandbox.makeFolder("folder")
+        try sandbox.write("folder/file", "text")
+        let deeper = FaultPlan()
+        _ = try withFaults(deeper) { try store.open(resource("folder/file"), wait: .allowed) }
+        #expect(deeper.calls == ["openat2", "statx", "openat2", "statx"])
         #expect(opened.info.length == 4)
         // What is open stays what it was.
         try store.put("other text", at: resource("file"))

@@ -17,6 +17,12 @@ extension RootDirectory {
         at path: [UInt8], acceptsLink: Bool, mayWait: Bool
     ) throws(SystemError) -> FileStatus {
         if path.isEmpty { return try descriptor.status() }
+        // A single name leads through no link: one call that opens nothing tells the same. It may wait for a disk.
+        if mayWait || isInMemory, !path.contains(UInt8(ascii: "/")) {
+            let status = try descriptor.status(of: path)
+            if status.kind == .symbolicLink, !acceptsLink { throw SystemError(errno: ELOOP, call: "statx") }
+            return status
+        }
         let flags = Int32(DAVIT_O_PATH) | O_CLOEXEC | (acceptsLink ? O_NOFOLLOW : 0)
         let file = try open(path, flags: flags, permissions: 0, mayWait: mayWait)
         let status = try file.status()
