@@ -59,7 +59,7 @@ crash: packages-crash build debug ## kill the server at every step of every chan
 	@scripts/test.sh crash
 
 bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
-	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
 micro: packages-build packages-guard ## the small parts of a request, against bench/micro.json: make micro [ACCEPT=1]

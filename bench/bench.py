@@ -35,6 +35,7 @@ def parse():
     parser.add_argument("--memory", default="/dev/shm", help="where content lies: tmpfs")
     parser.add_argument("--disk", default=tempfile.gettempdir(), help="where state lies, and content of rows about the disk")
     parser.add_argument("--json", default="bench-results/bench.json", help="the file for all figures")
+    parser.add_argument("--merge", action="store_true", help="keep the rows of the file that are not run now")
     parser.add_argument("--markdown", help="write the document to this file, too")
     parser.add_argument("--render", help="run nothing: print and write the document from this file of figures")
     options = parser.parse_args()
@@ -63,6 +64,17 @@ def run_rows(options, setup):
     return results, skipped
 
 
+def merge(earlier, run):
+    """The rows of an earlier run, with those that were run again in their places."""
+    rows = {row["row"]: row for row in [*earlier["rows"], *run["rows"]]}
+    again = {*earlier.get("again", []), *(row["row"] for row in run["rows"])}
+    order = [row.name for row in ROWS if row.name in rows]
+    return {**run, "rounds": min(run["rounds"], earlier["rounds"]), "rows": [rows[name] for name in order],
+            "servers": {**earlier["servers"], **run["servers"]},
+            "skipped": {name: why for name, why in {**earlier["skipped"], **run["skipped"]}.items() if name not in rows},
+            "again": [name for name in order if name in again]}
+
+
 def measure_all(options):
     """Runs everything and returns what is kept."""
     with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
@@ -79,6 +91,9 @@ def measure_all(options):
             run["rows"], run["skipped"] = run_rows(options, setup)
         finally:
             setup.xfs.unmount()
+    if options.merge and os.path.exists(options.json):
+        with open(options.json) as file:
+            run = merge(json.load(file), run)
     run["growth"] = report.growth(run["rows"])
     # The folders of the run name nothing that a reader could look at.
     text = json.dumps(run, indent=1).replace(memory, "MEMORY").replace(disk, "DISK")

@@ -43,12 +43,14 @@ with their process, or do less than asked."""
 
 def machine_part(run):
     machine = run["machine"]
+    again = run.get("again")
+    later = f" These rows were run again later: {', '.join(again)}." if again else ""
     return (f"""## The run
 
 {machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, {machine['kernel']}, {machine['distribution']};
 content on {machine['memory_volume']}, state on {machine['disk_volume']}; everything over loopback with segments of 1,460 bytes.
 {run['rounds']} rounds besides one that warms up; turns of {run['seconds']:g} s where work can be cut anywhere. Medians;
-ratios are made within a round.""")
+ratios are made within a round.{later}""")
 
 
 def servers_part(servers):
