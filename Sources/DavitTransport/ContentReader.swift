@@ -10,6 +10,11 @@ final class ContentReader: RequestBody {
         case ended
     }
 
+    /// With less room for them, chunks come through the input buffer: calls for a few bytes cost too much.
+    private static let leastRoomForChunks = InputBuffer.usualCapacity
+    /// Received at once behind the present chunk. So much can be the next requests', and is kept for them.
+    private static let mostBehindChunk = 256 * 1024
+
     let declaredLength: Int64?
     private var state: State
     /// Nil once the response has ended.
@@ -130,6 +135,10 @@ final class ContentReader: RequestBody {
                 let count = try await take(remaining, into: buffer, exchange)
                 state = Int64(count) == remaining ? .ended : .length(remaining - Int64(count))
                 return count
+            case .chunked(let decoder)
+            where !exchange.hasUnread && buffer.freeCount >= Self.leastRoomForChunks:
+                let count = try await receiveChunks(decoder, into: buffer, exchange)
+                if count > 0 { return count }
             case .chunked(var decoder):
                 let (consumed, step) = try unsafe exchange.unread.withUnread { bytes throws(HTTPError) in
                     try unsafe decoder.decode(bytes)
@@ -139,6 +148,7 @@ final class ContentReader: RequestBody {
                 switch step {
                 case .end: state = .ended
                 case .needMore: try await receiveMore(exchange)
+                case .data where !exchange.hasUnread: try await receiveMore(exchange)
                 case .data(let remaining):
                     let count = try await take(remaining, into: buffer, exchange)
                     decoder.didTake(count)
@@ -167,6 +177,32 @@ final class ContentReader: RequestBody {
             let count = try exchange.connection.receive(into: buffer, limit: limit)
             guardian.didMove(count)
             if count > 0 { return count }
+        }
+    }
+
+    /// Receives chunks with their framing where the content belongs, and takes the framing out there. A call for
+    /// each chunk would cost more than moving the bytes: TCP answers after each, and that wakes the sender.
+    /// - Returns: how many bytes of content came; 0 if it was framing alone, or the end.
+    private func receiveChunks(
+        _ known: ChunkedDecoder, into buffer: IOBuffer, _ exchange: Exchange
+    ) async throws(HTTPError) -> Int {
+        try await waitForInput(exchange)
+        let held = buffer.count
+        let limit = min(known.dataRemaining, Int64(buffer.capacity)) + Int64(Self.mostBehindChunk)
+        let received = try exchange.connection.receive(into: buffer, limit: Int(limit))
+        guardian.didMove(received)
+        guard received > 0 else { return 0 }
+        buffer.count = held
+        return try unsafe buffer.fill { room throws(HTTPError) in
+            let bytes = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<received])
+            var decoder = known
+            let (count, behindEnd) = try unsafe decoder.decodeInPlace(bytes)
+            state = .chunked(decoder)
+            if let behindEnd {
+                state = .ended
+                unsafe exchange.unread.append(UnsafeRawBufferPointer(rebasing: bytes.suffix(behindEnd)))
+            }
+            return count
         }
     }
 

@@ -39,8 +39,22 @@
         end += min(max(0, unsafe body(room)), capacity - end)
     }
 
+    /// Adds bytes that were received elsewhere.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        var taken = 0
+        while taken < bytes.count {
+            unsafe fill { room in
+                let count = min(room.count, bytes.count - taken)
+                unsafe room.copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: bytes[taken..<(taken + count)]))
+                taken += count
+                return count
+            }
+        }
+    }
+
     /// Moves the bytes to the start, or doubles the memory if they fill it. Their number is limited by those
-    /// who read: a head has a limit, and content is not read ahead.
+    /// who read: a head has a limit, and so has what comes behind chunks in one receive call.
     private func makeRoom() {
         if start > 0 {
             unsafe storage.copyMemory(from: storage + start, byteCount: end - start)

@@ -50,5 +50,31 @@ struct ChunkFeed {
         return outcome
     }
 
+    /// The same where the bytes of each piece stand where the data belong.
+    func decodeInPlace(_ pieces: [[UInt8]]) -> Outcome {
+        var decoder = ChunkedDecoder(limits: limits)
+        var outcome = Outcome()
+        for piece in pieces {
+            if outcome.isEnded {
+                outcome.rest += piece
+                continue
+            }
+            var memory = piece
+            let result = unsafe memory.withUnsafeMutableBytes { bytes in
+                Result { () throws(HTTPError) in try unsafe decoder.decodeInPlace(bytes) }
+            }
+            guard case .success(let (dataCount, behindEnd)) = result else {
+                if case .failure(let error) = result { outcome.error = error }
+                return outcome
+            }
+            outcome.data += memory.prefix(dataCount)
+            if let behindEnd {
+                outcome.isEnded = true
+                outcome.rest += memory.suffix(behindEnd)
+            }
+        }
+        return outcome
+    }
+
     func byteByByte(_ bytes: [UInt8]) -> Outcome { decode(bytes.map { [$0] }) }
 }

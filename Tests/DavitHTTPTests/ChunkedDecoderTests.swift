@@ -26,7 +26,9 @@ struct ChunkedDecoderTests {
         for position in 0...bytes.count {
             let pieces = [Array(bytes[..<position]), Array(bytes[position...])]
             #expect(ChunkFeed().decode(pieces, portion: 3) == outcome)
+            #expect(ChunkFeed().decodeInPlace(pieces) == outcome)
         }
+        #expect(ChunkFeed().decodeInPlace(bytes.map { [$0] }) == outcome)
     }
 
     static let refused: [(encoded: String, status: UInt16)] = [
@@ -71,6 +73,10 @@ struct ChunkedDecoderTests {
         let outcome = ChunkFeed().decode([bytes])
         #expect(outcome.error?.status.code == status)
         #expect(ChunkFeed().byteByByte(bytes) == outcome)
+        for position in 0...bytes.count {
+            let pieces = [Array(bytes[..<position]), Array(bytes[position...])]
+            #expect(ChunkFeed().decodeInPlace(pieces).error == outcome.error)
+        }
     }
 
     static let limits = ChunkFeed(limits: WireLimits(fieldCount: 2, chunkLineBytes: 8, trailerBytes: 20))
@@ -101,5 +107,6 @@ struct ChunkedDecoderTests {
         let empty: [UInt8] = []
         let next = try unsafe empty.withUnsafeBytes { try unsafe decoder.decode($0) }
         #expect(next.consumed == 0 && next.step == .data(remaining: 0x7_FFFF_FFE0))
+        #expect(decoder.dataRemaining == 0x7_FFFF_FFE0)
     }
 }

@@ -35,6 +35,52 @@ struct ContentTests {
         #expect(try peer.response().content == content)
     }
 
+    /// Chunks larger and smaller than the buffers of both sides, and behind the last one more requests than the
+    /// connection usually holds: nothing of them is taken for content, and none is lost.
+    @Test(arguments: [7, 1021, 16 * 1024, 40_009, 1024 * 1024])
+    func chunksOfAllSizesAndThenTheNextRequests(capacity: Int) throws {
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            guard request.method == .put else { return try await TestServer.echo(request) }
+            return HTTPResponse(.ok, body: .bytes(try await TestServer.readFilling(request, capacity)))
+        }
+        let sizes = [1, 100_000, 16_384, 2, 40_009, 65_536, 300_000] + Array(repeating: 5, count: 2000)
+        let content = (0..<sizes.reduce(0, +)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        var bytes = Array("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        var start = 0
+        for size in sizes {
+            bytes += Array("\(String(size, radix: 16));x=y\r\n".utf8)
+            bytes += content[start..<(start + size)] + [13, 10]
+            start += size
+        }
+        bytes += Array("0\r\nTrailer: t\r\n\r\n".utf8)
+        let followers = 0..<1000
+        for number in followers { bytes += Array("GET /\(number) HTTP/1.1\r\nHost: h\r\n\r\n".utf8) }
+        let peer = try server.connect()
+        try peer.send(bytes)
+        #expect(try peer.response().content == content)
+        for number in followers { #expect(try peer.response().text == "GET /\(number) ") }
+    }
+
+    /// In front of the error there is content, so that it is found where many chunks are received at once.
+    @Test func aBrokenChunkBehindContentIsRefused() throws {
+        let server = try TestServer { _ in
+        } handler: { request throws(HTTPError) in
+            HTTPResponse(.ok, body: .bytes(try await TestServer.readFilling(request, 1024 * 1024)))
+        }
+        let peer = try server.connect()
+        try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<10 {
+            try peer.send(Array("4e20\r\n".utf8) + [UInt8](repeating: 0x61, count: 20_000) + [13, 10])
+        }
+        try peer.send("1\r\nab\r\n")
+        let response = try peer.response()
+        #expect(response.status == 400)
+        #expect(response["connection"] == "close")
+        peer.shutDownWriting()
+        #expect(try peer.rest() == [])
+    }
+
     @Test func continueIsSentWhenTheHandlerReads() throws {
         let server = try TestServer()
         let peer = try server.connect()

@@ -7,6 +7,8 @@
 ///   .needMore: receive more, call again with it
 ///   .end: done; what is left belongs to the next request
 /// ```
+/// Where many chunks are received at once, ``decodeInPlace(_:)`` does all of it.
+///
 /// Strict where a peer in front could read it otherwise: lines end in CRLF, sizes are hexadecimal digits
 /// and nothing else. Extensions and trailers are checked and dropped.
 package struct ChunkedDecoder: Sendable {
@@ -66,6 +68,44 @@ package struct ChunkedDecoder: Sendable {
         guard case .data = phase else { return }
         remaining -= min(remaining, Int64(count))
         if remaining == 0 { phase = .dataCarriageReturn }
+    }
+
+    /// Bytes of the present chunk that are still to come; 0 between chunks.
+    package var dataRemaining: Int64 {
+        if case .data = phase { remaining } else { 0 }
+    }
+
+    /// Decodes what was received where the data belong: moves these to the start, over the framing.
+    ///
+    /// - Parameter received: what follows the bytes that were consumed or taken before.
+    /// - Returns: how many bytes of data it starts with now, and how many bytes at its end, left where they
+    ///   were, come behind the content and belong to the next request; nil while the content has not ended.
+    /// - Throws: as ``decode(_:)``.
+    package mutating func decodeInPlace(
+        _ received: UnsafeMutableRawBufferPointer
+    ) throws(HTTPError) -> (dataCount: Int, behindEnd: Int?) {
+        guard let start = received.baseAddress else { return (0, nil) }
+        var (used, dataCount) = (0, 0)
+        while true {
+            let (consumed, step) = try unsafe decode(UnsafeRawBufferPointer(rebasing: received[used...]))
+            used += consumed
+            let left = received.count - used
+            switch step {
+            case .needMore:
+                return (dataCount, nil)
+            case .end:
+                return (dataCount, left)
+            case .data(let remaining):
+                guard left > 0 else { return (dataCount, nil) }
+                let count = Int(min(remaining, Int64(left)))
+                if used > dataCount {
+                    unsafe (start + dataCount).copyMemory(from: start + used, byteCount: count)
+                }
+                didTake(count)
+                used += count
+                dataCount += count
+            }
+        }
     }
 
     private mutating func next(_ byte: UInt8) throws(HTTPError) -> Phase {

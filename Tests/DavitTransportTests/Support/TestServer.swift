@@ -60,6 +60,21 @@ final class TestServer {
     }
 }
 
+extension TestServer {
+    /// The whole content, through a buffer of this many bytes that is filled before it is emptied.
+    static func readFilling(_ request: HTTPRequest, _ capacity: Int) async throws(HTTPError) -> [UInt8] {
+        let buffer = IOBuffer(capacity: capacity)
+        var content: [UInt8] = []
+        while try await request.body.read(into: buffer) > 0 {
+            guard buffer.freeCount == 0 else { continue }
+            unsafe buffer.withBytes { unsafe content.append(contentsOf: $0) }
+            buffer.removeAll()
+        }
+        unsafe buffer.withBytes { unsafe content.append(contentsOf: $0) }
+        return content
+    }
+}
+
 private struct ClosureHandler: Handler {
     let body: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
