@@ -47,12 +47,14 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
 
         // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
         library("DavitCrypto", ["DavitHTTP", openSSL]),
-        library("DavitServer", ["DavitHTTP"]),
+        library("DavitZlib", ["CZlib"]),
+        library("DavitServer", ["DavitZlib", "DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
@@ -88,7 +90,8 @@ let package = Package(
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
-        tests(of: "DavitServer", ["DavitTesting", "DavitHTTP"]),
+        tests(of: "DavitZlib", []),
+        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),

@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages_for() {
     case $1 in
-        build) echo libxml2-dev libsqlite3-dev libssl-dev pkg-config ;;
+        build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config ;;
         guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl python3 ;;

@@ -86,12 +86,8 @@ struct BodyReaderTests {
         #expect(try await body.read(into: IOBuffer(capacity: 20)) == 11)
     }
 
-    @Test(arguments: ["gzip", "identity, gzip", "br"], ["/bytes", "/text", "/form"])
-    func aCodingIsNotTakenForContent(coding: String, path: String) async throws {
-        let fields = [("Content-Encoding", coding), ("Content-Type", Self.urlEncoded)]
-        let response = try await Self.client.send("POST", path, fields, text: "a=1")
-        #expect(response.status == 415)
-        #expect(response["Accept-Encoding"] == "identity")
+    @Test func aStreamIsWhatWasSent() async throws {
+        let fields = [("Content-Encoding", "gzip"), ("Content-Type", Self.urlEncoded)]
         #expect(try await Self.client.send("POST", "/stream", fields, text: "a=1").text == "3")
     }
 

@@ -69,6 +69,18 @@ public struct HTTPFields: Sendable {
         return nil
     }
 
+    /// Calls `body` with the value of each field of this name, trimmed. O(size of the fields).
+    package func forEachValue<E: Error>(
+        of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> Void
+    ) throws(E) {
+        guard contains(name) else { return }
+        for line in encoded.split(separator: UInt8(ascii: "\n")) where Self.name(of: line) == name {
+            // The name, its colon, and the CR at the end.
+            let value = Array(line.dropFirst(name.text.utf8CodeUnitCount + 1).dropLast())
+            try body(value.span.extracting(value.span.trimmedRange))
+        }
+    }
+
     /// Removes all fields with this name. O(size of the fields).
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }

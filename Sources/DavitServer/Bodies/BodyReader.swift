@@ -3,7 +3,8 @@ public import DavitHTTP
 /// How a route wants the content of its requests.
 ///
 /// Content over a limit is 413, malformed content 400 with the offset, and a type, charset or coding that cannot be
-/// read 415; in each case the action is not called.
+/// read 415; in each case the action is not called. The codings gzip and deflate are undone, and limits hold for the
+/// content as sent and for what comes out of it; content that becomes more than 200 times as long is 413.
 public struct BodyReader<Value>: Sendable {
     let read: @Sendable (HTTPRequest) async throws(HTTPError) -> Value
 
@@ -14,7 +15,7 @@ public struct BodyReader<Value>: Sendable {
 }
 
 extension BodyReader where Value == [UInt8] {
-    /// The bytes as sent.
+    /// The bytes, decoded.
     public static func bytes(limitBytes: Int = 1 << 20) -> Self {
         Self { request throws(HTTPError) in try await request.content(limitBytes: limitBytes) }
     }
@@ -77,10 +78,10 @@ extension BodyReader {
         in storage: Storage, limitBytes: Int64
     ) -> Self where Value == Storage.File {
         Self { request throws(HTTPError) in
-            try request.checkContent(limitBytes: limitBytes)
+            let body = try request.decodedBody(limitBytes: limitBytes)
             let file = try await storage.makeFile()
             let buffer = IOBuffer(capacity: BodyChunks.bufferBytes)
-            while try await request.body.fill(buffer) > 0 {
+            while try await body.fill(buffer) > 0 {
                 guard file.length + Int64(buffer.count) <= limitBytes else { throw .tooLarge(limitBytes) }
                 try await file.append(buffer, 0..<buffer.count)
                 buffer.removeAll()

@@ -1,10 +1,10 @@
 package import DavitHTTP
 
 extension HTTPRequest {
-    /// The whole content, without content coding.
-    /// - Throws: 413 over the limit, before reading where Content-Length tells; 415 for a content coding.
+    /// The whole content, decoded; see ``decodedBody(limitBytes:)``.
+    /// - Throws: 413 over the limit, before reading where Content-Length tells; 415 for codings that are not read.
     package func content(limitBytes: Int) async throws(HTTPError) -> [UInt8] {
-        try checkContent(limitBytes: Int64(limitBytes))
+        let body = try decodedBody(limitBytes: Int64(limitBytes))
         var bytes: [UInt8] = []
         guard body.isPresent else { return bytes }
         let capacity = body.declaredLength.map { min(max(Int($0), 1), 64 << 10) } ?? 16 << 10
@@ -15,21 +15,6 @@ extension HTTPRequest {
             if bytes.count > limitBytes { throw .tooLarge(Int64(limitBytes)) }
         }
         return bytes
-    }
-
-    /// What the head tells about the content, before any of it is read.
-    func checkContent(limitBytes: Int64) throws(HTTPError) {
-        try checkCoding()
-        if let length = body.declaredLength, length > limitBytes { throw .tooLarge(limitBytes) }
-    }
-
-    /// - Throws: 415 for a content coding (RFC 9110 §8.4): what comes is not what the reader wants.
-    func checkCoding() throws(HTTPError) {
-        var isCoded = false
-        forEachElement(of: .contentEncoding) { coding in
-            if !coding.isEmpty, !coding.equalsIgnoringCase("identity") { isCoded = true }
-        }
-        if isCoded { throw HTTPError(.unsupportedMediaType, "The content has a coding.") }
     }
 
     /// The charset of Content-Type; UTF-8 where it names none.

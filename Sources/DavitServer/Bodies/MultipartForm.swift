@@ -39,12 +39,13 @@ extension BodyReader {
             guard let type = request.contentType, type.essence == "multipart/form-data" else {
                 throw HTTPError(.unsupportedMediaType, "A multipart form is expected here.")
             }
-            try request.checkCoding()
             guard let boundary = type.parameters["boundary"],
                 let parser = MultipartParser(boundary: boundary, limits: limits)
             else { throw HTTPError(.badRequest, "The form has no boundary.") }
+            // What is kept has the limits of the parts.
+            let body = try request.decodedBody(limitBytes: .max)
             var receiver = MultipartReceiver(storage: storage, limits: limits)
-            try await receiver.receive(request.body, parser)
+            try await receiver.receive(body, parser)
             return try receiver.form()
         }
     }

@@ -57,7 +57,7 @@ public struct CORS: Middleware {
         }
         var response = try await next.respond(to: request)
         // Also on answers to others: a cache must not give those to an origin that is allowed.
-        response.fields.append(.vary, "Origin")
+        response.fields.vary(on: .origin)
         if let origin {
             allow(origin, &response)
             response.fields.append(named: "Access-Control-Expose-Headers", exposedFields)

@@ -5,6 +5,14 @@ public import DavitHTTP
 public protocol Middleware: Sendable {
     /// - Parameter next: what stands behind; called once or not at all.
     func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse
+
+    /// As ``handle(_:next:)``, for requests that can be answered without waiting; asks ``Handler/respondAtOnce(to:)``.
+    /// - Returns: nil, and nothing has been done, if ``handle(_:next:)`` is to be asked; always so unless implemented.
+    func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse?
+}
+
+extension Middleware {
+    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? { nil }
 }
 
 /// A handler with a middleware in front of it; ``Handler/behind(_:)`` makes it.
@@ -19,6 +27,10 @@ public struct Behind<Front: Middleware, Next: Handler>: Handler {
 
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await front.handle(request, next: next)
+    }
+
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        front.handleAtOnce(request, next: next)
     }
 }
 

@@ -10,7 +10,7 @@ extension HTTPResponse {
         var response = error(status, message, asHTML: accepts(html: request))
         // RFC 9110 §15.5.16: it is the coding that is not supported.
         if status == .unsupportedMediaType, request.contains(.contentEncoding) {
-            response.fields.append(.acceptEncoding, "identity")
+            response.fields.append(.acceptEncoding, ContentCoding.accepted)
         }
         return response
     }
@@ -40,9 +40,7 @@ extension HTTPResponse {
         var isWanted = false
         request.forEachElement(of: .accept) { range in
             guard let type = ContentType(parsing: range), type.essence == "text/html" else { return }
-            let quality = type.parameters["q"] ?? []
-            isWanted =
-                quality.isEmpty || quality.contains { $0 >= UInt8(ascii: "1") && $0 <= UInt8(ascii: "9") }
+            isWanted = type.parameters["q"].map { Weight(parsing: $0.span) != .zero } ?? true
         }
         return isWanted
     }

@@ -1,0 +1,108 @@
+internal import CZlib
+
+/// Expands one stream of compressed bytes, piece by piece (RFC 1950, 1951, 1952).
+///
+/// Takes some 40 KiB of memory, the larger part with the first bytes; calls allocate nothing after that.
+@safe public struct Inflater: ~Copyable {
+    public enum Format: Sendable {
+        /// The coding `gzip`: one member or more, one after another (RFC 1952 §2.2).
+        case gzip
+        /// The coding `deflate`: RFC 1950, or RFC 1951 alone, which some clients send (RFC 9110 §8.4.1.2).
+        case deflate
+    }
+
+    private enum Phase { case beginning, inside, ended }
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let format: Format
+    private let limit: ExpansionLimit
+    private var phase = Phase.beginning
+    private var taken: Int64 = 0
+    private var given: Int64 = 0
+
+    public init(_ format: Format, limit: ExpansionLimit) throws(OutOfMemory) {
+        let bits: Int32 = format == .gzip ? Self.windowBits + 16 : Self.windowBits
+        unsafe stream = try UnsafeMutablePointer.make { unsafe davit_inflate_init($0, bits) }
+        self.format = format
+        self.limit = limit
+    }
+
+    deinit {
+        unsafe inflateEnd(stream)
+        unsafe stream.deallocate()
+    }
+
+    /// The largest window, so that every sender's is allowed.
+    private static let windowBits: Int32 = 15
+
+    /// Expands as much of `input` as the output has room for.
+    ///
+    /// If it fills the output, there may be more of what was taken: call it again, also without input, before more input
+    /// is fetched. ``Progress/isAtEnd`` is true where the input may end.
+    /// - Throws: ``InflateError``; the stream is of no use after that, and the output not to be used.
+    public mutating func transform(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(InflateError) -> Progress {
+        var progress = Progress()
+        while progress.produced < output.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: input[progress.consumed...])
+            if phase != .inside {
+                guard let first = unsafe rest.first else { break }
+                try begin(with: first)
+            }
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output[progress.produced...])
+            let (status, consumed, produced) = unsafe stream.step(from: rest, to: room) {
+                unsafe inflate($0, Z_NO_FLUSH)
+            }
+            progress.consumed += consumed
+            progress.produced += produced
+            try count(consumed, produced)
+            try check(status)
+            // What has room left has no output left, and waits for input.
+            if phase == .inside, produced < room.count, progress.consumed == input.count { break }
+        }
+        progress.isAtEnd = phase == .ended
+        return progress
+    }
+
+    /// To be called at the end of the input.
+    /// - Throws: ``InflateError/truncated(offset:)`` if more is missing.
+    public func finish() throws(InflateError) {
+        guard phase == .ended else { throw .truncated(offset: taken) }
+    }
+
+    /// Whatever is first, or follows the end.
+    private mutating func begin(with first: UInt8) throws(InflateError) {
+        switch (format, phase) {
+        case (.gzip, .ended):
+            // The first byte of a member; zlib checks the others.
+            guard first == 0x1F else { throw .trailingData(offset: taken) }
+            unsafe inflateReset(stream)
+        case (.deflate, .ended): throw .trailingData(offset: taken)
+        case (.deflate, .beginning):
+            // RFC 1950 §2.2: method 8, a window of at most 2^15 bytes. In RFC 1951 that would be a stored block with
+            // padding that is not zero, which no compressor writes.
+            let isWrapped = first & 0x0F == 8 && first >> 4 <= 7
+            if !isWrapped { unsafe inflateReset2(stream, -Self.windowBits) }
+        default: break
+        }
+        phase = .inside
+    }
+
+    private mutating func count(_ consumed: Int, _ produced: Int) throws(InflateError) {
+        taken += Int64(consumed)
+        given += Int64(produced)
+        if given > limit.bytes { throw .tooLong(limitBytes: limit.bytes) }
+        if given > limit.freeBytes, given / limit.ratio > taken { throw .expandsTooMuch(ratio: limit.ratio) }
+    }
+
+    private mutating func check(_ status: Int32) throws(InflateError) {
+        switch status {
+        case Z_OK, Z_BUF_ERROR: break  // the latter: there was nothing to do
+        case Z_STREAM_END: phase = .ended
+        case Z_MEM_ERROR: throw .outOfMemory
+        // Also where a dictionary is asked for (Z_NEED_DICT), which HTTP does not have.
+        default: throw .malformed(offset: taken)
+        }
+    }
+}

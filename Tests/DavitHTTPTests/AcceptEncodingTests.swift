@@ -1,0 +1,116 @@
+import DavitHTTP
+import Testing
+
+/// RFC 9110 §12.5.3.
+struct AcceptEncodingTests {
+    static let choices: [(fields: [String], coding: ContentCoding)] = [
+        // Absent: everything is allowed, but who can decode says so. Empty: nothing but identity.
+        ([], .identity), ([""], .identity), ([" "], .identity), ([","], .identity),
+        // The examples of the section.
+        (["compress, gzip"], .gzip), (["*"], .identity), (["compress;q=0.5, gzip;q=1.0"], .gzip),
+        (["gzip;q=1.0, identity; q=0.5, *;q=0"], .gzip),
+        // Aliases, case, several lines.
+        (["x-gzip"], .gzip), (["GZip"], .gzip), (["br", "deflate, gzip"], .gzip), (["gzipx"], .identity),
+        // Weights.
+        (["gzip;q=0"], .identity), (["gzip;q=0.000"], .identity), (["gzip;q=0.001"], .gzip),
+        (["gzip;q=0.5, identity"], .identity), (["gzip;q=0.5, identity;q=0.5"], .gzip),
+        (["gzip;q=0.5, *"], .identity), (["gzip ; q=0.5"], .gzip), (["gzip;Q=0"], .identity),
+        (["x-gzip, gzip;q=0"], .identity), (["gzip;q=0, gzip"], .identity),
+        // What is not named: only if it is wanted more.
+        (["identity;q=0, *"], .gzip), (["*, identity;q=0.5"], .gzip), (["*;q=0.5, identity"], .identity),
+        (["*;q=0.5"], .identity), (["*, gzip;q=0"], .identity),
+        // Refused, and nothing else possible: identity all the same.
+        (["identity;q=0"], .identity), (["*;q=0"], .identity), (["gzip;q=0, identity;q=0"], .identity),
+        (["br;q=1, identity;q=0"], .identity), (["gzip, identity;q=0"], .gzip), (["gzip, *;q=0"], .gzip),
+        // deflate has two meanings, and is not sent.
+        (["deflate"], .identity), (["deflate, gzip;q=0.1"], .gzip),
+        // What is malformed counts as not there.
+        (["gzip;q=2"], .identity), (["gzip;q="], .identity), (["gzip;level=1"], .identity),
+        (["gzip;"], .identity), (["gzip;q=.5"], .identity), (["gzip;q=1.0000"], .identity),
+        (["gzip;q=1, identity;q=nan"], .gzip), (["gzip gzip"], .identity),
+    ]
+
+    @Test(arguments: choices)
+    func chooses(fields: [String], coding: ContentCoding) throws {
+        let request = try request(fields: fields.map { "Accept-Encoding: \($0)" })
+        #expect(AcceptEncoding(of: request).choice == coding)
+    }
+
+    /// §12.4.2
+    static let weights: [(text: String, thousandths: UInt16?)] = [
+        ("0", 0), ("0.", 0), ("0.0", 0), ("0.5", 500), ("0.05", 50), ("0.125", 125), ("1", 1000),
+        ("1.", 1000),
+        ("1.000", 1000), ("", nil), (".", nil), (".5", nil), ("1.001", nil), ("2", nil), ("00", nil),
+        ("0.1234", nil), ("0,5", nil), ("0.5 ", nil), ("-0", nil), ("0.a", nil),
+    ]
+
+    @Test(arguments: weights)
+    func readsWeights(text: String, thousandths: UInt16?) {
+        #expect(Weight(parsing: Array(text.utf8).span)?.thousandths == thousandths)
+    }
+}
+
+/// RFC 9110 §8.4.
+struct ContentCodingTests {
+    static let codings: [(fields: [String], coding: ContentCoding?)] = [
+        ([], .identity), ([""], .identity), (["identity"], .identity), (["gzip"], .gzip), (["X-GZIP"], .gzip),
+        (["Deflate"], .deflate), (["identity, gzip"], .gzip), (["gzip", "identity"], .gzip),
+        (["br"], nil), (["gzip, gzip"], nil), (["gzip", "deflate"], nil), (["gzip;q=1"], nil),
+        (["identity, br"], nil),
+    ]
+
+    @Test(arguments: codings)
+    func reads(fields: [String], coding: ContentCoding?) throws {
+        let request = try request(fields: fields.map { "Content-Encoding: \($0)" })
+        if let coding {
+            #expect(try request.contentCoding() == coding)
+        } else {
+            #expect(throws: ContentCoding.Unsupported.self) { try request.contentCoding() }
+        }
+    }
+}
+
+/// RFC 9110 §12.5.5.
+struct VaryTests {
+    static let merged: [(before: [String], after: String)] = [
+        ([], "Accept-Encoding"), ([""], "Accept-Encoding"), (["Origin"], "Origin, Accept-Encoding"),
+        (["Origin", "Accept, X-Own"], "Origin, Accept, X-Own, Accept-Encoding"),
+    ]
+
+    @Test(arguments: merged)
+    func namesAreGathered(before: [String], after: String) {
+        var fields = HTTPFields()
+        for value in before { fields.append(.vary, value) }
+        fields.append(.etag, "\"a\"")
+        for _ in 0..<2 {
+            fields.vary(on: .acceptEncoding)
+            var values: [String] = []
+            fields.forEachValue(of: .vary) { values.append(text([UInt8](copying: $0))) }
+            #expect(values == [after])
+        }
+        #expect(fields.first(.etag) == "\"a\"")
+    }
+
+    @Test(arguments: ["*", "accept-encoding", "Origin, Accept-Encoding", "Origin, *"])
+    func whatCoversItStays(value: String) {
+        var fields = HTTPFields()
+        fields.append(.vary, value)
+        fields.vary(on: .acceptEncoding)
+        #expect(text(fields.encoded) == "Vary: \(value)\r\n")
+    }
+}
+
+struct CompressibleTypeTests {
+    static let types: [(type: String, isCompressible: Bool)] = [
+        ("text/html; charset=utf-8", true), ("TEXT/plain", true), ("application/xml;charset=utf-8", true),
+        ("application/json", true), ("application/problem+json", true), ("image/svg+xml ; a=b", true),
+        ("text/event-stream", true), ("application/zip", false), ("image/png", false),
+        ("application/octet-stream", false), ("", false), ("+xml", false), ("application/jsonx", false),
+        ("video/mp4; codecs=text/html", false),
+    ]
+
+    @Test(arguments: types)
+    func isKnown(type: String, isCompressible: Bool) {
+        #expect(MediaType.isCompressible(Array(type.utf8).span) == isCompressible)
+    }
+}

@@ -1,0 +1,278 @@
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import DavitZlib
+import Synchronization
+import Testing
+
+struct CompressionTests {
+    static let text = String(repeating: "All work and no play makes a dull page. ", count: 100)
+    static let accepting = [("Accept-Encoding", "gzip")]
+
+    static let router = Router { routes in
+        routes.get("/text") { _ in .text(text) }
+        routes.get("/large") { _ in .bytes(large, type: "text/plain") }
+        routes.get("/short") { _ in .text(String(text.prefix(1023))) }
+        routes.get("/threshold") { _ in .text(String(text.prefix(1024))) }
+        routes.get("/picture") { _ in .bytes(Array(text.utf8), type: "image/png") }
+        routes.get("/untyped") { _ in HTTPResponse(.ok, body: .bytes(Array(text.utf8))) }
+        routes.get("/stream") { _ in
+            var rest = Array(repeating: Array("piece of text ".utf8), count: 50)
+            return .stream(type: "text/plain") { rest.popLast() }
+        }
+        routes.get("/file") { _ in
+            var response = HTTPResponse(.ok, body: .file(NoFile(), offset: 0, length: 0))
+            response.fields.append(.contentType, "text/plain")
+            return response
+        }
+        for status in [206, 404] as [UInt16] {
+            routes.get("/\(status)") { _ in .text(text, status: HTTPStatus(status)) }
+        }
+        routes.get("/coded") { _ in with(.contentEncoding, "br") }
+        routes.get("/part") { _ in with(.contentRange, "bytes 0-1/2") }
+        routes.get("/fixed") { _ in with(.cacheControl, "max-age=1, No-Transform") }
+        routes.get("/varied") { _ in with(.vary, "Origin") }
+        routes.get("/strong") { _ in with(.etag, "\"a\"") }
+        routes.get("/weak") { _ in with(.etag, "W/\"a\"") }
+    }
+
+    static let client = TestClient(router.behind(Compression()))
+    static let large = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) }
+
+    static func with(_ name: FieldName, _ value: String) -> HTTPResponse {
+        var response = HTTPResponse.text(text)
+        response.fields.append(name, value)
+        return response
+    }
+
+    static let contents: [(path: String, content: [UInt8])] = [
+        ("/text", Array(text.utf8)), ("/large", large), ("/threshold", Array(text.utf8.prefix(1024))),
+        ("/stream", Array(String(repeating: "piece of text ", count: 50).utf8)), ("/404", Array(text.utf8)),
+    ]
+
+    @Test(arguments: contents)
+    func isSentToThoseWhoAccept(path: String, content: [UInt8]) async throws {
+        let coded = try await Self.client.send("GET", path, Self.accepting)
+        #expect(coded["Content-Encoding"] == "gzip")
+        #expect(coded["Vary"] == "Accept-Encoding")
+        #expect(coded.body.count < content.count)
+        #expect(try Gzip.decode(coded.body) == content)
+        for fields in [[], [("Accept-Encoding", "gzip;q=0")], [("Accept-Encoding", "br, deflate")]] {
+            let plain = try await Self.client.send("GET", path, fields)
+            #expect(plain["Content-Encoding"] == nil)
+            #expect(plain["Vary"] == "Accept-Encoding")
+            #expect(plain.body == content)
+        }
+    }
+
+    @Test(arguments: [
+        "/short", "/picture", "/untyped", "/file", "/206", "/coded", "/part", "/fixed",
+    ])
+    func restStaysAsItIs(path: String) async throws {
+        let plain = try await TestClient(Self.router).send("GET", path, Self.accepting)
+        let response = try await Self.client.send("GET", path, Self.accepting)
+        #expect(response.fields.encoded == plain.fields.encoded)
+        #expect(response.body == plain.body)
+    }
+
+    /// RFC 9110 §9.3.2: the fields of GET, but perhaps those that are known only when content is made.
+    @Test(arguments: ["/text", "/large", "/stream", "/strong", "/short", "/varied"])
+    func headHasTheFieldsOfGet(path: String) async throws {
+        let get = try await Self.client.send("GET", path, Self.accepting)
+        let head = try await Self.client.send("HEAD", path, Self.accepting)
+        #expect(get.fields.encoded == head.fields.encoded)
+    }
+
+    @Test func headDoesNotTellTheLengthOfTheOther() async throws {
+        let length = String(Self.text.utf8.count)
+        let handler = Answering { Self.with(.contentLength, length) }.behind(Compression())
+        let request = try makeRequest("HEAD / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
+        let response = try await handler.respond(to: request)
+        #expect(response.body.length == nil)
+        #expect(!response.fields.contains(.contentLength))
+        let plain = try await handler.respond(to: try makeRequest("HEAD / HTTP/1.1", "Host: a"))
+        #expect(plain.fields.first(.contentLength) == length)
+    }
+
+    @Test func joinsOtherReasonsToVary() async throws {
+        #expect(try await Self.client.send("GET", "/varied")["Vary"] == "Origin, Accept-Encoding")
+        let handler = Self.router.behind(Compression()).behind(CORS(origins: ["https://app.example"]))
+        #expect(try await TestClient(handler).send("GET", "/text")["Vary"] == "Accept-Encoding, Origin")
+    }
+
+    /// RFC 9110 §8.8.3.3: never one strong tag for two sequences of bytes.
+    @Test func aStrongTagBecomesWeak() async throws {
+        #expect(try await Self.client.send("GET", "/strong", Self.accepting)["ETag"] == "W/\"a\"")
+        #expect(try await Self.client.send("GET", "/strong")["ETag"] == "\"a\"")
+        #expect(try await Self.client.send("GET", "/weak", Self.accepting)["ETag"] == "W/\"a\"")
+    }
+
+    static let conditional: [(condition: String, status: UInt16, tag: String, vary: String?)] = [
+        // Whichever coding a client has, its copy is good.
+        ("W/\"a\"", 304, "W/\"a\"", "Accept-Encoding"), ("\"a\"", 304, "\"a\"", nil),
+        ("\"b\", W/\"a\"", 304, "W/\"a\"", "Accept-Encoding"), ("\"a\", W/\"a\"", 304, "\"a\"", nil),
+        ("*", 304, "\"a\"", nil), ("\"b\"", 200, "W/\"a\"", "Accept-Encoding"),
+    ]
+
+    @Test(arguments: conditional)
+    func bothTagsMatch(condition: String, status: UInt16, tag: String, vary: String?) async throws {
+        let client = TestClient(Answering.conditionally.behind(Compression()))
+        let response = try await client.send("GET", "/", Self.accepting + [("If-None-Match", condition)])
+        #expect(response.status == status)
+        #expect(response["ETag"] == tag)
+        #expect(response["Vary"] == vary)
+    }
+
+    @Test func answersAtOnceWhereTheHandlerDoes() throws {
+        let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
+        let response = AtOnce().behind(Compression()).respondAtOnce(to: request)
+        #expect(response?.fields.first(.contentEncoding) == "gzip")
+        #expect(Self.router.behind(Compression()).respondAtOnce(to: request) == nil)
+    }
+}
+
+/// What goes out, and when.
+struct GzipStreamTests {
+    static func stream(_ make: @escaping @Sendable () -> HTTPResponse) async throws -> any BodyStream {
+        let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
+        let coded = try await Answering(make).behind(Compression()).respond(to: request)
+        guard case .stream(let stream) = coded.body else { throw StreamTests.Failure() }
+        return stream
+    }
+
+    static func next(_ stream: any BodyStream, _ buffer: IOBuffer) async throws(HTTPError) -> [UInt8] {
+        buffer.removeAll()
+        try await stream.next(into: buffer)
+        return unsafe buffer.withBytes { unsafe Array($0) }
+    }
+
+    /// Each piece can be read before the next one is asked for, whatever the buffer.
+    @Test(arguments: [1, 20, 63, 64, 100, 8192])
+    func aLivePieceGoesOutAtOnce(capacity: Int) async throws {
+        let pieces = ["first", "second", String(repeating: "third ", count: 1000), "x"]
+        let asked = Mutex(0)
+        let stream = try await Self.stream {
+            .stream(type: "text/plain") {
+                let index = asked.withLock { count in
+                    count += 1
+                    return count - 1
+                }
+                return index < pieces.count ? Array(pieces[index].utf8) : nil
+            }
+        }
+        #expect(stream.isLive)
+        let buffer = IOBuffer(capacity: capacity)
+        var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 20))
+        for (index, piece) in pieces.enumerated() {
+            var text: [UInt8] = []
+            while text.count < piece.utf8.count {
+                let bytes = try await Self.next(stream, buffer)
+                try #require(!bytes.isEmpty)
+                text += try Gzip.decode(bytes, &inflater)
+                #expect(asked.withLock { $0 } <= index + 1)
+            }
+            #expect(text == Array(piece.utf8))
+        }
+        while true {
+            let bytes = try await Self.next(stream, buffer)
+            if bytes.isEmpty { break }
+            #expect(try Gzip.decode(bytes, &inflater).isEmpty)
+        }
+        try inflater.finish()
+    }
+
+    /// The first bytes come when a small part has been made.
+    @Test func aLongAnswerBeginsEarly() async throws {
+        let left = Mutex(400_000)
+        let stream = try await Self.stream {
+            var response = HTTPResponse(
+                .ok,
+                body: .stream(
+                    Lines {
+                        left.withLock { left in
+                            left -= 1
+                            return left + 1
+                        }
+                    }))
+            response.fields.append(.contentType, "text/plain")
+            return response
+        }
+        #expect(!stream.isLive)
+        let buffer = IOBuffer(capacity: 64 << 10)
+        var coded = try await Self.next(stream, buffer)
+        #expect(left.withLock { $0 } > 350_000)
+        while true {
+            let bytes = try await Self.next(stream, buffer)
+            if bytes.isEmpty { break }
+            coded += bytes
+        }
+        let lines = try Gzip.decode(coded).split(separator: 10)
+        #expect(lines.count == 400_000)
+        #expect(String(decoding: lines[399_999], as: UTF8.self) == "line 1")
+    }
+
+    @Test func aFailureStaysOne() async throws {
+        let stream = try await Self.stream {
+            .stream(type: "text/plain") { () throws -> [UInt8]? in throw StreamTests.Failure() }
+        }
+        await #expect(throws: HTTPError.disconnected) { try await stream.next(into: IOBuffer(capacity: 100)) }
+    }
+
+    @Test func anEmptyStreamIsAnEmptyMember() async throws {
+        let handler = Answering { .stream(type: "text/plain") { nil } }.behind(Compression())
+        let coded = try await TestClient(handler).send("GET", "/", CompressionTests.accepting)
+        #expect(coded["Content-Encoding"] == "gzip")
+        #expect(try Gzip.decode(coded.body) == [])
+    }
+}
+
+/// Content that is not live.
+private final class Lines: BodyStream {
+    /// Counts down; the content ends before 0.
+    private let number: () -> Int
+    private var hasEnded = false
+
+    init(_ number: @escaping () -> Int) { self.number = number }
+
+    func next(into buffer: IOBuffer) async throws(HTTPError) {
+        while !hasEnded, buffer.freeCount >= 20 {
+            let number = number()
+            hasEnded = number == 1
+            _ = buffer.append(Array("line \(number)\n".utf8))
+        }
+    }
+}
+
+/// One response for everything.
+private struct Answering: Handler {
+    private let make: @Sendable (HTTPRequest) -> HTTPResponse
+
+    init(_ make: @escaping @Sendable () -> HTTPResponse) { self.make = { _ in make() } }
+
+    private init(to make: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.make = make }
+
+    /// A page with a strong tag.
+    static let conditionally = Answering(to: { request in
+        let tag = EntityTag(opaque: Array("a".utf8))
+        let outcome = Preconditions.evaluate(
+            request, current: (tag, Timestamp(seconds: 0)), now: Timestamp(seconds: 0))
+        var response = outcome == .notModified ? HTTPResponse(.notModified) : .text(CompressionTests.text)
+        response.fields.append(.etag, tag.encoded)
+        return response
+    })
+
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { make(request) }
+}
+
+private struct AtOnce: Handler {
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        .text(CompressionTests.text)
+    }
+
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { .text(CompressionTests.text) }
+}
+
+private final class NoFile: FileContent {
+    let descriptor: Int32 = -1
+    let length: Int64 = 0
+}

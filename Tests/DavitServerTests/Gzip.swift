@@ -1,0 +1,36 @@
+import DavitZlib
+
+/// Codes content, and decodes it, all at once.
+enum Gzip {
+    static func encode(_ bytes: [UInt8], _ format: Deflater.Format = .gzip) throws -> [UInt8] {
+        var deflater = try Deflater(format, expectedBytes: bytes.count)
+        var output = [UInt8](repeating: 0, count: deflater.boundBytes(for: bytes.count))
+        let progress = unsafe bytes.withUnsafeBytes { input in
+            unsafe output.withUnsafeMutableBytes { unsafe deflater.transform(input, into: $0, .finish) }
+        }
+        return Array(output.prefix(progress.produced))
+    }
+
+    /// All of a stream that must be complete.
+    static func decode(_ bytes: [UInt8]) throws -> [UInt8] {
+        var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 30, ratio: 2000))
+        let decoded = try decode(bytes, &inflater)
+        try inflater.finish()
+        return decoded
+    }
+
+    /// What comes out of the next bytes of a stream.
+    static func decode(_ bytes: [UInt8], _ inflater: inout Inflater) throws -> [UInt8] {
+        var rest = bytes[...]
+        var decoded: [UInt8] = []
+        var output = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let progress = try unsafe rest.withUnsafeBytes { input in
+                try unsafe output.withUnsafeMutableBytes { try unsafe inflater.transform(input, into: $0) }
+            }
+            rest = rest.dropFirst(progress.consumed)
+            decoded += output.prefix(progress.produced)
+            if progress.produced < output.count { return decoded }
+        }
+    }
+}
