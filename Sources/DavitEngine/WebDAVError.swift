@@ -31,6 +31,13 @@ struct WebDAVError: Error {
         return error
     }()
 
+    /// Coded content would be stored as something that the field then no longer names (RFC 9110 §15.5.16).
+    static let codedContent: WebDAVError = {
+        var error = WebDAVError(.unsupportedMediaType)
+        error.fields.append(.acceptEncoding, "identity")
+        return error
+    }()
+
     /// RFC 9110 §15.5.6: 405 always says what is allowed.
     static func methodNotAllowed(_ allowed: StaticString) -> WebDAVError {
         var error = WebDAVError(.methodNotAllowed)

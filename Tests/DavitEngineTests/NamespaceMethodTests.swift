@@ -25,6 +25,16 @@ struct NamespaceMethodTests {
                 step("GET /a", [], nil, 200, holds: ["0123456789"]),
             ]),
         Scenario(
+            "RFC 9110 §8.4: coded content is refused and changes nothing",
+            [
+                step("PUT /a", [("Content-Encoding", "identity")], "plain", 201),
+                step("PUT /a", [("Content-Encoding", "gzip")], "coded", 415),
+                step("PUT /a", [("Content-Encoding", "identity, br")], "coded", 415),
+                step("PUT /b", [("content-encoding", "x-unknown")], "coded", 415),
+                step("PROPFIND /a", [("Depth", "0"), ("Content-Encoding", "gzip")], "<x/>", 415),
+                step("GET /a", [], nil, 200, holds: ["plain"]), step("GET /b", [], nil, 404),
+            ]),
+        Scenario(
             "RFC 4918 §9.3: MKCOL",
             [
                 step("MKCOL /d", [], nil, 201), step("MKCOL /d", [], nil, 405),
