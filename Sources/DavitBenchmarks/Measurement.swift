@@ -43,7 +43,7 @@ enum Measurement {
     /// Where `Tests/Guard/allocations.c` counts, if it was loaded: two numbers of 8 bytes, the first that of
     /// allocations.
     private static let counts = Environment.variable("DAVIT_GUARD_ALLOCATIONS")
-    /// What results are added to.
+    /// What results are added to, by the main task alone.
     nonisolated(unsafe) private static var sink = 0
 
     /// Nanoseconds for so many iterations.

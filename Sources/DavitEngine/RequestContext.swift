@@ -22,7 +22,9 @@ final class RequestContext: Sendable {
     init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
         self.request = request
         self.now = now
-        if request.contains(.contentEncoding), (try? request.contentCoding()) != .identity {
+        if request.contains(.contentEncoding), request.body.isPresent,
+            (try? request.contentCoding()) != .identity
+        {
             throw .codedContent
         }
         let target = request.target

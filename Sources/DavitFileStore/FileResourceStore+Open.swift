@@ -26,7 +26,8 @@ extension FileResourceStore {
     /// Whether the path still leads to the open file, without any link, and nothing about it has changed: then what
     /// was said about it is still true, and who may read it is still the same.
     private func isCurrent(_ file: KeptFile, at path: ResourcePath, wait: Wait) -> Bool {
-        let status = try? share.directory.statusOfOpenFile(at: path.bytes, mayWait: wait == .allowed)
+        let status = try? share.directory.status(
+            at: path.bytes, acceptsLink: false, mayWait: wait == .allowed, isOpen: true)
         return status == file.status
     }
 

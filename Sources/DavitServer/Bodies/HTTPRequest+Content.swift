@@ -9,7 +9,8 @@ extension HTTPRequest {
         guard body.isPresent else { return bytes }
         let capacity = body.declaredLength.map { min(max(Int($0), 1), 64 << 10) } ?? 16 << 10
         let buffer = IOBuffer(capacity: capacity)
-        while try await body.read(into: buffer) > 0 {
+        // The read that would tell the end is saved where the length is known.
+        while Int64(bytes.count) < body.declaredLength ?? .max, try await body.read(into: buffer) > 0 {
             unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0) }
             buffer.removeAll()
             if bytes.count > limitBytes { throw .tooLarge(Int64(limitBytes)) }

@@ -29,8 +29,9 @@ extension RootDirectory {
     ///   - path: segments joined by "/", no `.`, no `..`; empty for the root.
     ///   - acceptsLink: a link in the last place is what is asked for.
     ///   - mayWait: nothing here can tell what is cached; metadata is read where the caller stands.
+    ///   - isOpen: makes no difference here.
     package borrowing func status(
-        at path: [UInt8], acceptsLink: Bool, mayWait: Bool
+        at path: [UInt8], acceptsLink: Bool, mayWait: Bool, isOpen: Bool = false
     ) throws(SystemError) -> FileStatus {
         if path.isEmpty { return try descriptor.status() }
         if walksComponents || path.count >= Int(PATH_MAX) || acceptsLink {

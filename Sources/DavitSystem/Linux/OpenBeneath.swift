@@ -13,12 +13,13 @@ extension RootDirectory {
     ///   - path: segments joined by "/", no `.`, no `..`; empty for the root.
     ///   - acceptsLink: a link in the last place is what is asked for.
     ///   - mayWait: if false, the answer comes from the kernel's caches or is `again`.
+    ///   - isOpen: the path is that of an open file, which keeps the names on its way in memory.
     package borrowing func status(
-        at path: [UInt8], acceptsLink: Bool, mayWait: Bool
+        at path: [UInt8], acceptsLink: Bool, mayWait: Bool, isOpen: Bool = false
     ) throws(SystemError) -> FileStatus {
         if path.isEmpty { return try descriptor.status() }
         // A single name leads through no link: one call that opens nothing tells the same. It may wait for a disk.
-        if mayWait || isInMemory, !path.contains(UInt8(ascii: "/")) {
+        if mayWait || isInMemory || isOpen, !path.contains(UInt8(ascii: "/")) {
             let status = try descriptor.status(of: path)
             if status.kind == .symbolicLink, !acceptsLink { throw SystemError(errno: ELOOP, call: "statx") }
             return status

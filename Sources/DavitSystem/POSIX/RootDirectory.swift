@@ -42,16 +42,6 @@ package struct RootDirectory: ~Copyable, Sendable {
         self.walksComponents = walksComponents || !Self.canOpenBeneath
     }
 
-    /// The status of what a path names, without following any link, for a path of a file that is open: that keeps
-    /// the names on its way in memory, so that nothing here waits for a disk, or hardly ever.
-    package borrowing func statusOfOpenFile(
-        at path: [UInt8], mayWait: Bool
-    ) throws(SystemError) -> FileStatus {
-        // A single name leads through no link: one call that opens nothing tells the same.
-        if !path.contains(UInt8(ascii: "/")) { return try descriptor.status(of: path) }
-        return try status(at: path, acceptsLink: false, mayWait: mayWait)
-    }
-
     private static func isLocal(_ number: Int32) -> Bool {
         #if os(Linux)
         davit_is_local(number) != 0
