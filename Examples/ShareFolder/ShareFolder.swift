@@ -5,6 +5,6 @@ import Davit
         var configuration = Configuration()
         configuration.accounts = [.init(name: "anna", password: "secret")]
         configuration.stopsOnSignals = true
-        try await WebDAVServer(sharing: "/srv/files", configuration: configuration).run()
+        try await WebServer(sharing: "/srv/files", configuration: configuration).run()
     }
 }

@@ -34,7 +34,7 @@ struct CheckCommandTests {
         configuration.stateFolder = stateFolder ?? state
         configuration.logLevel = .error
         configuration.grace = .zero
-        let server = try WebDAVServer(sharing: share, configuration: configuration)
+        let server = try WebServer(sharing: share, configuration: configuration)
         _ = try server.start()
         defer {
             server.shutdown()
@@ -130,7 +130,7 @@ struct CheckCommandTests {
         configuration.port = 0
         configuration.stateFolder = state
         configuration.logLevel = .error
-        let server = try WebDAVServer(sharing: share, configuration: configuration)
+        let server = try WebServer(sharing: share, configuration: configuration)
         _ = try server.start()
         #expect(size(of: state + "/state.sqlite-wal") ?? 0 > 0)
         server.shutdown()

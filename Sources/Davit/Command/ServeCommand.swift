@@ -12,7 +12,7 @@ struct ServeCommand {
         let configuration = try configuration()
         do throws(ServerError) {
             FileFaults.arm(.start)
-            let server = try WebDAVServer(sharing: options.folder, configuration: configuration)
+            let server = try WebServer(sharing: options.folder, configuration: configuration)
             let addresses = try server.start()
             let place = addresses.first.map { "http://\($0.authority)/" } ?? ""
             let others = addresses.dropFirst().map { " and http://\($0.authority)/" }.joined()

@@ -12,10 +12,10 @@ internal import Synchronization
 /// A folder, shared over WebDAV.
 ///
 /// ```swift
-/// let server = try WebDAVServer(sharing: "/srv/files")
+/// let server = try WebServer(sharing: "/srv/files")
 /// try await server.run()
 /// ```
-public final class WebDAVServer: Sendable {
+public final class WebServer: Sendable {
     private let http: HTTPServer
     private let pool: BlockingPool
     private let resources: FileResourceStore

@@ -1,7 +1,7 @@
 internal import DavitSQLite
 internal import DavitStore
 
-extension WebDAVServer {
+extension WebServer {
     /// What the server says to other commands. Blocks.
     static func answer(_ request: ControlRequest, about state: SQLiteStateStore) -> ControlAnswer {
         do throws(StateError) {
