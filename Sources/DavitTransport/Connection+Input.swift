@@ -62,6 +62,7 @@ extension Connection {
     private func note(_ outcome: Socket.Outcome, room: Int) -> Bool {
         switch outcome {
         case .bytes(let count):
+            bytesReceived += Int64(count)
             // A short read has emptied the socket; but the end, once announced, is not announced again.
             if count < room && !hasEnded { isReadable = false }
             return true

@@ -92,6 +92,11 @@ internal import Synchronization
         queue.wake()
     }
 
+    /// Ends connections as ``requestDrain()`` does; the loop goes on, and new ones may come.
+    func dismissMembers() {
+        for member in members.all { member.dismiss() }
+    }
+
     /// Cuts all connections and cancels their tasks.
     func abortMembers() {
         for member in members.all { member.abort() }

@@ -218,7 +218,7 @@ final class Exchange {
     }
 
     private func beginAnswer() {
-        request.peerAddress = connection.peer
+        request.ends = connection.ends
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
         guard request.framing != .none else { return }
         let reader = ContentReader(of: request, in: self)
@@ -275,7 +275,8 @@ final class Exchange {
         if let log = server.accessLog {
             log(
                 progress.record(
-                    of: request, status: progress.status, peer: connection.peer, isComplete: isComplete))
+                    of: request, status: progress.status, peer: connection.ends.remote.host,
+                    isComplete: isComplete))
         }
         return .close
     }
@@ -291,7 +292,9 @@ final class Exchange {
             return .close
         }
         if let log = server.accessLog {
-            log(progress.record(of: nil, status: error.status, peer: connection.peer, isComplete: true))
+            log(
+                progress.record(
+                    of: nil, status: error.status, peer: connection.ends.remote.host, isComplete: true))
         }
         return .linger
     }

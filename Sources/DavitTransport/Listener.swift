@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
@@ -14,6 +15,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let loops: [EventLoop]
     private let server: ServerContext
     private let accept: Accept
+    private let address: SocketAddress
     private var socket: FileDescriptor?
     /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
     private var spare = FileDescriptor.spare()
@@ -21,10 +23,11 @@ final class Listener: LoopMember, @unchecked Sendable {
 
     /// - Parameter loops: the first one is the listener's own.
     init(
-        _ socket: consuming FileDescriptor, loops: [EventLoop], server: ServerContext,
-        accept: @escaping Accept
+        _ socket: consuming FileDescriptor, at address: SocketAddress, loops: [EventLoop],
+        server: ServerContext, accept: @escaping Accept
     ) {
         self.socket = consume socket
+        self.address = address
         self.loops = loops
         self.server = server
         self.accept = accept
@@ -33,9 +36,19 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     func start() {
+        if loop.isDraining { return abandon() }
         loop.add(self)
         watch()
     }
+
+    /// Takes the connections that wait already, and listens no longer; the loop goes on.
+    func retire() {
+        eventArrived(Event(token: token))
+        drain()
+    }
+
+    /// As ``drain()`` when the loop has ended.
+    func abandon() { socket = nil }
 
     override func eventArrived(_ event: Event) {
         for _ in 0..<Self.acceptsPerTurn {
@@ -58,8 +71,12 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
-        guard server.census.enter(address) else {
-            server.log.debug("too many connections of one peer", ["peer": address.text])
+        // Fails only for a connection that is gone already.
+        guard let local = try? localAddress(of: connection.rawValue) else { return }
+        let ends = ConnectionEnds(local: NetworkAddress(local), remote: NetworkAddress(address))
+        if let accepts = server.accepts, !accepts(ends) { return server.observe(.connectionRefused) }
+        guard server.census.enter(ends.remote) else {
+            server.log.debug("too many connections of one peer", ["peer": ends.remote.host])
             return
         }
         var chosen = loop
@@ -72,7 +89,12 @@ final class Listener: LoopMember, @unchecked Sendable {
             }
         }
         chosen.load.add(1, ordering: .relaxed)
-        Connection(connection, from: address, loop: chosen, server: server).start()
+        Connection(connection, ends: ends, loop: chosen, server: server).start()
+    }
+
+    /// The system is asked only where the peer could choose the address.
+    private func localAddress(of connection: Int32) throws(SystemError) -> SocketAddress {
+        address.isUnspecified ? try Socket.localAddress(of: connection) : address
     }
 
     private func hasRoom() -> Bool {

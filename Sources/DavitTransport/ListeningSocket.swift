@@ -2,12 +2,13 @@ internal import DavitSystem
 
 /// A socket that listens, and where.
 final class ListeningSocket {
-    let boundAddress: BoundAddress
+    let address: SocketAddress
+    var boundAddress: BoundAddress { BoundAddress(host: address.text, port: address.port) }
     private var socket: FileDescriptor?
 
     private init(_ socket: consuming FileDescriptor, at address: SocketAddress) {
         self.socket = consume socket
-        boundAddress = BoundAddress(host: address.text, port: address.port)
+        self.address = address
     }
 
     /// Gives the socket away; nil the second time.
@@ -70,6 +71,17 @@ extension ListeningSocket {
                 }
             }
             if count == 0, let failure { throw failure }
+        }
+        return sockets
+    }
+
+    /// Binds exactly these, as an earlier ``bind(_:)-([TransportConfiguration.Endpoint])`` found them.
+    static func bind(_ addresses: [SocketAddress]) throws(TransportError) -> [ListeningSocket] {
+        var sockets: [ListeningSocket] = []
+        for address in addresses {
+            do throws(SystemError) { sockets.append(try bind(address)) } catch {
+                throw TransportError(.init(error), host: address.text, port: address.port)
+            }
         }
         return sockets
     }

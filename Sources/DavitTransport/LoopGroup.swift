@@ -1,31 +1,49 @@
 internal import DavitSystem
+internal import Synchronization
 
 /// The loops of a server and their threads.
 final class LoopGroup: Sendable {
     private let loops: [EventLoop]
-    private let running: Latch
+    /// Threads that have not ended.
+    private let running: Atomic<Int>
+    private let ended = Latch(count: 1)
     private let context: ServerContext
+    private let addresses: [SocketAddress]
     private let grace: Int64
     private let stopsOnSignals: Bool
     private let accept: Listener.Accept
+    private let listening = Mutex(Listening())
 
-    init(_ configuration: TransportConfiguration, context: ServerContext) throws(SystemError) {
+    private struct Listening {
+        /// What listens, or is told to end that; touched on the first loop, or after its end.
+        var listeners: [Listener] = []
+        /// Nothing listens any more, for good.
+        var isOver = false
+    }
+
+    /// - Parameter addresses: where to listen again after a pause.
+    init(
+        _ configuration: TransportConfiguration, context: ServerContext, addresses: [SocketAddress]
+    ) throws(SystemError) {
         let count = configuration.loops > 0 ? configuration.loops : Thread.coreCount
         var loops: [EventLoop] = []
         for _ in 0..<count { loops.append(try EventLoop()) }
         self.loops = loops
         self.context = context
-        running = Latch(count: count)
+        self.addresses = addresses
+        running = Atomic(count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
         accept = configuration.accept
     }
 
     /// Starts the threads. The first loop accepts.
-    func start(_ sockets: [ListeningSocket]) throws(SystemError) {
+    /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block.
+    func start(_ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> Void) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
         // The others are told when nothing is accepted any longer, so that none ends and then gets a connection.
-        loops[0].onDrain = { [loops, grace] in
+        loops[0].onDrain = { [self] in
+            listening.withLock { $0.isOver = true }
             GraceTimer(loops[0]).start(grace)
             for loop in loops.dropFirst() { loop.requestDrain() }
         }
@@ -33,27 +51,111 @@ final class LoopGroup: Sendable {
             try loops[0].queue.watchSignals(Signals.stopping)
             loops[0].onSignal = { [self] in requestDrain() }
         }
-        for socket in sockets {
-            guard let descriptor = socket.take() else { continue }
-            Listener(descriptor, loops: loops, server: context, accept: accept).start()
-        }
+        let listeners = listeners(on: sockets)
+        listening.withLock { $0.listeners = listeners }
+        for listener in listeners { listener.start() }
+        var started = 0
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
-                try Thread.start(named: "davit-loop-\(index)") { [running] in
+                try Thread.start(named: "davit-loop-\(index)") { [self] in
                     loop.run()
-                    running.countDown()
+                    threadEnded(onEnd)
                 }
+                started += 1
             }
         } catch {
             requestDrain()
+            // Without the first loop nothing listens, and nobody is told to end.
+            if started == 0 {
+                for listener in listeners { listener.abandon() }
+                loops[0].onDrain = nil
+            }
+            _ = running.subtract(loops.count - started, ordering: .acquiringAndReleasing)
             throw error
         }
+    }
+
+    private func listeners(on sockets: [ListeningSocket]) -> [Listener] {
+        var listeners: [Listener] = []
+        for socket in sockets {
+            guard let descriptor = socket.take() else { continue }
+            listeners.append(
+                Listener(descriptor, at: socket.address, loops: loops, server: context, accept: accept))
+        }
+        return listeners
+    }
+
+    private func threadEnded(_ onEnd: () -> Void) {
+        guard running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        let left = listening.withLock { state in
+            state.isOver = true
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        // Those that were to begin on a loop that had ended.
+        for listener in left { listener.abandon() }
+        onEnd()
+        ended.countDown()
     }
 
     func requestDrain() { loops[0].requestDrain() }
 
     /// Blocks until all loops have ended.
-    func wait() { running.wait() }
+    func wait() { ended.wait() }
+
+    // MARK: While it runs
+
+    func pauseListening(then completion: @escaping @Sendable () -> Void) {
+        Task(executorPreference: loops[0]) { [self] in
+            let retired = listening.withLock { state in
+                defer { state.listeners = [] }
+                return state.listeners
+            }
+            for listener in retired { listener.retire() }
+            completion()
+        }
+    }
+
+    /// Binds on the calling thread, and listens from then on.
+    func resumeListening() throws(TransportError) {
+        try checkPaused()
+        let listeners = listeners(on: try ListeningSocket.bind(addresses))
+        let isAdmitted = listening.withLock { state in
+            guard !state.isOver, state.listeners.isEmpty else { return false }
+            state.listeners = listeners
+            return true
+        }
+        guard isAdmitted else { throw TransportError(.notRunning) }
+        Task(executorPreference: loops[0]) {
+            for listener in listeners { listener.start() }
+        }
+    }
+
+    private func checkPaused() throws(TransportError) {
+        let refusal = listening.withLock { state -> TransportError.Reason? in
+            if state.isOver { return .notRunning }
+            return state.listeners.isEmpty ? nil : .alreadyStarted
+        }
+        if let refusal { throw TransportError(refusal) }
+    }
+
+    func dismissConnections() {
+        for loop in loops { Task(executorPreference: loop) { loop.dismissMembers() } }
+    }
+
+    func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {
+        let loop = loops[0]
+        Task(executorPreference: loop) { loop.schedule(ActionTimer(action), after: nanoseconds) }
+    }
+}
+
+/// Calls a closure once.
+private final class ActionTimer: TimerEntry {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    override func deadlinePassed() { action() }
 }
 
 /// Ends what has not ended by itself when a loop drains.

@@ -14,11 +14,13 @@ final class ServerContext: Sendable {
     /// The value of `Server`.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
+    let accepts: (@Sendable (ConnectionEnds) -> Bool)?
+    private let onClose: (@Sendable (ConnectionRecord) -> Void)?
     let census: ConnectionCensus
     let upkeep: Upkeep?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
-    init(_ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log) {
+    init(_ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log) {
         self.handler = handler
         self.log = log
         self.pool = pool
@@ -27,17 +29,21 @@ final class ServerContext: Sendable {
         maxWaitingPerLoop = configuration.maxWaitingPerLoop
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
+        accepts = configuration.acceptsConnection
+        onClose = configuration.connectionClosed
         observer = configuration.observer
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
         census = ConnectionCensus(
-            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
+            onOccupancy: configuration.occupancy)
     }
 
     func observe(_ event: TransportEvent) { observer?(event) }
 
-    func connectionClosed(from address: SocketAddress, on loop: EventLoop) {
-        loop.load.subtract(1, ordering: .releasing)
-        census.leave(address)
+    func connectionClosed(_ connection: Connection) {
+        if let onClose { onClose(connection.record) }
+        connection.loop.load.subtract(1, ordering: .releasing)
+        census.leave(connection.ends.remote)
         observe(.connectionClosed)
     }
 }
@@ -62,7 +68,7 @@ struct DeadlineNanoseconds: Sendable {
 
 extension Duration {
     /// At most about 146 years, so that sums do not overflow.
-    var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 2_000_000_000
         return max(-limit, min(limit, seconds)) * 1_000_000_000 + attoseconds / 1_000_000_000

@@ -53,6 +53,19 @@ public struct TransportConfiguration: Sendable {
     /// SIGTERM and SIGINT shut the server down. They are blocked in the thread that starts the server, and
     /// in all threads it starts later.
     public var stopsOnSignals = false
+    /// Asked on the loop that accepts, before anything of a connection is read; after false it is closed without
+    /// an answer. Must not block.
+    public var acceptsConnection: (@Sendable (ConnectionEnds) -> Bool)?
+    /// Called on a loop when a connection was closed; must not block. Not for connections that were not accepted.
+    public var connectionClosed: (@Sendable (ConnectionRecord) -> Void)?
+    /// Called with true when the first connection is open and with false when the last one is closed, in this
+    /// order; must not block.
+    package var occupancy: (@Sendable (Bool) -> Void)?
+    /// Called on the last thread of the server when all the others have ended; may block. What is to end with the
+    /// server ends here.
+    package var onStop: (@Sendable () -> Void)?
+    /// Called behind `onStop`; the server can be started again.
+    package var didStop: (@Sendable () -> Void)?
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
     /// Called every five seconds while requests come, and afterwards until it returns false; on another thread than
@@ -76,4 +89,6 @@ package enum TransportEvent: Hashable, Sendable {
     /// So many connections are open that no more are accepted.
     case acceptPaused
     case connectionClosed
+    /// ``TransportConfiguration/acceptsConnection`` said no.
+    case connectionRefused
 }

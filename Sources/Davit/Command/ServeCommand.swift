@@ -95,7 +95,7 @@ extension Failure {
         case .notPermitted: self = .portNeedsPrivileges(port: error.port)
         case .notAvailable: self = .addressNotAvailable(host: error.host)
         case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
-        case .noEndpoint, .alreadyStarted, .system: self = .other(error.description)
+        case .noEndpoint, .alreadyStarted, .notRunning, .system: self = .other(error.description)
         }
     }
 }

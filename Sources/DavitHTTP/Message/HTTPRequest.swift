@@ -34,7 +34,9 @@ public final class HTTPRequest: @unchecked Sendable {
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
         var isSecure = false
-        var peerAddress = ""
+        var ends: ConnectionEnds?
+        /// Nil where it is the one of `ends`.
+        var peerAddress: String?
         var hostKind: HostField.Kind?
         var framing = BodyFraming.none
         var expectsContinue = false
@@ -70,9 +72,21 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.isSecure }
         set { values.isSecure = newValue }
     }
-    /// Numeric address of the peer, without port; "" in tests without a socket.
+    /// The ends of the connection; nil in tests without a socket.
+    package var ends: ConnectionEnds? {
+        get { values.ends }
+        set {
+            values.ends = newValue
+            values.peerAddress = nil
+        }
+    }
+    /// This server's end of the connection; nil in tests without a socket.
+    public var localAddress: NetworkAddress? { values.ends?.local }
+    /// The other end of the connection, which is a proxy's where there is one; nil in tests without a socket.
+    public var remoteAddress: NetworkAddress? { values.ends?.remote }
+    /// Numeric address of who asks, without port; "" in tests without a socket. Made when it is asked for.
     public package(set) var peerAddress: String {
-        get { values.peerAddress }
+        get { values.peerAddress ?? values.ends?.remote.host ?? "" }
         set { values.peerAddress = newValue }
     }
     /// What the Host field names; nil if there is none.
