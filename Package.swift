@@ -110,7 +110,11 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(
+            of: "Davit",
+            [
+                "DavitTesting", "DavitFileStore", "DavitTransport", "DavitServer", "DavitSystem", "DavitHTTP",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -32,6 +32,8 @@ public struct Configuration: Sendable {
     public var sync = SyncLevel.none
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
+    /// How the server lives in an application.
+    public var lifecycle = LifecycleOptions()
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
     public var stopsOnSignals = false
 
