@@ -64,17 +64,23 @@ public final class HTTPServer: Sendable {
     private func bind(preferring port: UInt16) throws(TransportError) -> [ListeningSocket] {
         ResourceLimits.raiseDescriptorLimit()
         Signals.ignoreBrokenPipes()
-        guard port != 0 else { return try ListeningSocket.bind(configuration.endpoints) }
+        guard port != 0 else { return try bind(configuration.endpoints) }
         let kept = configuration.endpoints.map { endpoint in
             TransportConfiguration.Endpoint(
                 host: endpoint.host, port: endpoint.port == 0 ? port : endpoint.port)
         }
         do throws(TransportError) {
-            return try ListeningSocket.bind(kept)
+            return try bind(kept)
         } catch {
             guard error.reason == .inUse, error.port == port else { throw error }
-            return try ListeningSocket.bind(configuration.endpoints)
+            return try bind(configuration.endpoints)
         }
+    }
+
+    private func bind(
+        _ endpoints: [TransportConfiguration.Endpoint]
+    ) throws(TransportError) -> [ListeningSocket] {
+        try ListeningSocket.bind(endpoints, backlog: configuration.backlog)
     }
 
     private func run(on sockets: [ListeningSocket]) throws(TransportError) -> [BoundAddress] {

@@ -9,6 +9,7 @@ final class LoopGroup: Sendable {
     private let ended = Latch(count: 1)
     private let context: ServerContext
     private let addresses: [SocketAddress]
+    private let backlog: Int
     private let grace: Int64
     private let stopsOnSignals: Bool
     private let accept: Listener.Accept
@@ -31,6 +32,7 @@ final class LoopGroup: Sendable {
         self.loops = loops
         self.context = context
         self.addresses = addresses
+        backlog = configuration.backlog
         running = Atomic(count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
@@ -119,7 +121,7 @@ final class LoopGroup: Sendable {
     /// Binds on the calling thread, and listens from then on.
     func resumeListening() throws(TransportError) {
         try checkPaused()
-        let listeners = listeners(on: try ListeningSocket.bind(addresses))
+        let listeners = listeners(on: try ListeningSocket.bind(addresses, backlog: backlog))
         let isAdmitted = listening.withLock { state in
             guard !state.isOver, state.listeners.isEmpty else { return false }
             state.listeners = listeners

@@ -12,7 +12,4 @@ extension NetworkAddress {
 extension SocketAddress {
     /// Numeric, without port and brackets.
     package var text: String { NetworkAddress(self).host }
-
-    /// Stands for all addresses of its family.
-    var isUnspecified: Bool { high == 0 && low == 0 }
 }
