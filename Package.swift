@@ -84,6 +84,11 @@ let package = Package(
             dependencies: ["DavitEngine", "DavitWebDAV", "DavitHTTP", "DavitSystem"],
             swiftSettings: strict),
 
+        // A program that gets real signals from a test.
+        .executableTarget(
+            name: "TwoServers", dependencies: ["Davit", "DavitSystem"], path: "Tests/Fixtures/TwoServers",
+            swiftSettings: strict),
+
         // What tests share.
         library("DavitTesting", ["DavitServer", "DavitHTTP"]),
 
@@ -114,6 +119,7 @@ let package = Package(
             of: "Davit",
             [
                 "DavitTesting", "DavitFileStore", "DavitTransport", "DavitServer", "DavitSystem", "DavitHTTP",
+                "TwoServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -26,6 +26,8 @@ extension Configuration {
         transport.maxConnectionsPerAddress = maxConnectionsPerAddress
         transport.limits = limits
         transport.deadlines = deadlines
+        transport.acceptsConnection = connections.accepts
+        transport.connectionClosed = connections.closed
         if log.isOn(.access) { transport.accessLog = { log.text(.access, $0.line.utf8) } }
         return transport
     }

@@ -33,6 +33,8 @@ public struct Configuration: Sendable {
     public var logLevel = Log.Level.info
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
+    /// What the application sees of connections.
+    public var connections = ConnectionHooks()
     /// How the server lives in an application.
     public var lifecycle = LifecycleOptions()
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.

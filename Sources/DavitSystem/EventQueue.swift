@@ -17,6 +17,12 @@ package protocol EventQueue: AnyObject, Sendable {
     /// Reports these signals as ``EventToken/signal``, on every thread that was started after this call.
     func watchSignals(_ signals: [Int32]) throws(SystemError)
 
+    /// What has come, to be asked after such an event; empty if another queue has taken it.
+    func takeSignals() -> [Int32]
+
+    /// True if every queue that watches a signal gets it, false if only one of them does.
+    static var signalsReachEveryQueue: Bool { get }
+
     /// Waits for events.
     /// - Parameter milliseconds: how long at most; 0 asks only, a negative number waits without end.
     /// - Returns: how many events there are to be read with ``event(at:)``; 0 after the time.

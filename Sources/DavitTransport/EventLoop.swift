@@ -14,8 +14,8 @@ internal import Synchronization
     let queue: SystemEventQueue
     /// Connections that were given to this loop and are open, or will be.
     let load = Atomic<Int>(0)
-    /// Called on the thread of the loop for a signal.
-    var onSignal: (() -> Void)?
+    /// Called on the thread of the loop for each signal that its queue has taken.
+    var onSignal: ((Int32) -> Void)?
 
     private let inbox = Mutex<[UnownedJob]>([])
     private let isSignalled = Atomic<Bool>(false)
@@ -134,7 +134,8 @@ internal import Synchronization
     private func handle(_ event: Event) {
         switch event.token {
         case EventToken.wake: takeInbox()
-        case EventToken.signal: onSignal?()
+        case EventToken.signal:
+            for number in queue.takeSignals() { onSignal?(number) }
         default: members.member(event.token)?.eventArrived(event)
         }
     }

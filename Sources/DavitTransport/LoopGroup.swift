@@ -20,6 +20,8 @@ final class LoopGroup: Sendable {
         var listeners: [Listener] = []
         /// Nothing listens any more, for good.
         var isOver = false
+        /// For ``DavitSystem/Signals/stopListening(_:)``.
+        var signalListener: Int?
     }
 
     /// - Parameter addresses: where to listen again after a pause.
@@ -51,7 +53,16 @@ final class LoopGroup: Sendable {
         }
         if stopsOnSignals {
             try loops[0].queue.watchSignals(Signals.stopping)
-            loops[0].onSignal = { [self] in requestDrain() }
+            let take: @Sendable (Int32) -> Void = { [weak self] number in
+                if Signals.stopping.contains(number) { self?.requestDrain() }
+            }
+            if SystemEventQueue.signalsReachEveryQueue {
+                loops[0].onSignal = take
+            } else {
+                let id = Signals.listen(take)
+                listening.withLock { $0.signalListener = id }
+                loops[0].onSignal = { Signals.tell($0) }
+            }
         }
         let listeners = listeners(on: sockets)
         listening.withLock { $0.listeners = listeners }
@@ -89,11 +100,12 @@ final class LoopGroup: Sendable {
 
     private func threadEnded(_ onEnd: () -> Void) {
         guard running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
-        let left = listening.withLock { state in
+        let (left, signalListener) = listening.withLock { state in
             state.isOver = true
             defer { state.listeners = [] }
-            return state.listeners
+            return (state.listeners, state.signalListener)
         }
+        if let signalListener { Signals.stopListening(signalListener) }
         // Those that were to begin on a loop that had ended.
         for listener in left { listener.abandon() }
         onEnd()

@@ -53,6 +53,19 @@ internal import Musl
         signals = consume descriptor
     }
 
+    package static let signalsReachEveryQueue = false
+
+    package func takeSignals() -> [Int32] {
+        var numbers: [Int32] = []
+        guard let descriptor = signals?.rawValue else { return numbers }
+        var info = signalfd_siginfo()
+        // What is not read stays pending, and would be the first thing that the next queue hears.
+        while unsafe read(descriptor, &info, MemoryLayout.size(ofValue: info)) > 0 {
+            numbers.append(Int32(info.ssi_signo))
+        }
+        return numbers
+    }
+
     package func wait(milliseconds: Int32) -> Int {
         let count = unsafe epoll_wait(queue.rawValue, events, Int32(Self.batch), milliseconds)
         return max(0, Int(count))
