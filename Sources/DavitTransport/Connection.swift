@@ -19,6 +19,7 @@ internal import DavitSystem
     /// Numeric address without port.
     let peer: String
     private let address: SocketAddress
+    let tap: (any ConnectionTap)?
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
     /// What the task goes on with when it starts.
@@ -55,6 +56,7 @@ internal import DavitSystem
         self.address = address
         peer = address.text
         channel = Channel(socket)
+        tap = server.tap?(peer)
         sending = server.deadlines.progressGuard
         super.init()
     }
@@ -117,6 +119,7 @@ internal import DavitSystem
         loop.output.discard(of: self)
         isBroken = true
         channel = .closed()
+        tap?.closed()
         loop.remove(self)
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         server.connectionClosed(from: address, on: loop)

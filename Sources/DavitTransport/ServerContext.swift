@@ -16,6 +16,7 @@ final class ServerContext: Sendable {
     let accessLog: (@Sendable (AccessRecord) -> Void)?
     let census: ConnectionCensus
     let upkeep: Upkeep?
+    let tap: (@Sendable (_ peer: String) -> (any ConnectionTap)?)?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
     init(_ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log) {
@@ -28,6 +29,7 @@ final class ServerContext: Sendable {
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
         observer = configuration.observer
+        tap = configuration.tap
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
         census = ConnectionCensus(
             limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
