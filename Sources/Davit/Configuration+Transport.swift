@@ -28,6 +28,7 @@ extension Configuration {
         transport.deadlines = deadlines
         transport.acceptsConnection = connections.accepts
         transport.connectionClosed = connections.closed
+        if let tap = connections.tap { transport.tap = { tap($0).map(ApplicationTap.init) } }
         if log.isOn(.access) { transport.accessLog = { log.text(.access, $0.line.utf8) } }
         return transport
     }

@@ -37,7 +37,7 @@ extension Connection {
         let window = min(Self.windowBytes, length)
         var sent: Int64 = 0
         while sent < window, !hasUnsent, !isBroken {
-            let outcome = channel.sendFile(
+            let outcome = sendFileBytes(
                 content.descriptor, offset: offset + sent, count: Int(window - sent))
             switch outcome {
             case .bytes(let count):
@@ -133,7 +133,7 @@ extension Connection {
             try await fetch(content, offset: position, count: Int(window))
             let start = position
             try await send(Int(window)) { done in
-                channel.sendFile(content.descriptor, offset: start + Int64(done), count: Int(window) - done)
+                sendFileBytes(content.descriptor, offset: start + Int64(done), count: Int(window) - done)
             }
             position += window
             didSend(window)

@@ -12,7 +12,7 @@ extension Connection {
     func receive(into input: InputBuffer) -> Bool {
         var isOpen = true
         unsafe input.fill { room in
-            let outcome = unsafe channel.receive(into: room)
+            let outcome = unsafe receiveBytes(into: room)
             isOpen = note(outcome, room: room.count)
             if case .bytes(let count) = outcome { return count }
             return 0
@@ -27,7 +27,7 @@ extension Connection {
         var isOpen = true
         let count = unsafe buffer.fill { room in
             let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(limit, room.count)])
-            let outcome = unsafe channel.receive(into: target)
+            let outcome = unsafe receiveBytes(into: target)
             isOpen = note(outcome, room: target.count)
             if case .bytes(let count) = outcome { return count }
             return 0

@@ -18,6 +18,7 @@ internal import DavitSystem
     let loop: EventLoop
     let server: ServerContext
     let ends: ConnectionEnds
+    let tap: (any ConnectionTap)?
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
     /// What the task goes on with when it starts.
@@ -57,6 +58,7 @@ internal import DavitSystem
         self.server = server
         self.ends = ends
         channel = Channel(socket)
+        tap = server.tap?(ends)
         sending = server.deadlines.progressGuard
         super.init()
     }
@@ -120,6 +122,7 @@ internal import DavitSystem
         loop.output.discard(of: self)
         isBroken = true
         channel = .closed()
+        tap?.closed()
         loop.remove(self)
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         server.connectionClosed(self)

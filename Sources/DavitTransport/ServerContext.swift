@@ -18,6 +18,7 @@ final class ServerContext: Sendable {
     private let onClose: (@Sendable (ConnectionRecord) -> Void)?
     let census: ConnectionCensus
     let upkeep: Upkeep?
+    let tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
     init(_ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log) {
@@ -32,6 +33,7 @@ final class ServerContext: Sendable {
         accepts = configuration.acceptsConnection
         onClose = configuration.connectionClosed
         observer = configuration.observer
+        tap = configuration.tap
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
         census = ConnectionCensus(
             limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,

@@ -48,6 +48,14 @@ struct NetworkAddressTests {
         #expect(!address.isIPv6)
     }
 
+    @Test func aLocalEndHasNoAddress() {
+        #expect(NetworkAddress.local.host == "unix:")
+        #expect(NetworkAddress.local.description == "unix:")
+        #expect(NetworkAddress.local.bytes == [])
+        #expect(NetworkAddress.local.isLoopback)
+        #expect(!NetworkAddress.local.isIPv6)
+    }
+
     @Test func aScopeIsPartOfTheText() {
         let address = NetworkAddress(
             family: .ipv6, high: 0xFE80 << 48, low: 1, scope: 4_294_967_295, port: 80)

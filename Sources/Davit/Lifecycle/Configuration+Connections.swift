@@ -13,6 +13,9 @@ extension Configuration {
         public var accepts: (@Sendable (ConnectionEnds) -> Bool)?
         /// Called when a connection has been closed, with the bytes that went over it; not for those that were refused.
         public var closed: (@Sendable (ConnectionRecord) -> Void)?
+        /// Asked when a connection has been accepted; the tap sees its bytes until it is closed. Nil leaves a connection
+        /// alone. With a tap each byte is looked at once more; without one nothing changes.
+        public var tap: (@Sendable (ConnectionEnds) -> ByteTap?)?
 
         public init() {}
     }

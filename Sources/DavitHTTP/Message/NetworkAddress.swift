@@ -1,8 +1,12 @@
-/// One end of a connection: an Internet address and a port.
+/// One end of a connection: an Internet address and a port, or that it is local to the machine.
 ///
 /// Holds numbers only; text is made when it is asked for.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-    public enum Family: Sendable { case ipv4, ipv6 }
+    public enum Family: Sendable {
+        case ipv4, ipv6
+        /// A socket in the file system, which has no address and no port.
+        case local
+    }
 
     public let family: Family
     /// The address in the order of the network; an IPv4 address is the last four bytes of `low`.
@@ -25,27 +29,38 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         return NetworkAddress(family: .ipv4, high: 0, low: low, port: port)
     }
 
+    /// An end of a socket in the file system.
+    public static let local = NetworkAddress(family: .local, high: 0, low: 0, port: 0)
+
     public var isIPv6: Bool { family == .ipv6 }
 
-    /// The address of this machine for itself: 127.0.0.0/8 and ::1.
+    /// The address of this machine for itself: 127.0.0.0/8 and ::1, and what is local anyway.
     public var isLoopback: Bool {
         switch family {
         case .ipv4: low >> 24 == 127
         case .ipv6: high == 0 && low == 1
+        case .local: true
         }
     }
 
-    /// The address in the order of the network: 4 bytes or 16.
+    /// The address in the order of the network: 4 bytes or 16; none for what is local.
     public var bytes: [UInt8] {
-        let own: ClosedRange<UInt64> = family == .ipv4 ? 12...15 : 0...15
+        let own: Range<UInt64> =
+            switch family {
+            case .ipv4: 12..<16
+            case .ipv6: 0..<16
+            case .local: 0..<0
+            }
         return own.map { index in
             UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> ((7 - index % 8) * 8))
         }
     }
 
-    /// The address as text, without port and brackets (RFC 5952 §4); a scope stands behind it as `%2`.
+    /// The address as text, without port and brackets (RFC 5952 §4); a scope stands behind it as `%2`. `unix:` for what
+    /// is local.
     public var host: String {
         switch family {
+        case .local: "unix:"
         // Short enough for a string without memory of its own.
         case .ipv4: AddressText.string(capacity: 15) { $0.appendIPv4(UInt32(truncatingIfNeeded: low)) }
         case .ipv6:
@@ -59,5 +74,11 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Address and port, as they stand in a URL: `192.0.2.7:80`, `[2001:db8::1]:80`.
-    public var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    public var description: String {
+        switch family {
+        case .ipv4: "\(host):\(port)"
+        case .ipv6: "[\(host)]:\(port)"
+        case .local: host
+        }
+    }
 }

@@ -3,6 +3,7 @@ import DavitHTTP
 import DavitServer
 import DavitTesting
 import DavitTransport
+import Synchronization
 import Testing
 
 /// What a subclass of GCDWebServer's connection could override is middleware here.
@@ -10,7 +11,7 @@ import Testing
 struct ConnectionOverrideTests {
     private static func answer(
         _ line: String, _ fields: [String] = [], _ middleware: [any Middleware],
-        _ routes: (inout Routes) -> Void
+        configure: (inout Configuration) -> Void = { _ in }, _ routes: (inout Routes) -> Void
     ) throws -> LiveClient.Answer {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
@@ -18,6 +19,7 @@ struct ConnectionOverrideTests {
         configuration.logLevel = .error
         configuration.grace = .zero
         configuration.middleware = middleware
+        configure(&configuration)
         let server = try WebServer(configuration: configuration, routes)
         let address = try server.start()[0]
         defer {
@@ -32,6 +34,48 @@ struct ConnectionOverrideTests {
             .text("new \(String(decoding: request.target.rawPath, as: UTF8.self))")
         }
         routes.get("/fails") { _ in throw HTTPError(.conflict, "two at a time") }
+    }
+
+    /// What went over a connection, and how often it ended.
+    private struct Traffic {
+        var received: [UInt8] = []
+        var sent: [UInt8] = []
+        var ends = 0
+    }
+
+    @Test(arguments: [10, 400_000])
+    func w040ATapSeesTheBytesOfAConnection(size: Int) throws {
+        let traffic = Mutex(Traffic())
+        let answer = try Self.answer("GET /big", ["X-Mark: here"], []) {
+            $0.connections.tap = { ends in
+                guard ends.remote.isLoopback else { return nil }
+                return ByteTap(
+                    received: { bytes in
+                        let copy = Self.copy(bytes)
+                        traffic.withLock { $0.received += copy }
+                    },
+                    sent: { bytes in
+                        let copy = Self.copy(bytes)
+                        traffic.withLock { $0.sent += copy }
+                    },
+                    closed: { traffic.withLock { $0.ends += 1 } })
+            }
+        } _: { routes in
+            routes.get("/big") { _ in HTTPResponse(.ok, body: .bytes([UInt8](repeating: 0x61, count: size))) }
+        }
+        let seen = traffic.withLock { $0 }
+        let request = String(decoding: seen.received, as: UTF8.self)
+        #expect(request.hasPrefix("GET /big HTTP/1.1\r\n"))
+        #expect(request.hasSuffix("X-Mark: here\r\n\r\n"))
+        #expect(answer.content.utf8.count == size)
+        #expect(String(decoding: seen.sent, as: UTF8.self) == answer.text)
+        #expect(seen.ends == 1)
+    }
+
+    private static func copy(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
+        var copy: [UInt8] = []
+        for index in bytes.indices { copy.append(bytes[index]) }
+        return copy
     }
 
     @Test func w041TheTargetIsRewrittenBeforeRoutes() throws {
