@@ -37,7 +37,7 @@ public final class WebServer: Sendable {
             transport.upkeep = { environment.upkeep() }
             transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
             transport.onStop = { residents.end() }
-            transport.didStop = { [weak life] in life?.didStop() }
+            transport.didStop = { [weak life] in life?.didStop() ?? {} }
             life.attach(HTTPServer(configuration: transport, handler: front, pool: pool, log: log))
         } catch {
             residents.end()

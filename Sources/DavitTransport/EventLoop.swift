@@ -123,6 +123,8 @@ internal import Synchronization
         }
         thread.store(0, ordering: .relaxed)
         onSignal = nil
+        // Their deadlines pass no more, and what they hold may be wanted elsewhere.
+        wheel = TimerWheel(now: now)
     }
 
     private func waitMilliseconds() -> Int32 {

@@ -90,11 +90,12 @@ public final class HTTPServer: Sendable {
             let group = try LoopGroup(configuration, context: context, addresses: sockets.map(\.address))
             // Before it runs: a signal may end it at once.
             state.withLock { $0.phase = .running(group) }
-            try group.start(sockets) { [self] in
+            try group.start(sockets) { [self] () -> ThreadEnds.Announcement in
                 if self.pool == nil { pool.shutdown() }
                 configuration.onStop?()
                 state.withLock { $0.phase = .stopped }
-                configuration.didStop?()
+                guard let didStop = configuration.didStop else { return {} }
+                return didStop()
             }
         } catch {
             throw TransportError(.system(error))

@@ -98,8 +98,8 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func hasRoom() -> Bool {
-        let hasRoom = server.census.hasRoom { [loop] in
-            Task(executorPreference: loop) { self.watch() }
+        let hasRoom = server.census.hasRoom { [loop, weak self] in
+            Task(executorPreference: loop) { self?.watch() }
         }
         if !hasRoom {
             unwatch()

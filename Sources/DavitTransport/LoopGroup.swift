@@ -4,8 +4,7 @@ internal import Synchronization
 /// The loops of a server and their threads.
 final class LoopGroup: Sendable {
     private let loops: [EventLoop]
-    /// Threads that have not ended.
-    private let running: Atomic<Int>
+    private let ends: ThreadEnds
     private let ended = Latch(count: 1)
     private let context: ServerContext
     private let addresses: [SocketAddress]
@@ -35,15 +34,18 @@ final class LoopGroup: Sendable {
         self.context = context
         self.addresses = addresses
         backlog = configuration.backlog
-        running = Atomic(count)
+        ends = ThreadEnds(count: count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
         accept = configuration.accept
     }
 
     /// Starts the threads. The first loop accepts.
-    /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block.
-    func start(_ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> Void) throws(SystemError) {
+    /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block. What it returns is called when
+    ///   no thread holds anything of the server any more.
+    func start(
+        _ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> ThreadEnds.Announcement
+    ) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
         // The others are told when nothing is accepted any longer, so that none ends and then gets a connection.
         loops[0].onDrain = { [self] in
@@ -67,23 +69,28 @@ final class LoopGroup: Sendable {
         let listeners = listeners(on: sockets)
         listening.withLock { $0.listeners = listeners }
         for listener in listeners { listener.start() }
+        ends.setLast { [self] in finish(onEnd) }
+        try startThreads()
+    }
+
+    private func startThreads() throws(SystemError) {
         var started = 0
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
-                try Thread.start(named: "davit-loop-\(index)") { [self] in
-                    loop.run()
-                    threadEnded(onEnd)
+                let held = HeldLoop(loop)
+                try Thread.start(named: "davit-loop-\(index)") { [ends] in
+                    held.run()
+                    ends.threadEnded()
                 }
                 started += 1
             }
         } catch {
             requestDrain()
             // Without the first loop nothing listens, and nobody is told to end.
-            if started == 0 {
-                for listener in listeners { listener.abandon() }
+            if ends.remove(loops.count - started) {
                 loops[0].onDrain = nil
+                _ = finish { {} }
             }
-            _ = running.subtract(loops.count - started, ordering: .acquiringAndReleasing)
             throw error
         }
     }
@@ -98,8 +105,8 @@ final class LoopGroup: Sendable {
         return listeners
     }
 
-    private func threadEnded(_ onEnd: () -> Void) {
-        guard running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+    /// The last thread ends.
+    private func finish(_ onEnd: () -> ThreadEnds.Announcement) -> ThreadEnds.Announcement {
         let (left, signalListener) = listening.withLock { state in
             state.isOver = true
             defer { state.listeners = [] }
@@ -108,8 +115,11 @@ final class LoopGroup: Sendable {
         if let signalListener { Signals.stopListening(signalListener) }
         // Those that were to begin on a loop that had ended.
         for listener in left { listener.abandon() }
-        onEnd()
-        ended.countDown()
+        let announce = onEnd()
+        return { [ended] in
+            ended.countDown()
+            announce()
+        }
     }
 
     func requestDrain() { loops[0].requestDrain() }
@@ -120,14 +130,19 @@ final class LoopGroup: Sendable {
     // MARK: While it runs
 
     func pauseListening(then completion: @escaping @Sendable () -> Void) {
-        Task(executorPreference: loops[0]) { [self] in
-            let retired = listening.withLock { state in
-                defer { state.listeners = [] }
-                return state.listeners
-            }
-            for listener in retired { listener.retire() }
+        // Not held by the task: it stays where it is if the loop ends before it.
+        Task(executorPreference: loops[0]) { [weak self] in
+            self?.retireListeners()
             completion()
         }
+    }
+
+    private func retireListeners() {
+        let retired = listening.withLock { state in
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in retired { listener.retire() }
     }
 
     /// Binds on the calling thread, and listens from then on.
@@ -140,9 +155,12 @@ final class LoopGroup: Sendable {
             return true
         }
         guard isAdmitted else { throw TransportError(.notRunning) }
-        Task(executorPreference: loops[0]) {
-            for listener in listeners { listener.start() }
-        }
+        Task(executorPreference: loops[0]) { [weak self] in self?.startListeners() }
+    }
+
+    /// Those of the last resumption, unless a pause was faster.
+    private func startListeners() {
+        for listener in listening.withLock({ $0.listeners }) { listener.start() }
     }
 
     private func checkPaused() throws(TransportError) {
@@ -161,6 +179,15 @@ final class LoopGroup: Sendable {
         let loop = loops[0]
         Task(executorPreference: loop) { loop.schedule(ActionTimer(action), after: nanoseconds) }
     }
+}
+
+/// A loop until it has ended; then whoever started it may be gone.
+private final class HeldLoop: Sendable {
+    private let loop: Mutex<EventLoop?>
+
+    init(_ loop: EventLoop) { self.loop = Mutex(loop) }
+
+    func run() { loop.withLock { $0.take() }?.run() }
 }
 
 /// Calls a closure once.

@@ -66,8 +66,9 @@ public struct TransportConfiguration: Sendable {
     /// Called on the last thread of the server when all the others have ended; may block. What is to end with the
     /// server ends here.
     package var onStop: (@Sendable () -> Void)?
-    /// Called behind `onStop`; the server can be started again.
-    package var didStop: (@Sendable () -> Void)?
+    /// Called behind `onStop`; the server can be started again. What it returns is called when no thread of the server
+    /// holds anything any more.
+    package var didStop: (@Sendable () -> @Sendable () -> Void)?
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
     /// Called every five seconds while requests come, and afterwards until it returns false; on another thread than

@@ -145,14 +145,16 @@ package final class ServerLife: Sendable {
     }
 
     /// All threads of the server have ended.
-    package func didStop() {
+    /// - Returns: to be called when none of them holds anything of the server any more: ``waitUntilStopped()`` then
+    ///   returns.
+    package func didStop() -> @Sendable () -> Void {
         take { state in
             state.isOccupied = false
             return state.clients.serverStopped()
         }
         let ended = state.withLock { $0.ended }
         send(.stopped)
-        ended?.countDown()
+        return { ended?.countDown() }
     }
 
     private func take(_ decide: (inout State) -> ConnectedState.Action?) {

@@ -20,7 +20,7 @@ struct ServerLifeTests {
             transport.loops = 2
             transport.grace = .zero
             transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
-            transport.didStop = { [weak life] in life?.didStop() }
+            transport.didStop = { [weak life] in life?.didStop() ?? {} }
             http = HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error))
             life.attach(http)
             self.life = life
@@ -110,7 +110,7 @@ struct ServerLifeTests {
         var transport = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: port)])
         transport.loops = 1
         let life = ServerLife(.init())
-        transport.didStop = { [weak life] in life?.didStop() }
+        transport.didStop = { [weak life] in life?.didStop() ?? {} }
         life.attach(HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error)))
         #expect(throws: TransportError(.inUse, host: "127.0.0.1", port: port)) { try life.start {} }
         #expect(!life.isRunning)

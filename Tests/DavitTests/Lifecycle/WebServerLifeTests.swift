@@ -57,6 +57,17 @@ struct WebServerLifeTests {
         }
     }
 
+    /// No thread of the old one may hold what the new one opens.
+    @Test func w019AnotherServerCanHaveTheStateAtOnce() throws {
+        for _ in 0..<30 {
+            let server = try makeShare()
+            let client = LiveClient(address: try server.start()[0])
+            #expect(try client.send("PROPFIND /", ["Depth: 0"]).status == 207)
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+    }
+
     @Test func w021AShareIsSuspendedWithItsState() async throws {
         let server = try makeShare()
         let addresses = try server.start()
