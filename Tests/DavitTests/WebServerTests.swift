@@ -132,6 +132,33 @@ struct WebServerTests {
         }
     }
 
+    // X14, and CORS, whose preflights come before authentication.
+    @Test func otherSitesAreKeptOutUnlessTheyAreNamed() throws {
+        let configuration = Self.configuration {
+            $0.accounts = [.init(name: "anna", password: "secret")]
+            $0.cors = CORS(origins: ["https://app.example"])
+        }
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.post("/form") { _ in .text("taken") }
+            routes.mount("/files", share("a"))
+        }
+        try serve(server) { client throws in
+            let field = "Authorization: Basic YW5uYTpzZWNyZXQ="
+            #expect(try client.send("POST /form", [field]).content == "taken")
+            #expect(try client.send("POST /form", [field, "Origin: https://app.example"]).content == "taken")
+            #expect(try client.send("POST /form", [field, "Origin: http://localhost:1"]).status == 403)
+            let asked = ["Access-Control-Request-Method: PROPFIND"]
+            let preflight = try client.send("OPTIONS /files/", asked + ["Origin: https://app.example"])
+            #expect(preflight.status == 204)
+            #expect(preflight["Access-Control-Allow-Origin"] == "https://app.example")
+            #expect(try client.send("OPTIONS /files/", asked + ["Origin: https://b.example"]).status == 401)
+            let found = try client.send(
+                "PROPFIND /files/", [field, "Depth: 0", "Origin: https://app.example"])
+            #expect(found.status == 207)
+            #expect(found["Access-Control-Allow-Origin"] == "https://app.example")
+        }
+    }
+
     // MARK: Starting
 
     @Test func eachShareHasAStateFolderOfItsOwn() throws {

@@ -148,18 +148,12 @@ extension Share {
     }
 
     /// True if `authority` is the host this request was sent to, or one of the configured public names.
-    /// Schemes and their default ports are not told apart: a proxy that ends TLS changes both.
     func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
         guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
             return true
         }
-        guard let own = HostField(parsing: own.span), own.host == other.host else { return false }
-        return Self.portThatCounts(own) == Self.portThatCounts(other)
-    }
-
-    private static func portThatCounts(_ field: HostField) -> UInt16? {
-        field.port == 80 || field.port == 443 ? nil : field.port
+        return HostField(parsing: own.span)?.isSameServer(as: other) ?? false
     }
 }
