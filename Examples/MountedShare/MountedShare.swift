@@ -2,7 +2,7 @@ import Davit
 
 /// `MountedShare FOLDER STATE-FOLDER`: an API and a WebDAV share behind one port, any that is free.
 @main struct MountedShare {
-    static func main() throws {
+    static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else { fatalError("usage: MountedShare FOLDER STATE-FOLDER") }
         var configuration = Configuration()
@@ -21,6 +21,6 @@ import Davit
         }
         try server.start()
         print("The files are at \(server.url ?? "")files/")
-        server.waitUntilStopped()
+        await server.waitUntilStopped()
     }
 }

@@ -174,6 +174,18 @@ struct WebServerTests {
         }
     }
 
+    // Each share answers `davit check` in its own state folder.
+    @Test func eachShareCanBeChecked() throws {
+        try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
+            for name in ["a", "b"] {
+                let options = CheckOptions(
+                    folder: folder.path + "/" + name, stateFolder: folder.path + "/state-" + name)
+                #expect(try CheckCommand(options: options).report().findings == [])
+            }
+            #expect(try client.send("GET /hello").status == 200)
+        }
+    }
+
     @Test func stateInAnotherShareIsRefused() {
         let inside = folder.path + "/a/state"
         #expect(throws: ServerError.stateFolderInsideShare(path: inside)) {
