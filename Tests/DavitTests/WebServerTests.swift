@@ -61,6 +61,24 @@ struct WebServerTests {
         }
     }
 
+    // What would be put where another share answers could never be asked for.
+    @Test func aShareInsideAnotherIsAnotherServer() throws {
+        let server = try WebServer(configuration: Self.configuration()) { routes in
+            routes.mount("/", share("a"))
+            routes.mount("/b", share("b"))
+        }
+        try serve(server) { client throws in
+            #expect(try client.send("PUT /x", content: "one").status == 201)
+            #expect(try client.send("PUT /b/x", content: "two").status == 201)
+            #expect(try client.send("GET /b/x").content == "two")
+            #expect(try client.send("MOVE /x", ["Destination: /b/y"]).status == 502)
+            #expect(try client.send("COPY /x", ["Destination: /b"]).status == 502)
+            #expect(try client.send("MOVE /b/x", ["Destination: /y"]).status == 502)
+            #expect(try client.send("MOVE /x", ["Destination: /bb"]).status == 201)
+            #expect(try client.send("MOVE /b/x", ["Destination: /b/b"]).status == 201)
+        }
+    }
+
     static let options: [(target: String, status: Int)] = [
         ("*", 204), ("/", 204), ("/more", 204), ("/hello", 204), ("/files", 200), ("/files/new", 200),
         ("/more/files/", 200),

@@ -144,7 +144,15 @@ extension Share {
         let bytes = Array(tag.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
         if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
-        return try? context.path(at: destination.rawPath)
+        return try? self.path(at: destination.rawPath, in: context)
+    }
+
+    /// The resource of this share that a path of the server names.
+    /// - Returns: nil for a path outside the share, also where that has another mount inside.
+    /// - Throws: 400 for a path no resource can have.
+    func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
+        guard let path = try context.path(at: rawPath) else { return nil }
+        return configuration.hiddenPaths.contains { $0.contains(path) } ? nil : path
     }
 
     /// True if `authority` is the host this request was sent to, or one of the configured public names.
