@@ -44,11 +44,7 @@ internal import Musl
     }
 
     package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
-        var set = Signals.block(numbers)
-        let descriptor = FileDescriptor(
-            owning: try checked("signalfd") {
-                unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-            })
+        let descriptor = try SignalPipe.watch(numbers)
         try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.signal)
         signals = consume descriptor
     }
