@@ -49,7 +49,7 @@ guard: packages-guard build ## system calls and allocations of each request agai
 guard-accept: packages-guard build ## make what the guard finds the baseline
 	@python3 Tests/Guard/guard.py --accept
 
-litmus: packages-litmus build ## the conformance suite, anonymous and with a user
+litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
 	@scripts/test.sh litmus
 
 clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree

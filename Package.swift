@@ -74,9 +74,13 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
 
-        // The program of the README, which is compiled with everything else.
+        // The program of the README, the others of docs/embedding.md, and the pieces of code in that.
         .executableTarget(
             name: "ShareFolder", dependencies: ["Davit"], path: "Examples/ShareFolder", swiftSettings: strict),
+        .executableTarget(
+            name: "MountedShare", dependencies: ["Davit"], path: "Examples/MountedShare",
+            swiftSettings: strict),
+        .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(

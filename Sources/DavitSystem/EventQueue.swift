@@ -14,7 +14,7 @@ package protocol EventQueue: AnyObject, Sendable {
     /// Ends reports. Closing the last copy of a descriptor does it too.
     func unwatch(_ descriptor: Int32)
 
-    /// Reports these signals as ``EventToken/signal``, on every thread that was started after this call.
+    /// Reports these signals as ``EventToken/signal``, whichever thread they reach.
     func watchSignals(_ signals: [Int32]) throws(SystemError)
 
     /// What has come, to be asked after such an event; empty if another queue has taken it.

@@ -19,8 +19,10 @@ struct Mount: ScannedRoute {
         segmentCount = prefix.segments.count
     }
 
-    func made(in environment: ServerEnvironment) throws -> Mount {
-        Mount(prefix: prefix, mountable, handler: try mountable.handler(in: environment))
+    /// - Parameter others: the prefixes of the mounts that are asked before.
+    func made(in environment: ServerEnvironment, behind others: [ResourcePath]) throws -> Mount {
+        let environment = environment.below(prefix, hiding: others)
+        return Mount(prefix: prefix, mountable, handler: try mountable.handler(in: environment))
     }
 
     var method: HTTPMethod? { nil }

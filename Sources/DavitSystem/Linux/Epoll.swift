@@ -44,11 +44,7 @@ internal import Musl
     }
 
     package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
-        var set = Signals.block(numbers)
-        let descriptor = FileDescriptor(
-            owning: try checked("signalfd") {
-                unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-            })
+        let descriptor = try SignalPipe.watch(numbers)
         try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.signal)
         signals = consume descriptor
     }
@@ -59,7 +55,7 @@ internal import Musl
         var numbers: [Int32] = []
         guard let descriptor = signals?.rawValue else { return numbers }
         var info = signalfd_siginfo()
-        // What is not read stays pending, and would be the first thing that the next queue hears.
+        // What is not read would be the first thing that the next queue hears.
         while unsafe read(descriptor, &info, MemoryLayout.size(ofValue: info)) > 0 {
             numbers.append(Int32(info.ssi_signo))
         }

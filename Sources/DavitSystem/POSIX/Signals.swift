@@ -39,13 +39,4 @@ package enum Signals {
     package static func tell(_ number: Int32) {
         for listener in listeners.withLock({ $0 }) { listener.tell(number) }
     }
-
-    /// Keeps signals from the calling thread and those it starts, so that a descriptor can report them.
-    static func block(_ numbers: [Int32]) -> sigset_t {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for number in numbers { unsafe sigaddset(&set, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-        return set
-    }
 }
