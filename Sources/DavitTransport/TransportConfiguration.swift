@@ -1,3 +1,4 @@
+package import DavitCrypto
 public import DavitHTTP
 public import DavitServer
 package import DavitSystem
@@ -21,6 +22,8 @@ public struct TransportConfiguration: Sendable {
     public struct Deadlines: Sendable {
         /// For a head, from its first byte; then 408.
         public var head: Duration = .seconds(10)
+        /// For a TLS handshake, from the beginning of the connection; then that is closed.
+        public var handshake: Duration = .seconds(10)
         /// For the next request on a connection without one; then the connection is closed.
         public var keepAlive: Duration = .seconds(75)
         /// Content and responses: in each such time of waiting, `bytesPerSecond` must have moved on average.
@@ -59,6 +62,14 @@ public struct TransportConfiguration: Sendable {
     /// the loops', so that it may block.
     public var upkeep: (@Sendable () -> Bool)?
     package var upkeepInterval: Duration = .seconds(5)
+    #if TLS
+    /// Certificates and rules of TLS; without them connections are not encrypted.
+    package var tls: TLSContext?
+    #endif
+    /// Called when a connection to TLS comes and ``tlsUpkeepInterval`` has passed since the last time, off the loops:
+    /// looks whether certificates must be replaced. May block.
+    package var tlsUpkeep: (@Sendable () -> Void)?
+    package var tlsUpkeepInterval: Duration = .seconds(60)
     /// Called on a loop when something happened that no peer can see.
     package var observer: (@Sendable (TransportEvent) -> Void)?
     /// Takes a connection that waits; replaced where a test wants descriptors to run out.
