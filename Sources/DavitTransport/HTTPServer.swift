@@ -1,4 +1,6 @@
+#if TLS
 package import DavitCrypto
+#endif
 public import DavitServer
 public import DavitSystem
 internal import Synchronization

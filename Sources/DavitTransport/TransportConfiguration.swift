@@ -1,4 +1,6 @@
+#if TLS
 package import DavitCrypto
+#endif
 public import DavitHTTP
 public import DavitServer
 package import DavitSystem

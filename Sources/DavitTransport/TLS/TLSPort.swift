@@ -49,4 +49,7 @@ final class TLSPort: Sendable {
         if isMine { pool.start(upkeep) }
     }
 }
+#else
+/// There is none in this build.
+enum TLSPort {}
 #endif
