@@ -180,25 +180,24 @@ internal import DavitSystem
     func releaseMemory() { session.releaseMemory() }
 }
 #else
-/// There is none in this build: a connection never has a value of it.
-enum TLSLayer {
-    var clientCertificate: ClientCertificate? { switch self {} }
-    var hasOutput: Bool { switch self {} }
-    var isFull: Bool { switch self {} }
-    func endHold() -> Bool { switch self {} }
+/// There is none in this build: nothing makes one, and nothing that is said here is ever asked.
+final class TLSLayer: Sendable {
+    let clientCertificate: ClientCertificate? = nil
+    let hasOutput = false
+    let isFull = false
+
+    private init() {}
+
+    func endHold() -> Bool { false }
     func receive(from socket: Int32, into room: UnsafeMutableRawBufferPointer) -> Channel.Input {
-        switch self {}
+        Channel.Input(outcome: .ended, isDrained: true)
     }
-    func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32, isFollowed: Bool) -> Socket.Outcome {
-        switch self {}
-    }
+    func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32, isFollowed: Bool) -> Socket.Outcome { .ended }
     func send(
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to socket: Int32
-    ) -> Socket.Outcome {
-        switch self {}
-    }
-    func flush(to socket: Int32) -> Socket.Outcome { switch self {} }
-    func sayEnd() { switch self {} }
-    func releaseMemory() { switch self {} }
+    ) -> Socket.Outcome { .ended }
+    func flush(to socket: Int32) -> Socket.Outcome { .ended }
+    func sayEnd() {}
+    func releaseMemory() {}
 }
 #endif
