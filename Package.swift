@@ -68,8 +68,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
-                "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite",
+                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),

@@ -1,9 +1,10 @@
-#if TLS
-package import DavitCrypto
-#endif
 public import DavitServer
 public import DavitSystem
 internal import Synchronization
+
+#if TLS
+package import DavitCrypto
+#endif
 
 /// An HTTP/1.1 server: sockets in, a handler, sockets out.
 ///

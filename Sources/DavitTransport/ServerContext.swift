@@ -46,7 +46,7 @@ final class ServerContext: Sendable {
             var plain = configuration
             plain.tls = nil
             tls = TLSPort(
-                context, upkeep: configuration.tlsUpkeep, interval: configuration.tlsUpkeepInterval,
+                context, renew: configuration.renewTLS, interval: configuration.tlsRenewalInterval,
                 insecure: ServerContext(
                     plain, handler: SecureRedirect(), pool: pool, log: log, census: census))
         } else {

@@ -1,9 +1,10 @@
-#if TLS
-package import DavitCrypto
-#endif
 public import DavitHTTP
 public import DavitServer
 package import DavitSystem
+
+#if TLS
+package import DavitCrypto
+#endif
 
 /// Where a server listens, and how much of everything it grants its peers.
 public struct TransportConfiguration: Sendable {
@@ -69,11 +70,13 @@ public struct TransportConfiguration: Sendable {
     #if TLS
     /// Certificates and rules of TLS; without them connections are not encrypted.
     package var tls: TLSContext?
+    /// Called when a connection to TLS comes and ``tlsRenewalInterval`` has passed since the last time, off the loops:
+    /// returns what is to take the place of ``tls``, or nil. May block.
+    package var renewTLS: (@Sendable () -> TLSContext?)?
+    package var tlsRenewalInterval: Duration = .seconds(60)
     #endif
-    /// Called when a connection to TLS comes and ``tlsUpkeepInterval`` has passed since the last time, off the loops:
-    /// looks whether certificates must be replaced. May block.
-    package var tlsUpkeep: (@Sendable () -> Void)?
-    package var tlsUpkeepInterval: Duration = .seconds(60)
+    /// Called for SIGHUP, off the loops; may block. Nil leaves the signal alone.
+    public var onHangUp: (@Sendable () -> Void)?
     /// Called on a loop when something happened that no peer can see.
     package var observer: (@Sendable (TransportEvent) -> Void)?
     /// Takes a connection that waits; replaced where a test wants descriptors to run out.

@@ -8,7 +8,7 @@ internal import Musl
 
 /// Readiness through epoll(7), edge-triggered.
 ///
-/// The event memory and `signals` belong to the thread that waits; the descriptors never change. That makes
+/// The event memory, `signals` and `hangUps` belong to the thread that waits; the descriptors never change. That makes
 /// the unchecked conformance true.
 @safe package final class Epoll: EventQueue, @unchecked Sendable {
     private static let batch = 256
@@ -16,6 +16,7 @@ internal import Musl
     private let queue: FileDescriptor
     private let waker: FileDescriptor
     private var signals: FileDescriptor?
+    private var hangUps: FileDescriptor?
     private let events: UnsafeMutablePointer<epoll_event>
 
     package init() throws(SystemError) {
@@ -44,13 +45,29 @@ internal import Musl
     }
 
     package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
+        // Never read: a signal that stops one server of the process stops them all.
+        signals = try report(numbers, EventToken.signal)
+    }
+
+    package func watchHangUp() throws(SystemError) {
+        hangUps = try report([SIGHUP], EventToken.hangUp)
+    }
+
+    package func takeHangUp() {
+        guard let number = hangUps?.rawValue else { return }
+        var taken = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        while unsafe read(number, &taken, size) > 0 {}
+    }
+
+    private func report(_ numbers: [Int32], _ token: UInt64) throws(SystemError) -> FileDescriptor {
         var set = Signals.block(numbers)
         let descriptor = FileDescriptor(
             owning: try checked("signalfd") {
                 unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
             })
-        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.signal)
-        signals = consume descriptor
+        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, token)
+        return descriptor
     }
 
     package func wait(milliseconds: Int32) -> Int {

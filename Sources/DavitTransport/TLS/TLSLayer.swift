@@ -192,7 +192,9 @@ final class TLSLayer: Sendable {
     func receive(from socket: Int32, into room: UnsafeMutableRawBufferPointer) -> Channel.Input {
         Channel.Input(outcome: .ended, isDrained: true)
     }
-    func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32, isFollowed: Bool) -> Socket.Outcome { .ended }
+    func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32, isFollowed: Bool) -> Socket.Outcome {
+        .ended
+    }
     func send(
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to socket: Int32
     ) -> Socket.Outcome { .ended }

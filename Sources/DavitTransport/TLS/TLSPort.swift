@@ -8,23 +8,24 @@ internal import Synchronization
 /// What TLS of a server is at the moment: its certificates can be replaced while connections come.
 final class TLSPort: Sendable {
     private let context: Mutex<TLSContext>
-    private let upkeep: (@Sendable () -> Void)?
-    private let upkeepInterval: Int64
-    /// When the upkeep is due; on the clock of the loops.
+    private let renew: (@Sendable () -> TLSContext?)?
+    private let interval: Int64
+    /// When certificates are to be looked at; on the clock of the loops.
     private let due: Atomic<Int64>
     /// Serves those who speak HTTP without TLS to this port.
     let insecure: ServerContext
 
     /// - Parameters:
-    ///   - upkeep: looks whether certificates have to be replaced; may block.
+    ///   - renew: what is to take the place of the context, if it is time; may block.
     ///   - interval: how long after the last time a new connection makes it run again.
     init(
-        _ context: TLSContext, upkeep: (@Sendable () -> Void)?, interval: Duration, insecure: ServerContext
+        _ context: TLSContext, renew: (@Sendable () -> TLSContext?)?, interval: Duration,
+        insecure: ServerContext
     ) {
         self.context = Mutex(context)
-        self.upkeep = upkeep
-        upkeepInterval = interval.nanoseconds
-        due = Atomic(Clock.coarseNow() + upkeepInterval)
+        self.renew = renew
+        self.interval = interval.nanoseconds
+        due = Atomic(Clock.coarseNow() + self.interval)
         self.insecure = insecure
     }
 
@@ -41,12 +42,13 @@ final class TLSPort: Sendable {
 
     /// A connection came: certificates matter to nobody else, so that nothing needs a timer.
     func connectionCame(now: Int64, pool: BlockingPool) {
-        guard let upkeep else { return }
+        guard let renew else { return }
         let expected = due.load(ordering: .relaxed)
         guard now >= expected else { return }
         let (isMine, _) = due.compareExchange(
-            expected: expected, desired: now + upkeepInterval, ordering: .relaxed)
-        if isMine { pool.start(upkeep) }
+            expected: expected, desired: now + interval, ordering: .relaxed)
+        guard isMine else { return }
+        pool.start { if let next = renew() { self.replace(next) } }
     }
 }
 #else
