@@ -112,7 +112,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(of: "Davit", ["DavitTesting", "DavitCrypto", "DavitFileStore", "DavitSystem", "DavitHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

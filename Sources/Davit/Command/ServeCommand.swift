@@ -88,7 +88,7 @@ struct ServeCommand {
 extension Failure {
     /// What a server's refusal means for the person at the command line.
     /// - Parameter folder: the shared one, as it was given.
-    init(_ error: ServerError, folder: String) {
+    package init(_ error: ServerError, folder: String) {
         switch error {
         case .shareNotUsable(let path, .missing): self = .folderMissing(path)
         case .shareNotUsable(let path, .notADirectory): self = .notAFolder(path)

@@ -1,5 +1,5 @@
-internal import DavitCrypto
-internal import DavitHTTP
+package import DavitCrypto
+package import DavitHTTP
 internal import DavitSystem
 
 #if TLS
@@ -10,12 +10,12 @@ internal import DavitSystem
 /// - `server.pem`: the server's certificate with its key.
 ///
 /// Whoever calls owns the folder, one at a time.
-struct SelfSignedCertificates {
-    let folder: String
+package struct SelfSignedCertificates {
+    package let folder: String
     private let hosts: [String]
 
     /// - Parameter hosts: names and addresses beside those of the machine.
-    init?(folder: String?, hosts: [String]) {
+    package init?(folder: String?, hosts: [String]) {
         guard let folder else { return nil }
         self.folder = folder
         self.hosts = hosts
@@ -26,7 +26,7 @@ struct SelfSignedCertificates {
     private var serverPath: String { folder + "/server.pem" }
 
     /// Nil before ``identity(now:)``.
-    var authority: CertificateAuthority? {
+    package var authority: CertificateAuthority? {
         guard let file = try? SmallFile(reading: authorityPath),
             let certificate = try? Certificate.read(pem: file.bytes).first,
             let fingerprint = try? certificate.fingerprintText()
@@ -35,7 +35,7 @@ struct SelfSignedCertificates {
     }
 
     /// The certificate that is there, or a new one if it has to be replaced. Blocks.
-    func identity(now: Timestamp) throws(ServerError) -> TLSIdentity {
+    package func identity(now: Timestamp) throws(ServerError) -> TLSIdentity {
         let authority = try keptAuthority(now: now)
         let (names, addresses) = Self.hosts(of: hosts)
         if let kept = keptIdentity(), Self.isGood(kept, authority, names + addresses, now) { return kept }
