@@ -1,6 +1,6 @@
 # Starts and stops davit for tests. Sourced by bash scripts; the binary is $DAVIT.
 #
-# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`.
+# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or `https://…` with TLS.
 # shellcheck shell=bash
 
 server_pid=
@@ -22,7 +22,7 @@ start_server() {
     server_url=
     while [ -z "$server_url" ]; do
         if IFS= read -r -t 1 -u "$server_ready" line; then
-            if [[ $line =~ http://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
+            if [[ $line =~ https?://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
         elif ! kill -0 "$server_pid" 2>/dev/null || [ $((waited += 1)) -ge 30 ]; then
             echo "davit did not become ready" >&2
             [ -z "${server_log:-}" ] || tail -n 20 "$server_log" >&2

@@ -106,7 +106,7 @@ internal import DavitSystem
         if outcome == .ended && !hasUnsent || isBroken {
             exchange.giveBack()
             close()
-        } else if outcome == .done && !hasUnsent && !isReadable {
+        } else if outcome == .done && !isReadable && (!hasUnsent || canRestWithOutput) {
             exchange.giveBack()
             if loop.isDraining { close() } else { scheduleEnd() }
         } else {
@@ -114,6 +114,10 @@ internal import DavitSystem
             task = Task(executorPreference: loop) { await self.serve() }
         }
     }
+
+    /// Ciphertext of answers that are complete goes out when the socket has room, without a task; it is bounded, and so is
+    /// the time that the connection has for its next request.
+    private var canRestWithOutput: Bool { !hasUntaken && !loop.isDraining }
 
     private nonisolated(nonsending) func serve() async {
         guard let exchange = handedOver else { return }
@@ -215,6 +219,7 @@ internal import DavitSystem
     private func idlenessPassed() {
         guard loop.now < idleEnd else { return close() }
         channel.releaseMemory()
+        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         loop.schedule(self, at: idleEnd)
     }
 

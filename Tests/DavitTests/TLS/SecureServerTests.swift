@@ -156,21 +156,37 @@ struct SecureServerTests {
         let empty = try file("empty", [])
         let certificate = try file("cert", good.chain)
         let encrypted = try file("encrypted", try good.encryptedKey())
-        let broken = try file("broken", Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8))
+        let broken = try file(
+            "broken", Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8))
         let weak = try TestCertificate.make("weak", kind: .rsa(bits: 1024))
         let weakFile = try file("weak", weak.chain + weak.key)
         let cases: [(Configuration.TLS, String)] = [
-            (.init(.files(certificate: folder.path + "/none", key: "x")), "X/none: it cannot be read: open: "),
+            (
+                .init(.files(certificate: folder.path + "/none", key: "x")),
+                "X/none: it cannot be read: open: "
+            ),
             (.init(.files(certificate: empty, key: empty)), "X/empty: there is no certificate in it"),
-            (.init(.files(certificate: broken, key: empty)), "X/broken: a certificate in it cannot be read: "),
+            (
+                .init(.files(certificate: broken, key: empty)),
+                "X/broken: a certificate in it cannot be read: "
+            ),
             (.init(.files(certificate: certificate, key: empty)), "X/empty: there is no private key in it"),
-            (.init(.files(certificate: certificate, key: encrypted)), "X/encrypted: the key has a pass phrase"),
+            (
+                .init(.files(certificate: certificate, key: encrypted)),
+                "X/encrypted: the key has a pass phrase"
+            ),
             (
                 .init(.files(certificate: certificate, key: folder.path + "/other.pem")),
                 "X/cert: the key in X/other.pem is another certificate's"
             ),
-            (.init(.files(certificate: weakFile, key: weakFile)), "X/weak: OpenSSL refuses it: ee key too small"),
-            (.init(files(), clients: .required(authorities: empty)), "X/empty: there is no certificate in it"),
+            (
+                .init(.files(certificate: weakFile, key: weakFile)),
+                "X/weak: OpenSSL refuses it: ee key too small"
+            ),
+            (
+                .init(files(), clients: .required(authorities: empty)),
+                "X/empty: there is no certificate in it"
+            ),
             (.init(.pem(certificate: [], key: [])), "there is no certificate in it"),
         ]
         for (tls, expected) in cases {
