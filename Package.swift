@@ -55,7 +55,7 @@ let package = Package(
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
         library("DavitServer", ["DavitZlib", "DavitHTTP"]),
-        library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
@@ -68,8 +68,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
-                "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite",
+                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -89,14 +89,16 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests share.
-        library("DavitTesting", ["DavitServer", "DavitHTTP"]),
+        library("DavitTesting", ["DavitServer", "DavitCrypto", "DavitHTTP", openSSL]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
-        tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitTransport",
+            ["DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
@@ -114,7 +116,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(of: "Davit", ["DavitTesting", "DavitCrypto", "DavitFileStore", "DavitSystem", "DavitHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -2,6 +2,7 @@
 @_exported public import DavitHTTP
 @_exported public import DavitServer
 @_exported public import DavitTransport
+
 @_exported public import class DavitFileStore.FileResourceStore
 @_exported public import enum DavitFileStore.SyncLevel
 @_exported public import struct DavitSystem.Log

@@ -15,7 +15,12 @@ internal import Synchronization
 /// A process can have several. What a server serves is fixed when it is made.
 public final class WebServer: Sendable {
     let configuration: Configuration
-    private let http: HTTPServer
+    let http: HTTPServer
+    #if TLS
+    /// Nil without TLS.
+    let certificates: ServerCertificates?
+    #endif
+    let reloads = ReloadActions()
     private let pool: BlockingPool
     private let environment: ServerEnvironment
     private let bound = Mutex<[BoundAddress]>([])
@@ -37,6 +42,15 @@ public final class WebServer: Sendable {
             let front = try configuration.front(of: application, announcing: root.announcedFields)
             var transport = configuration.transport(log: log)
             transport.upkeep = { environment.upkeep() }
+            if configuration.reloadsOnHangUp { transport.onHangUp = { [reloads] in reloads.run() } }
+            #if TLS
+            let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
+            transport.tls = try certificates?.load()
+            if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
+            self.certificates = certificates
+            #else
+            if configuration.tls != nil { throw .noTLS }
+            #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
         } catch {
             environment.end(pool)
@@ -44,6 +58,12 @@ public final class WebServer: Sendable {
         }
         self.pool = pool
         self.environment = environment
+        reloads.add { [weak self] in
+            guard let self else { return }
+            do throws(ServerError) { try reloadCertificates() } catch {
+                log.error("the certificates stay as they were", ["reason": error.certificateReason])
+            }
+        }
     }
 
     /// Serves a folder over WebDAV, as ``WebDAVShare`` does by default.

@@ -17,6 +17,9 @@ package protocol EventQueue: AnyObject, Sendable {
     /// Reports these signals as ``EventToken/signal``, whichever thread they reach.
     func watchSignals(_ signals: [Int32]) throws(SystemError)
 
+    /// Reports SIGHUP as ``EventToken/hangUp``, once for each, as ``watchSignals(_:)`` does.
+    func watchHangUp() throws(SystemError)
+
     /// Waits for events.
     /// - Parameter milliseconds: how long at most; 0 asks only, a negative number waits without end.
     /// - Returns: how many events there are to be read with ``event(at:)``; 0 after the time.
@@ -46,6 +49,7 @@ package struct Event: Sendable {
 package enum EventToken {
     package static let wake = UInt64.max
     package static let signal = UInt64.max - 1
+    package static let hangUp = UInt64.max - 2
 }
 
 #if os(Linux)
