@@ -23,3 +23,25 @@ public struct EntityTag: Hashable, Sendable {
     /// Weak comparison (§8.8.3.2).
     public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 }
+
+/// Tags of content that is kept in a coding beside the content itself.
+extension EntityTag {
+    /// No tag that davit makes of a file has these letters.
+    private static let separator = Array("-gzip-".utf8)
+
+    /// The tag of the same content in a coding: this one, then that of the coded bytes.
+    package func coded(as other: EntityTag) -> EntityTag {
+        EntityTag(opaque: opaque + Self.separator + other.opaque, isWeak: isWeak || other.isWeak)
+    }
+
+    /// True for a tag that ``coded(as:)`` has made.
+    package var isCoded: Bool { codingStart != nil }
+
+    /// The tag of the content as it is, whichever form of it this one is for.
+    package var plain: EntityTag {
+        guard let start = codingStart else { return self }
+        return EntityTag(opaque: Array(opaque[..<start]), isWeak: isWeak)
+    }
+
+    private var codingStart: Int? { opaque.firstRange(of: Self.separator)?.lowerBound }
+}

@@ -17,22 +17,28 @@ public enum Preconditions {
     /// - Parameters:
     ///   - current: tag and time of the current representation; nil if nothing is mapped. A collection
     ///     exists without a tag.
+    ///   - comparesForms: the content is also sent in a coding, under a tag of its own
+    ///     (``EntityTag/coded(as:)``). Either tag then stands for both forms: for who asks whether the
+    ///     content has changed, not for who wants to go on with the bytes of one form.
     ///   - now: the instant of the request, for the century of RFC 850 dates.
     public static func evaluate(
-        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?, now: Timestamp
+        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,
+        comparesForms: Bool = false, now: Timestamp
     ) -> PreconditionOutcome {
         switch request.method {
         case .options, .trace, .connect: return .proceed  // §13.2.1: they select no representation
         default: break
         }
         if request.contains(.ifMatch) {
-            guard ifMatchHolds(request, current: current) else { return .failed }
+            guard ifMatchHolds(request, current: current, comparesForms) else { return .failed }
         } else if let date = date(of: .ifUnmodifiedSince, in: request, now: now), let current {
             guard current.modified.seconds <= date.seconds else { return .failed }
         }
         let isReading = request.method == .get || request.method == .head
         if request.contains(.ifNoneMatch) {
-            if !ifNoneMatchHolds(request, current: current) { return isReading ? .notModified : .failed }
+            if !ifNoneMatchHolds(request, current: current, comparesForms) {
+                return isReading ? .notModified : .failed
+            }
         } else if isReading, let current, let date = date(of: .ifModifiedSince, in: request, now: now) {
             if current.modified.seconds <= date.seconds { return .notModified }
         }
@@ -61,7 +67,7 @@ public enum Preconditions {
 
     /// §13.1.1, strong comparison.
     private static func ifMatchHolds(
-        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?
+        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?, _ comparesForms: Bool
     ) -> Bool {
         guard let current else { return false }
         switch list(of: .ifMatch, in: request) {
@@ -69,13 +75,14 @@ public enum Preconditions {
         case .any: return true
         case .tags(let tags):
             guard let tag = current.tag else { return false }
+            if comparesForms { return tags.contains { $0.plain.matchesStrongly(tag.plain) } }
             return tags.contains { $0.matchesStrongly(tag) }
         }
     }
 
     /// §13.1.2, weak comparison.
     private static func ifNoneMatchHolds(
-        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?
+        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?, _ comparesForms: Bool
     ) -> Bool {
         guard let current else { return true }
         if let tag = current.tag, isOnly(tag, in: .ifNoneMatch, of: request) { return false }
@@ -84,6 +91,7 @@ public enum Preconditions {
         case .any: return false
         case .tags(let tags):
             guard let tag = current.tag else { return true }
+            if comparesForms { return !tags.contains { $0.plain.matchesWeakly(tag.plain) } }
             return !tags.contains { $0.matchesWeakly(tag) }
         }
     }
