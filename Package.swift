@@ -64,12 +64,17 @@ let package = Package(
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
+        // Files and folders as responses: a website, beside WebDAV.
+        library(
+            "DavitSite",
+            ["DavitPage", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
+
         // The façade and the command.
         library(
             "Davit",
             [
-                "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
-                "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitTransport", "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitSQLite",
+                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -85,7 +90,7 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests share.
-        library("DavitTesting", ["DavitServer", "DavitHTTP"]),
+        library("DavitTesting", ["DavitServer", "DavitZlib", "DavitHTTP"]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
@@ -109,6 +114,12 @@ let package = Package(
             [
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
+            ]),
+        tests(
+            of: "DavitSite",
+            [
+                "DavitTesting", "DavitTransport", "DavitEngine", "DavitFileStore", "DavitStore",
+                "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
             ]),
         tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
     ],
