@@ -83,6 +83,9 @@ let package = Package(
         .executableTarget(
             name: "ShareFolder", dependencies: ["Davit"], path: "Examples/ShareFolder", swiftSettings: strict),
 
+        .executableTarget(
+            name: "Website", dependencies: ["Davit"], path: "Examples/Website", swiftSettings: strict),
+
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",

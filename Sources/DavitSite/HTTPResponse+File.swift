@@ -70,9 +70,4 @@ extension HTTPResponse {
         default: return response
         }
     }
-
-    /// 412 (RFC 9110 §15.5.13).
-    static func preconditionFailed(for request: HTTPRequest) -> HTTPResponse {
-        error(.preconditionFailed, "This is not the version that the request is about.", for: request)
-    }
 }

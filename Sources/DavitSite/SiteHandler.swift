@@ -39,7 +39,7 @@ public struct SiteHandler: Handler {
             return .error(refusal.status, refusal.reason, for: request)
         }
         if case .folder(let canonicalPath) = finding {
-            return try await list(path, canonicalPath)
+            return try await list(request, path, canonicalPath)
         }
         return response(to: request, finding)
     }
@@ -151,10 +151,13 @@ public struct SiteHandler: Handler {
     }
 
     private func list(
-        _ path: ResourcePath, _ canonicalPath: ResourcePath
+        _ request: HTTPRequest, _ path: ResourcePath, _ canonicalPath: ResourcePath
     ) async throws(HTTPError) -> HTTPResponse {
         let members = SiteMembers(of: canonicalPath, in: site, work: work)
-        let page = ListingPage(segments: path.segments.map { Array($0) }, endsInSlash: true)
+        let mount = try ResourcePath.parse(rawPath: request.mountPath).path
+        let page = ListingPage(
+            rootName: mount.isRoot ? "Files" : String(decoding: mount.name, as: UTF8.self),
+            segments: path.segments.map { Array($0) }, endsInSlash: true)
         return try await FolderListing.response(page, members)
     }
 }

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitServer
 import DavitSite
 import DavitTesting
 import Testing
@@ -48,6 +49,14 @@ struct SiteListingTests {
         #expect(Self.links(try await client.send("GET", "/sub/").text) == ["./a"])
         #expect(try await client.send("GET", "/sub").status == 301)
         #expect(try await folder.client().send("GET", "/sub/").status == 404)
+    }
+
+    @Test func aListBelowAPrefixHasItsName() async throws {
+        let site = try WebFolder(["sub/a"]).site { $0.listsFolders = true }
+        let client = TestClient(Router { $0.mount("/my files", site) })
+        let page = try await client.send("GET", "/my%20files/").text
+        #expect(page.contains("<title>my files</title>"))
+        #expect(Self.links(page) == ["./sub/"])
     }
 
     /// The folder is read in pieces, of which one may hold nothing that is shown.

@@ -96,12 +96,6 @@ public struct Compression: Middleware {
 }
 
 extension HTTPFields {
-    fileprivate var entityTag: EntityTag? {
-        var tag: EntityTag?
-        forEachValue(of: .etag) { tag = EntityTag.parse($0) }
-        return tag
-    }
-
     fileprivate mutating func weakenEntityTag() {
         guard let tag = entityTag, !tag.isWeak else { return }
         remove(.etag)
