@@ -95,4 +95,25 @@ struct ValidatorTests {
         #expect(EntityTag.parse(Array(field.utf8).span) != nil)
         #expect(HTTPResponse.text("").entityTag(version, isWeak: true).fields.first(.etag) == "W/" + field)
     }
+
+    static let changes: [(fields: [(String, String)], version: String?, status: UInt16)] = [
+        ([], "1", 200), ([("If-Match", "\"1\"")], "1", 200), ([("If-Match", "\"1\"")], "2", 412),
+        ([("If-Match", "*")], nil, 412), ([("If-None-Match", "*")], nil, 200),
+        ([("If-None-Match", "*")], "1", 412),
+        ([("If-None-Match", "\"1\"")], "1", 412), ([("If-Unmodified-Since", earlier)], "1", 412),
+        ([("If-Unmodified-Since", date)], "1", 200), ([("If-Modified-Since", date)], "1", 200),
+    ]
+
+    @Test(arguments: changes)
+    func w044ChangesAreCheckedBefore(
+        fields: [(String, String)], version: String?, status: UInt16
+    ) async throws {
+        let client = RouterTests.client { routes in
+            routes.put("/") { request in
+                try request.checkConditions(version: version, modified: Self.modified)
+                return .text("changed")
+            }
+        }
+        #expect(try await client.send("PUT", "/", fields, text: "x").status == status)
+    }
 }

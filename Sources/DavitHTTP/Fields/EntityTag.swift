@@ -9,6 +9,20 @@ public struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
+    /// A tag for any text that is another one for other content, as a hash or a number that counts changes. What no tag may
+    /// hold is percent-encoded.
+    public init(version: String, isWeak: Bool = false) {
+        var opaque: [UInt8] = []
+        for byte in version.utf8 {
+            if byte <= 32 || byte >= 127 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "%") {
+                PercentCoding.append(CollectionOfOne(byte), to: &opaque)
+            } else {
+                opaque.append(byte)
+            }
+        }
+        self.init(opaque: opaque, isWeak: isWeak)
+    }
+
     /// As it stands in a field: quoted, with `W/` in front if weak.
     public var encoded: [UInt8] {
         (isWeak ? [UInt8(ascii: "W"), UInt8(ascii: "/")] : []) + [UInt8(ascii: "\"")] + opaque

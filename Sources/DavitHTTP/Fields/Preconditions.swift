@@ -32,10 +32,11 @@ public enum Preconditions {
     }
 
     /// The same for a representation that may have a tag, a time, or both.
+    /// - Parameter exists: false if nothing is mapped.
     package static func evaluate(
-        _ request: HTTPRequest, tag: EntityTag?, modified: Timestamp?, now: Timestamp
+        _ request: HTTPRequest, exists: Bool = true, tag: EntityTag?, modified: Timestamp?, now: Timestamp
     ) -> PreconditionOutcome {
-        let version = Version(exists: true, tag: tag, modified: modified, comparesForms: false)
+        let version = Version(exists: exists, tag: tag, modified: modified, comparesForms: false)
         return evaluate(request, version, now: now)
     }
 

@@ -3,27 +3,18 @@ public import DavitHTTP
 /// Validators of what a handler makes (RFC 9110 §8.8).
 ///
 /// A route for GET says what version its response is of, and the ``Router`` does the rest: 304 instead of the response for who
-/// has it, 412 for who wants another one (§13). For methods that change something that is too late; a handler asks
-/// ``DavitHTTP/Preconditions/evaluate(_:current:comparesForms:now:)`` before it does.
+/// has it, 412 for who wants another one (§13). For methods that change something that is too late: they call
+/// ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before they do.
 extension HTTPResponse {
     /// This response with an entity tag.
     ///
     /// - Parameters:
-    ///   - version: any text that is another one for other content, as a hash or a number that counts changes. What no tag
-    ///     may hold is percent-encoded.
+    ///   - version: see ``DavitHTTP/EntityTag/init(version:isWeak:)``.
     ///   - isWeak: the same version can be sent in different bytes.
     public func entityTag(_ version: String, isWeak: Bool = false) -> HTTPResponse {
-        var opaque: [UInt8] = []
-        for byte in version.utf8 {
-            if byte <= 32 || byte >= 127 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "%") {
-                PercentCoding.append(CollectionOfOne(byte), to: &opaque)
-            } else {
-                opaque.append(byte)
-            }
-        }
         var response = self
         response.fields.remove(.etag)
-        response.fields.append(.etag, EntityTag(opaque: opaque, isWeak: isWeak).encoded)
+        response.fields.append(.etag, EntityTag(version: version, isWeak: isWeak).encoded)
         return response
     }
 
@@ -68,6 +59,23 @@ extension HTTPResponse {
     /// 412 (§15.5.13).
     package static func preconditionFailed(for request: HTTPRequest) -> HTTPResponse {
         error(.preconditionFailed, "This is not the version that the request is about.", for: request)
+    }
+}
+
+extension HTTPRequest {
+    /// For methods that change something: whether the client knows what it is about to change (RFC 9110 §13).
+    ///
+    /// - Parameters:
+    ///   - version: of what is there now, as in ``DavitHTTP/HTTPResponse/entityTag(_:isWeak:)``; nil if nothing is.
+    ///   - modified: when that was changed last, if known.
+    /// - Throws: 412.
+    public func checkConditions(version: String?, modified: Timestamp? = nil) throws(HTTPError) {
+        let outcome = Preconditions.evaluate(
+            self, exists: version != nil, tag: version.map { EntityTag(version: $0) }, modified: modified,
+            now: modified ?? Timestamp(seconds: 0))
+        guard outcome == .proceed else {
+            throw HTTPError(.preconditionFailed, "This is not the version that the request is about.")
+        }
     }
 }
 
