@@ -99,7 +99,7 @@ public struct SiteHandler: Handler {
     private func response(to request: HTTPRequest, _ finding: Site.Finding) -> HTTPResponse {
         switch finding {
         case .content(let plain, let gzip): return content(plain, gzip, for: request)
-        case .unslashedFolder: return Self.redirect(request, site.options.redirect)
+        case .unslashedFolder: return redirect(request)
         case .nothing(let page?): return Self.notFound(page)
         case .nothing(nil), .folder: return .error(.notFound, "There is nothing here.", for: request)
         }
@@ -130,14 +130,15 @@ public struct SiteHandler: Handler {
     }
 
     /// To the same place with a slash behind it: an absolute path, which cannot lead to another host.
-    private static func redirect(
-        _ request: HTTPRequest, _ redirect: HTTPResponse.Redirect
-    ) -> HTTPResponse {
+    private func redirect(_ request: HTTPRequest) -> HTTPResponse {
         let slash = UInt8(ascii: "/")
         // Two slashes at the start would make what follows a host (RFC 3986 §4.2).
         var location = [slash] + request.fullRawPath.drop { $0 == slash } + [slash]
         if let query = request.target.rawQuery { location += [UInt8(ascii: "?")] + query }
-        return .redirect(to: String(decoding: location, as: UTF8.self), redirect)
+        let response = HTTPResponse.redirect(
+            to: String(decoding: location, as: UTF8.self), site.options.redirect)
+        // What is permanent for the RFC, browsers keep for good, also when the folder has become a file.
+        return site.options.cacheAgeSeconds.map(response.cacheAge) ?? response
     }
 
     /// The page of the site for what is not there. It is not the content of what was asked for: no conditions, no ranges.

@@ -91,6 +91,7 @@ struct SiteTests {
         let response = try await Self.folder().client().send("GET", target)
         #expect(response.status == 301)
         #expect(response["Location"] == location)
+        #expect(response["Cache-Control"] == "no-cache")
         let permanent = try await Self.folder().client { $0.redirect = .permanent }.send("HEAD", target)
         #expect(permanent.status == 308)
         #expect(permanent["Location"] == location)

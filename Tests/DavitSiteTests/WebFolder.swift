@@ -22,8 +22,8 @@ final class WebFolder: Sendable {
     static let now = Timestamp(seconds: 1_800_000_000)
     private let time = WebFolder.now
 
-    init(_ files: [String] = []) throws {
-        folder = try TemporaryFolder()
+    init(_ files: [String] = [], in parent: String = "/tmp") throws {
+        folder = try TemporaryFolder(in: parent)
         for file in files { write(file, Array(file.utf8)) }
     }
 
