@@ -11,9 +11,14 @@ enum FormChoice {
         return !wantsRange(request) || namesCodedForm(request)
     }
 
-    /// What the bytes of one form are, the tag of another must not stand for.
+    /// Whether the request is about the bytes of one form: a tag of another must not stand for it.
+    ///
+    /// Not if its condition is a date, and the client takes gzip: both forms have the same date, so that nobody can say of
+    /// which one it has bytes already.
     static func wantsRange(_ request: HTTPRequest) -> Bool {
-        request.method == .get && request.contains(.range)
+        guard request.method == .get, request.contains(.range) else { return false }
+        let hasTag = request.withValue(of: .ifRange) { EntityTag.parse($0) != nil } ?? true
+        return hasTag || AcceptEncoding(of: request).choice != .gzip
     }
 
     private static func namesCodedForm(_ request: HTTPRequest) -> Bool {

@@ -109,9 +109,11 @@ public struct SiteHandler: Handler {
         _ plain: OpenContent, _ gzip: OpenContent?, for request: HTTPRequest
     ) -> HTTPResponse {
         let head = gzip?.head.asForm(of: plain.head) ?? plain.head
-        let comparesForms = head.negotiatesCoding && !FormChoice.wantsRange(request)
+        let wantsRange = FormChoice.wantsRange(request)
         let response = HTTPResponse.stored(
-            gzip?.file ?? plain.file, head, for: request, comparesForms: comparesForms, now: now())
+            gzip?.file ?? plain.file, head, for: request,
+            comparesForms: head.negotiatesCoding && !wantsRange,
+            allowsRange: wantsRange || !head.negotiatesCoding, now: now())
         if response.status == .preconditionFailed { return .preconditionFailed(for: request) }
         if gzip != nil { return response }
         return compressed(response, of: plain, for: request)

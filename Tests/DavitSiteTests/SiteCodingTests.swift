@@ -98,13 +98,18 @@ struct SiteCodingTests {
         #expect(response["Cache-Control"] == "no-cache")
     }
 
+    static let date = "Sun, 13 Sep 2020 12:26:40 GMT"
+
     static let ranges: [(fields: [(String, String)], accept: String?, status: UInt16, form: Form)] = [
         // A range is one of the file, unless a tag says that it is one of the coded bytes.
         ([], nil, 206, .plain), ([], "gzip", 206, .plain), ([("If-Range", "$p")], "gzip", 206, .plain),
         ([("If-Range", "$p")], nil, 206, .plain), ([("If-Range", "$g")], "gzip", 206, .stored),
         ([("If-Match", "$g")], "gzip", 206, .stored), ([("If-Match", "$p")], "gzip", 206, .plain),
         // Bytes of one form are never put behind those of the other.
-        ([("If-Range", "$g")], nil, 200, .plain), ([("If-Range", "$p-")], "gzip", 200, .plain),
+        ([("If-Range", "$g")], nil, 200, .plain), ([("If-Range", "$p-")], "gzip", 200, .stored),
+        // Both forms have one date.
+        ([("If-Range", date)], "gzip", 200, .stored), ([("If-Range", date)], nil, 206, .plain),
+        ([("If-Range", date)], "gzip;q=0", 206, .plain),
         ([("If-Range", "\"x-gzip-y\"")], "gzip", 200, .stored), ([("If-Match", "$g")], nil, 412, .plain),
         ([("If-Match", "\"x-gzip-y\"")], "gzip", 412, .plain),
     ]
@@ -127,6 +132,18 @@ struct SiteCodingTests {
         #expect(response["ETag"] == (form == .plain ? tags.plain : tags.stored))
         #expect(response["Content-Encoding"] == (form == .plain ? nil : "gzip"))
         #expect(response["Content-Range"] == (status == 206 ? "bytes 2-11/\(bytes.count)" : nil))
+    }
+
+    /// What is made while it is sent has no ranges, and the date of what has.
+    @Test func aDateDoesNotTellTheFormOfMadeContent() async throws {
+        let client = try Self.folder().client()
+        let fields = [("Range", "bytes=2-11"), ("If-Range", Self.date)]
+        let response = try await client.send("GET", "/big.js", fields + [("Accept-Encoding", "gzip")])
+        #expect(response.status == 200)
+        #expect(response["Content-Encoding"] == "gzip")
+        #expect(try await client.send("GET", "/big.js", fields).status == 206)
+        #expect(
+            try await client.send("GET", "/photo.jpg", fields + [("Accept-Encoding", "gzip")]).status == 206)
     }
 
     @Test func severalRangesOfCodedBytesAreAll() async throws {

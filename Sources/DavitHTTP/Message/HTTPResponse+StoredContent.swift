@@ -4,11 +4,12 @@ extension HTTPResponse {
     /// - Parameters:
     ///   - comparesForms: a tag of the content in a coding stands for the content as it is, and the other way round; see
     ///     ``Preconditions/evaluate(_:current:comparesForms:now:)``.
+    ///   - allowsRange: if false, a Range field means nothing.
     ///   - now: the instant of the request.
     /// - Returns: 200, 206, 304 or 416; 412 without content, for the caller to explain.
     package static func stored(
         _ content: any FileContent, _ head: ContentHead, for request: HTTPRequest,
-        comparesForms: Bool = false, now: Timestamp
+        comparesForms: Bool = false, allowsRange: Bool = true, now: Timestamp
     ) -> HTTPResponse {
         let outcome = Preconditions.evaluate(
             request, current: (tag: head.tag, modified: head.modified), comparesForms: comparesForms, now: now
@@ -19,7 +20,7 @@ extension HTTPResponse {
         case .proceed: break
         }
         let length = content.length
-        switch ranges(request, head, length: length, now: now) {
+        switch allowsRange ? ranges(request, head, length: length, now: now) : .whole {
         case .whole:
             return HTTPResponse(
                 .ok, fields: head.fields, body: .file(content, offset: 0, length: length))
