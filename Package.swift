@@ -55,7 +55,7 @@ let package = Package(
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
         library("DavitServer", ["DavitZlib", "DavitHTTP"]),
-        library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
@@ -64,12 +64,18 @@ let package = Package(
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
+        // Files and folders as responses: a website, beside WebDAV.
+        library(
+            "DavitSite",
+            ["DavitPage", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
+
         // The façade and the command.
         library(
             "Davit",
             [
-                "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
-                "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore",
+                "DavitSQLite",
+                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -81,6 +87,9 @@ let package = Package(
             name: "MountedShare", dependencies: ["Davit"], path: "Examples/MountedShare",
             swiftSettings: strict),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
+
+        .executableTarget(
+            name: "Website", dependencies: ["Davit"], path: "Examples/Website", swiftSettings: strict),
 
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
@@ -94,14 +103,16 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests share.
-        library("DavitTesting", ["DavitServer", "DavitHTTP"]),
+        library("DavitTesting", ["DavitServer", "DavitCrypto", "DavitZlib", "DavitHTTP", openSSL]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
-        tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitTransport",
+            ["DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
@@ -120,10 +131,17 @@ let package = Package(
                 "DavitHTTP",
             ]),
         tests(
+            of: "DavitSite",
+            [
+                "DavitTesting", "DavitTransport", "DavitEngine", "DavitFileStore", "DavitStore",
+                "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
+            ]),
+        tests(
             of: "Davit",
             [
-                "DavitTesting", "DavitFileStore", "DavitTransport", "DavitServer", "DavitSystem", "DavitHTTP",
-                "TwoServers",
+                "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore", "DavitServer",
+                "DavitSystem",
+                "DavitHTTP", "TwoServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

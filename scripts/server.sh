@@ -2,8 +2,8 @@
 #
 # Where server_program is set, that is started instead, with ROOT and STATE as its arguments.
 #
-# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or what else the
-# program says.
+# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or `https://…` with TLS, or
+# what else the program says.
 # shellcheck shell=bash
 
 server_pid=
@@ -31,7 +31,7 @@ start_server() {
     server_url=
     while [ -z "$server_url" ]; do
         if IFS= read -r -t 1 -u "$server_ready" line; then
-            if [[ $line =~ http://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
+            if [[ $line =~ https?://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
         elif ! kill -0 "$server_pid" 2>/dev/null || [ $((waited += 1)) -ge 30 ]; then
             echo "davit did not become ready" >&2
             [ -z "${server_log:-}" ] || tail -n 20 "$server_log" >&2

@@ -77,6 +77,9 @@ suite_unit() {
     passed=$((passed - failed))
     if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
     tally "unit" "$passed" "$failed"
+    # What holds for a connection holds for one with TLS.
+    step "the transport's tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
+        --filter DavitTransportTests
 }
 
 suite_lint() {

@@ -22,6 +22,8 @@ public struct Configuration: Sendable {
     public var hosts = ["localhost"]
     /// 0 lets the system choose.
     public var port: UInt16 = 8080
+    /// Nil for HTTP without TLS.
+    public var tls: TLS?
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
     /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.
@@ -39,6 +41,9 @@ public struct Configuration: Sendable {
     public var lifecycle = LifecycleOptions()
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
     public var stopsOnSignals = false
+    /// SIGHUP does what ``WebServer/reload()`` does; set by the command, off for apps. Of several servers in one process
+    /// only one gets it.
+    public var reloadsOnHangUp = false
     /// The value of `Server`, printable ASCII; nil leaves the field out.
     public var serverName: String? = "davit"
 

@@ -16,6 +16,12 @@ public import DavitTransport
 public final class WebServer: Sendable {
     let configuration: Configuration
     let life: ServerLife
+    let http: HTTPServer
+    #if TLS
+    /// Nil without TLS.
+    let certificates: ServerCertificates?
+    #endif
+    let reloads = ReloadActions()
     private let residents: Residents
 
     /// Serves one thing at the root, a ``WebDAVShare`` or any handler. Opens what it needs; listens to nothing yet.
@@ -38,13 +44,29 @@ public final class WebServer: Sendable {
             transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
             transport.onStop = { residents.end() }
             transport.didStop = { [weak life] in life?.didStop() ?? {} }
-            life.attach(HTTPServer(configuration: transport, handler: front, pool: pool, log: log))
+            if configuration.reloadsOnHangUp { transport.onHangUp = { [reloads] in reloads.run() } }
+            #if TLS
+            let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
+            transport.tls = try certificates?.load()
+            if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
+            self.certificates = certificates
+            #else
+            if configuration.tls != nil { throw .noTLS }
+            #endif
+            http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
+            life.attach(http)
         } catch {
             residents.end()
             throw error
         }
         self.life = life
         self.residents = residents
+        reloads.add { [weak self] in
+            guard let self else { return }
+            do throws(ServerError) { try reloadCertificates() } catch {
+                log.error("the certificates stay as they were", ["reason": error.certificateReason])
+            }
+        }
     }
 
     /// Serves a folder over WebDAV, as ``WebDAVShare`` does by default.

@@ -23,6 +23,9 @@ package protocol EventQueue: AnyObject, Sendable {
     /// True if every queue that watches a signal gets it, false if only one of them does.
     static var signalsReachEveryQueue: Bool { get }
 
+    /// Reports SIGHUP as ``EventToken/hangUp``, once for each, as ``watchSignals(_:)`` does.
+    func watchHangUp() throws(SystemError)
+
     /// Waits for events.
     /// - Parameter milliseconds: how long at most; 0 asks only, a negative number waits without end.
     /// - Returns: how many events there are to be read with ``event(at:)``; 0 after the time.
@@ -52,6 +55,7 @@ package struct Event: Sendable {
 package enum EventToken {
     package static let wake = UInt64.max
     package static let signal = UInt64.max - 1
+    package static let hangUp = UInt64.max - 2
 }
 
 #if os(Linux)

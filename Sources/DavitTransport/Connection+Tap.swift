@@ -2,12 +2,12 @@ internal import DavitSystem
 
 /// The calls of the channel, with the tap told of what they moved.
 extension Connection {
-    func receiveBytes(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Outcome {
-        let outcome = unsafe channel.receive(into: buffer)
-        if let tap, case .bytes(let count) = outcome {
+    func receiveBytes(into buffer: UnsafeMutableRawBufferPointer) -> Channel.Input {
+        let input = unsafe channel.receive(into: buffer)
+        if let tap, case .bytes(let count) = input.outcome {
             unsafe tap.received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
-        return outcome
+        return input
     }
 
     /// - Parameter isFollowed: more is sent at once.
@@ -31,7 +31,7 @@ extension Connection {
 
     /// With a tap, what was sent is read once more: it was in memory a moment ago.
     func sendFileBytes(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
-        let outcome = channel.sendFile(file, offset: offset, count: count)
+        let outcome = sendFile(file, offset: offset, count: count)
         if let tap, case .bytes(let sent) = outcome { show(tap, file, offset: offset, count: sent) }
         return outcome
     }

@@ -16,6 +16,8 @@ internal import Synchronization
     let load = Atomic<Int>(0)
     /// Called on the thread of the loop for each signal that its queue has taken.
     var onSignal: ((Int32) -> Void)?
+    /// The same for SIGHUP.
+    var onHangUp: (() -> Void)?
 
     private let inbox = Mutex<[UnownedJob]>([])
     private let isSignalled = Atomic<Bool>(false)
@@ -123,6 +125,7 @@ internal import Synchronization
         }
         thread.store(0, ordering: .relaxed)
         onSignal = nil
+        onHangUp = nil
         // Their deadlines pass no more, and what they hold may be wanted elsewhere.
         wheel = TimerWheel(now: now)
     }
@@ -138,6 +141,7 @@ internal import Synchronization
         case EventToken.wake: takeInbox()
         case EventToken.signal:
             for number in queue.takeSignals() { onSignal?(number) }
+        case EventToken.hangUp: onHangUp?()
         default: members.member(event.token)?.eventArrived(event)
         }
     }

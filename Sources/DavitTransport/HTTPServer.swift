@@ -2,6 +2,10 @@ public import DavitServer
 public import DavitSystem
 internal import Synchronization
 
+#if TLS
+package import DavitCrypto
+#endif
+
 /// An HTTP/1.1 server: sockets in, a handler, sockets out.
 ///
 /// ```
@@ -21,6 +25,10 @@ public final class HTTPServer: Sendable {
         var phase = Phase.stopped
         /// The port that the system chose at the last start; kept for the next.
         var chosenPort: UInt16 = 0
+        #if TLS
+        /// What has taken the place of the configuration's.
+        var tls: TLSContext?
+        #endif
     }
 
     private let configuration: TransportConfiguration
@@ -83,17 +91,32 @@ public final class HTTPServer: Sendable {
         try ListeningSocket.bind(endpoints, backlog: configuration.backlog)
     }
 
+    /// The configuration with what was replaced in it.
+    private var current: TransportConfiguration {
+        var current = configuration
+        #if TLS
+        if let tls = state.withLock({ $0.tls }) { current.tls = tls }
+        #endif
+        return current
+    }
+
     private func run(on sockets: [ListeningSocket]) throws(TransportError) -> [BoundAddress] {
         let pool = pool ?? BlockingPool()
         do throws(SystemError) {
-            let context = ServerContext(configuration, handler: handler, pool: pool, log: log)
+            let context = ServerContext(current, handler: handler, pool: pool, log: log)
             let group = try LoopGroup(configuration, context: context, addresses: sockets.map(\.address))
             // Before it runs: a signal may end it at once.
             state.withLock { $0.phase = .running(group) }
             try group.start(sockets) { [self] () -> ThreadEnds.Announcement in
                 if self.pool == nil { pool.shutdown() }
                 configuration.onStop?()
-                state.withLock { $0.phase = .stopped }
+                state.withLock { state in
+                    state.phase = .stopped
+                    #if TLS
+                    // It may have been renewed.
+                    state.tls = context.tls?.current
+                    #endif
+                }
                 guard let didStop = configuration.didStop else { return {} }
                 return didStop()
             }
@@ -106,6 +129,17 @@ public final class HTTPServer: Sendable {
         }
         return sockets.map(\.boundAddress)
     }
+
+    #if TLS
+    /// Gives connections from now on other certificates; those that are open keep theirs. From any thread. Does nothing
+    /// for a server that was made without TLS.
+    package func replaceTLS(_ context: TLSContext) {
+        state.withLock { state in
+            if state.tls != nil || configuration.tls != nil { state.tls = context }
+        }
+        group?.replaceTLS(context)
+    }
+    #endif
 
     /// Stops listening, closes idle connections, and lets requests in flight end for the time of grace.
     /// Returns at once. From any thread.

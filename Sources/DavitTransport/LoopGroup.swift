@@ -1,3 +1,4 @@
+internal import DavitCrypto
 internal import DavitSystem
 internal import Synchronization
 
@@ -11,6 +12,7 @@ final class LoopGroup: Sendable {
     private let backlog: Int
     private let grace: Int64
     private let stopsOnSignals: Bool
+    private let onHangUp: (@Sendable () -> Void)?
     private let accept: Listener.Accept
     private let listening = Mutex(Listening())
 
@@ -37,6 +39,7 @@ final class LoopGroup: Sendable {
         ends = ThreadEnds(count: count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
+        onHangUp = configuration.onHangUp
         accept = configuration.accept
     }
 
@@ -65,6 +68,10 @@ final class LoopGroup: Sendable {
                 listening.withLock { $0.signalListener = id }
                 loops[0].onSignal = { Signals.tell($0) }
             }
+        }
+        if let onHangUp {
+            try loops[0].queue.watchHangUp()
+            loops[0].onHangUp = { [context] in context.pool.start(onHangUp) }
         }
         let listeners = listeners(on: sockets)
         listening.withLock { $0.listeners = listeners }
@@ -170,6 +177,10 @@ final class LoopGroup: Sendable {
         }
         if let refusal { throw TransportError(refusal) }
     }
+
+    #if TLS
+    func replaceTLS(_ tls: TLSContext) { context.tls?.replace(tls) }
+    #endif
 
     func dismissConnections() {
         for loop in loops { Task(executorPreference: loop) { loop.dismissMembers() } }

@@ -8,7 +8,7 @@ package struct ProgressGuard: Sendable {
     private var waited: Int64 = 0
     private var moved = 0
     private var waitStart: Int64 = 0
-    /// All bytes that were moved, acknowledged or not.
+    /// All bytes that were moved, whether or not they have reached the peer.
     package private(set) var total: Int64 = 0
 
     /// - Parameter window: nanoseconds.
@@ -22,7 +22,7 @@ package struct ProgressGuard: Sendable {
         total += Int64(count)
     }
 
-    /// Bytes that were moved earlier have reached the peer.
+    /// Bytes that were moved earlier have come closer to the peer.
     package mutating func didReachPeer(_ count: Int) { moved += count }
 
     /// A wait begins.

@@ -1,3 +1,4 @@
+internal import DavitCrypto
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
@@ -19,9 +20,15 @@ final class ServerContext: Sendable {
     let census: ConnectionCensus
     let upkeep: Upkeep?
     let tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
+    /// Nil for a server without TLS.
+    let tls: TLSPort?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
-    init(_ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log) {
+    /// - Parameter census: of the server whose connections this one serves under other rules; nil for one of its own.
+    init(
+        _ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log,
+        census: ConnectionCensus? = nil
+    ) {
         self.handler = handler
         self.log = log
         self.pool = pool
@@ -35,15 +42,32 @@ final class ServerContext: Sendable {
         observer = configuration.observer
         tap = configuration.tap
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
-        census = ConnectionCensus(
-            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
-            onOccupancy: configuration.occupancy)
+        let census =
+            census
+            ?? ConnectionCensus(
+                limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
+                onOccupancy: configuration.occupancy)
+        self.census = census
+        #if TLS
+        if let context = configuration.tls {
+            var plain = configuration
+            plain.tls = nil
+            tls = TLSPort(
+                context, renew: configuration.renewTLS, interval: configuration.tlsRenewalInterval,
+                insecure: ServerContext(
+                    plain, handler: SecureRedirect(), pool: pool, log: log, census: census))
+        } else {
+            tls = nil
+        }
+        #else
+        tls = nil
+        #endif
     }
 
     func observe(_ event: TransportEvent) { observer?(event) }
 
-    func connectionClosed(_ connection: Connection) {
-        if let onClose { onClose(connection.record) }
+    func connectionClosed(_ connection: Connection, isSecure: Bool) {
+        if let onClose { onClose(connection.record(isSecure: isSecure)) }
         connection.loop.load.subtract(1, ordering: .releasing)
         census.leave(connection.ends.remote)
         observe(.connectionClosed)
@@ -55,6 +79,7 @@ struct DeadlineNanoseconds: Sendable {
     let head: Int64
     let keepAlive: Int64
     let linger: Int64
+    let handshake: Int64
     let parking: Int64
     let progressGuard: ProgressGuard
 
@@ -62,6 +87,7 @@ struct DeadlineNanoseconds: Sendable {
         head = deadlines.head.nanoseconds
         keepAlive = deadlines.keepAlive.nanoseconds
         linger = deadlines.linger.nanoseconds
+        handshake = deadlines.handshake.nanoseconds
         parking = min(deadlines.parking, deadlines.keepAlive).nanoseconds
         progressGuard = ProgressGuard(
             window: deadlines.window.nanoseconds, bytesPerSecond: deadlines.bytesPerSecond)

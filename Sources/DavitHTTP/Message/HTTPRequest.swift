@@ -34,6 +34,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
         var isSecure = false
+        var clientCertificate: ClientCertificate?
         var ends: ConnectionEnds?
         /// Nil where it is the one of `ends`.
         var peerAddress: String?
@@ -71,6 +72,12 @@ public final class HTTPRequest: @unchecked Sendable {
     public package(set) var isSecure: Bool {
         get { values.isSecure }
         set { values.isSecure = newValue }
+    }
+    /// What the client has shown in the handshake of TLS: valid, and signed by an authority that the server trusts for
+    /// clients. Nil without one.
+    public package(set) var clientCertificate: ClientCertificate? {
+        get { values.clientCertificate }
+        set { values.clientCertificate = newValue }
     }
     /// The ends of the connection; nil in tests without a socket.
     package var ends: ConnectionEnds? {
