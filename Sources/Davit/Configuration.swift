@@ -22,6 +22,9 @@ public struct Configuration: Sendable {
     public var hosts = ["localhost"]
     /// 0 lets the system choose.
     public var port: UInt16 = 8080
+    /// Where content goes that handlers want as files and that is too long for memory; nil for what `TMPDIR` names,
+    /// else `/var/tmp`. On the volume where such files are moved to, nothing has to be copied.
+    public var temporaryFolder: String?
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
     /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.

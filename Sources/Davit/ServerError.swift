@@ -25,5 +25,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case serverNameMalformed(String)
     /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
     case accountsNeeded(host: String)
+    /// The folder for content on its way in cannot be opened.
+    case temporaryFolderNotUsable(path: String, SystemError)
     case cannotListen(TransportError)
 }

@@ -89,6 +89,7 @@ extension Failure {
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .accountsNeeded(let host):
             self = .other("without users, only this machine is served; \(host) is open to others")
+        case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
         case .cannotListen(let error): self.init(error)
         }
     }

@@ -10,6 +10,8 @@ public struct BodyChunks: AsyncSequence {
 
     /// How much is read at a time where pieces go to a file.
     static let bufferBytes = 256 << 10
+    /// What a request may keep in memory before a file is made.
+    static let memoryBytes = 256 << 10
 
     private let body: any RequestBody
 
