@@ -32,6 +32,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Davit", targets: ["Davit"]),
+        // Apart, because it brings Foundation along.
+        .library(name: "DavitJSON", targets: ["DavitJSON"]),
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
     traits: [
@@ -55,6 +57,8 @@ let package = Package(
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
         library("DavitServer", ["DavitZlib", "DavitHTTP"]),
+        // The one target that may import Foundation.
+        library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
@@ -92,6 +96,7 @@ let package = Package(
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
+        tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
