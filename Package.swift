@@ -89,7 +89,7 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests share.
-        library("DavitTesting", ["DavitServer", "DavitHTTP"]),
+        library("DavitTesting", ["DavitServer", "DavitZlib", "DavitHTTP"]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
@@ -97,7 +97,8 @@ let package = Package(
         tests(of: "DavitZlib", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
-        tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitTransport", ["DavitTesting", "DavitZlib", "DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
@@ -106,7 +107,8 @@ let package = Package(
         tests(
             of: "DavitEngine",
             [
-                "DavitTesting", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitServer",
+                "DavitTesting", "DavitZlib", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV",
+                "DavitServer",
                 "DavitSystem", "DavitHTTP",
             ]),
         tests(
@@ -115,7 +117,11 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(
+            of: "Davit",
+            [
+                "DavitTesting", "DavitServer", "DavitTransport", "DavitFileStore", "DavitSystem", "DavitHTTP",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,9 @@ extension Configuration {
     func front(of application: any Handler, announcing fields: HTTPFields) throws(ServerError) -> any Handler
     {
         let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
-        return outerMiddleware.reversed().reduce(try guarded(inner, fields)) { $1.inFront(of: $0) }
+        // Middleware sees content as it was made.
+        let coded = compresses ? Compression().inFront(of: inner) : inner
+        return outerMiddleware.reversed().reduce(try guarded(coded, fields)) { $1.inFront(of: $0) }
     }
 
     private func guarded(

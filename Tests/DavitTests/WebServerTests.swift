@@ -270,4 +270,30 @@ struct WebServerTests {
         let configuration = Self.configuration { $0.temporaryFolder = folder.path + "/missing" }
         #expect(throws: ServerError.self) { try WebServer(configuration: configuration) { _ in } }
     }
+
+    // W060: what is made is coded for who asks, unless that is switched off.
+    @Test(arguments: [true, false])
+    func whatIsMadeIsCoded(compresses: Bool) throws {
+        let configuration = Self.configuration { $0.compresses = compresses }
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.get("/text") { _ in .text(String(repeating: "text ", count: 1000)) }
+            routes.mount("/files", share("a"))
+        }
+        try serve(server) { client throws in
+            let asking = ["Accept-Encoding: gzip", "Depth: 1"]
+            let coding = compresses ? "gzip" : nil
+            #expect(try client.send("GET /text", asking)["Content-Encoding"] == coding)
+            #expect(try client.send("GET /text")["Content-Encoding"] == nil)
+            #expect(try client.send("GET /text")["Vary"] == (compresses ? "Accept-Encoding" : nil))
+            let content = String(repeating: "text ", count: 1000)
+            for number in 0..<5 {
+                #expect(try client.send("PUT /files/\(number).txt", content: content).status == 201)
+            }
+            #expect(try client.send("PROPFIND /files", asking)["Content-Encoding"] == coding)
+            // Contract 83
+            let file = try client.send("GET /files/0.txt", asking)
+            #expect(file["Content-Encoding"] == nil)
+            #expect(file.content == content)
+        }
+    }
 }

@@ -119,7 +119,7 @@ package struct Arguments {
         }
         guard option.takesValue else {
             if behindSign != nil { throw .unwantedValue(option: name) }
-            options.isReadOnly = true
+            if option == .readOnly { options.isReadOnly = true } else { options.compresses = false }
             return
         }
         let value = try value(of: name, behindSign: behindSign)
@@ -139,7 +139,7 @@ package struct Arguments {
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
-        case .readOnly: break
+        case .readOnly, .noCompression: break
         }
     }
 
@@ -181,10 +181,11 @@ enum ServeOption: String, CaseIterable {
     case user = "--user"
     case userFile = "--user-file"
     case readOnly = "--read-only"
+    case noCompression = "--no-compression"
     case publicURL = "--public-url"
     case logLevel = "--log-level"
     case grace = "--grace"
     case sync = "--sync"
 
-    var takesValue: Bool { self != .readOnly }
+    var takesValue: Bool { self != .readOnly && self != .noCompression }
 }

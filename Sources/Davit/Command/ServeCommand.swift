@@ -37,6 +37,7 @@ struct ServeCommand {
         configuration.hosts = options.hosts
         configuration.port = options.port
         configuration.accounts = try accounts()
+        configuration.compresses = options.compresses
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)

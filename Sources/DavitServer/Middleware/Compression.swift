@@ -66,7 +66,7 @@ public struct Compression: Middleware {
         switch body {
         case .bytes(let bytes):
             // Nothing of it is sent in answer to HEAD, where the length may be left out (RFC 9110 §9.3.2).
-            if !isHead, bytes.count <= GzipStream.inputBytes,
+            if !isHead, bytes.count <= GzipStream.shortBytes,
                 let short = GzipStream.encode(bytes, level: level)
             {
                 return .bytes(short)
