@@ -58,6 +58,8 @@ private final class DiskStore: TemporaryStore {
 
     init(_ file: UnnamedFile) { self.file = file }
 
+    var isInMemory: Bool { file.isInMemory }
+
     func append(_ bytes: UnsafeRawBufferPointer) throws(TemporaryStorageError) {
         try DiskStorage.storing { () throws(StoreError) in try unsafe file.write(bytes) }
     }

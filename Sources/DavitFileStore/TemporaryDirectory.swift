@@ -48,8 +48,11 @@ public final class TemporaryDirectory: Sendable {
 public final class UnnamedFile: Sendable {
     private let file: FileDescriptor
     private let canHaveName: Bool
+    /// Its volume has no disk that could be waited for.
+    public let isInMemory: Bool
 
     init(_ file: consuming FileDescriptor, canHaveName: Bool) {
+        isInMemory = file.isInMemory
         self.file = file
         self.canHaveName = canHaveName
     }

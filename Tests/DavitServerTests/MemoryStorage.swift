@@ -7,22 +7,30 @@ final class MemoryStorage: TemporaryStorage {
     private let files = Mutex(0)
     private let made = Mutex<[MemoryFile.Log]>([])
     private let room: Int
+    private let isInMemory: Bool
 
-    /// - Parameter room: bytes that all files together may have.
-    init(room: Int = .max) { self.room = room }
+    /// - Parameters:
+    ///   - room: bytes that a file may have.
+    ///   - isInMemory: has no disk to wait for.
+    init(room: Int = .max, isInMemory: Bool = false) {
+        self.room = room
+        self.isInMemory = isInMemory
+    }
 
     var fileCount: Int { files.withLock { $0 } }
     /// What was done with each file that was made.
     var logs: [MemoryFile.Log] { made.withLock { $0 } }
     /// Readers that use it.
-    var temporaryFiles: TemporaryFiles { TemporaryFiles(storage: self, work: HereAndNow()) }
+    var temporaryFiles: TemporaryFiles { TemporaryFiles(storage: self, work: HereAndNow(hops)) }
+    /// Calls for which another thread would have been asked.
+    let hops = Hops()
 
     func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore {
         guard expectedBytes ?? 0 <= room else { throw .outOfSpace }
         files.withLock { $0 += 1 }
         let log = MemoryFile.Log()
         made.withLock { $0.append(log) }
-        return MemoryFile(self, log, room: room)
+        return MemoryFile(self, log, room: room, isInMemory: isInMemory)
     }
 
     fileprivate func didRemove() { files.withLock { $0 -= 1 } }
@@ -43,7 +51,10 @@ final class MemoryFile: TemporaryStore {
     private let room: Int
     private let content = Mutex<[UInt8]>([])
 
-    init(_ storage: MemoryStorage, _ log: Log, room: Int) {
+    let isInMemory: Bool
+
+    init(_ storage: MemoryStorage, _ log: Log, room: Int, isInMemory: Bool) {
+        self.isInMemory = isInMemory
         self.storage = storage
         self.log = log
         self.room = room
@@ -73,9 +84,22 @@ final class MemoryFile: TemporaryStore {
     }
 }
 
+final class Hops: Sendable {
+    private let number = Mutex(0)
+    var count: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+}
+
 /// Work on the thread of the caller.
 struct HereAndNow: BlockingWork {
-    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
+    private let hops: Hops
+
+    init(_ hops: Hops) { self.hops = hops }
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        hops.add()
+        return work()
+    }
 }
 
 /// Content that comes in pieces of a given size; nothing more than what was asked for is taken.

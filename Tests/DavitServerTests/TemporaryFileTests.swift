@@ -65,8 +65,21 @@ struct TemporaryFileTests {
         #expect(storage.fileCount == 0)
     }
 
-    @Test func aFullDiskIs507() async throws {
-        let storage = MemoryStorage(room: 500_000)
+    /// Where there is no disk to wait for, only the file is made elsewhere.
+    @Test(arguments: [(true, 1), (false, 3)])
+    func writesWithoutADiskNeedNoHop(isInMemory: Bool, hops: Int) async throws {
+        let storage = MemoryStorage(isInMemory: isInMemory)
+        let client = RouterTests.client(files: storage.temporaryFiles) { routes in
+            routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
+        }
+        let body = PiecewiseBody([UInt8](repeating: 7, count: 3 << 20), size: 1 << 20)
+        #expect(try await client.send("PUT", "/file", body: body).text == "\(3 << 20)")
+        #expect(storage.hops.count == hops)
+    }
+
+    @Test(arguments: [true, false])
+    func aFullDiskIs507(isInMemory: Bool) async throws {
+        let storage = MemoryStorage(room: 500_000, isInMemory: isInMemory)
         let client = RouterTests.client(files: storage.temporaryFiles) { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
         }

@@ -28,14 +28,18 @@ public struct TemporaryFiles: Sendable {
         expectedBytes: Int64?
     ) async throws -> any TemporaryStore {
         guard let storage else { throw TemporaryStorageError.outOfSpace.forClient }
+        if let store, store.isInMemory {
+            do throws(TemporaryStorageError) { try buffer.write(range, to: store) } catch {
+                throw error.forClient
+            }
+            return store
+        }
         let early = IOBuffer(copying: memory)
         return try await run { () throws(TemporaryStorageError) in
             let store =
                 if let store { store } else { try storage.makeFile(expectedBytes: expectedBytes) }
-            if early.count > 0 { try early.write(to: store) }
-            try unsafe buffer.withBytes { bytes throws(TemporaryStorageError) in
-                try unsafe store.append(UnsafeRawBufferPointer(rebasing: bytes[range]))
-            }
+            if early.count > 0 { try early.write(0..<early.count, to: store) }
+            try buffer.write(range, to: store)
             return store
         }
     }
@@ -61,7 +65,7 @@ public struct TemporaryFiles: Sendable {
         let buffer = IOBuffer(copying: bytes)
         try await run { () throws(TemporaryStorageError) in
             let store = try storage.makeFile(expectedBytes: Int64(bytes.count))
-            try buffer.write(to: store)
+            try buffer.write(0..<buffer.count, to: store)
             try store.keep(at: path, isReplacing: isReplacing)
         }
     }
@@ -73,8 +77,12 @@ extension IOBuffer {
         _ = append(bytes)
     }
 
-    fileprivate func write(to store: any TemporaryStore) throws(TemporaryStorageError) {
-        try unsafe withBytes { bytes throws(TemporaryStorageError) in try unsafe store.append(bytes) }
+    fileprivate func write(
+        _ range: Range<Int>, to store: any TemporaryStore
+    ) throws(TemporaryStorageError) {
+        try unsafe withBytes { bytes throws(TemporaryStorageError) in
+            try unsafe store.append(UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
     }
 }
 

@@ -11,6 +11,10 @@ public protocol TemporaryStorage: Sendable {
 
 /// The bytes of one piece of content. Used by one task at a time.
 public protocol TemporaryStore: AnyObject, Sendable {
+    /// There is no disk that could be waited for: bytes are appended where they are, without a hop. False unless
+    /// implemented.
+    var isInMemory: Bool { get }
+
     /// Appends to what was written before.
     func append(_ bytes: UnsafeRawBufferPointer) throws(TemporaryStorageError)
 
@@ -24,6 +28,10 @@ public protocol TemporaryStore: AnyObject, Sendable {
     ///   - path: of the file; its folder exists.
     ///   - isReplacing: what has the name may go. Else `alreadyExists` is thrown.
     func keep(at path: String, isReplacing: Bool) throws(TemporaryStorageError)
+}
+
+extension TemporaryStore {
+    public var isInMemory: Bool { false }
 }
 
 /// Why content was not kept.
