@@ -7,13 +7,15 @@ extension Configuration {
     func front(of application: any Handler, announcing fields: HTTPFields) throws(ServerError) -> any Handler
     {
         let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
+        // Middleware sees content as it was made.
+        let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware
         // Before authentication: preflights have no credentials.
         if let cors { outer.insert(cors, at: 0) }
         if !allowsCrossSiteForms {
             outer.append(CrossSiteGuard(allowing: cors?.origins ?? [], names: try publicHosts()))
         }
-        return outer.reversed().reduce(try guarded(inner, fields)) { $1.inFront(of: $0) }
+        return outer.reversed().reduce(try guarded(coded, fields)) { $1.inFront(of: $0) }
     }
 
     private func guarded(

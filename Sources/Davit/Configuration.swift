@@ -24,6 +24,11 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 8080
     /// Nil for HTTP without TLS.
     public var tls: TLS?
+    /// Where content goes that handlers want as files and that is too long for memory; nil for what `TMPDIR` names,
+    /// else `/var/tmp`. On the volume where such files are moved to, nothing has to be copied.
+    public var temporaryFolder: String?
+    /// Codes what is made, not what is stored, with gzip for clients that ask; see ``DavitServer/Compression``.
+    public var compresses = true
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
     /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.

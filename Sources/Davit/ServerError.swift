@@ -29,5 +29,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case certificateNotUsable(path: String?, reason: String)
     /// ``Configuration/tls`` is set, and this build has no TLS (package trait `TLS`).
     case noTLS
+    /// The folder for content on its way in cannot be opened.
+    case temporaryFolderNotUsable(path: String, SystemError)
     case cannotListen(TransportError)
 }

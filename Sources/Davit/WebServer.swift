@@ -36,7 +36,8 @@ public final class WebServer: Sendable {
         let log = Log(level: configuration.logLevel)
         let pool = BlockingPool()
         let environment = ServerEnvironment(
-            publicHosts: try configuration.publicHosts(), pool: pool, log: log)
+            publicHosts: try configuration.publicHosts(),
+            storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
             let front = try configuration.front(of: application, announcing: root.announcedFields)

@@ -26,6 +26,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
+        (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (
             ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
             .serve(

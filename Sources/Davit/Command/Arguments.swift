@@ -120,7 +120,11 @@ package struct Arguments {
         }
         guard option.takesValue else {
             if behindSign != nil { throw .unwantedValue(option: name) }
-            if option == .tlsSelfSigned { options.tls.isSelfSigned = true } else { options.isReadOnly = true }
+            switch option {
+            case .tlsSelfSigned: options.tls.isSelfSigned = true
+            case .noCompression: options.compresses = false
+            default: options.isReadOnly = true
+            }
             return
         }
         let value = try value(of: name, behindSign: behindSign)
@@ -146,7 +150,7 @@ package struct Arguments {
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .tlsSelfSigned: break
+        case .readOnly, .tlsSelfSigned, .noCompression: break
         }
     }
 
@@ -188,6 +192,7 @@ enum ServeOption: String, CaseIterable {
     case user = "--user"
     case userFile = "--user-file"
     case readOnly = "--read-only"
+    case noCompression = "--no-compression"
     case publicURL = "--public-url"
     case logLevel = "--log-level"
     case grace = "--grace"
@@ -198,5 +203,10 @@ enum ServeOption: String, CaseIterable {
     case tlsClientCA = "--tls-client-ca"
     case tlsClients = "--tls-clients"
 
-    var takesValue: Bool { self != .readOnly && self != .tlsSelfSigned }
+    var takesValue: Bool {
+        switch self {
+        case .readOnly, .tlsSelfSigned, .noCompression: false
+        default: true
+        }
+    }
 }

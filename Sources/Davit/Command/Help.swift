@@ -73,6 +73,7 @@ package enum Help: Hashable, Sendable {
         the rest:
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
+          --no-compression        listings go out as they are, also to clients that ask for gzip
           --log-level LEVEL       error, warning, info, access or debug (default: info)
           --grace SECONDS         time for requests in flight when it is stopped (default: 30)
           --help                  this text

@@ -52,6 +52,7 @@ struct ServeCommand {
         configuration.hosts = options.hosts
         configuration.port = options.port
         configuration.accounts = try accounts()
+        configuration.compresses = options.compresses
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
@@ -108,6 +109,7 @@ extension Failure {
             self = .other("without users, only this machine is served; \(host) is open to others")
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
         case .noTLS: self = .other("this davit was built without TLS")
+        case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
         case .cannotListen(let error): self.init(error)
         }
     }

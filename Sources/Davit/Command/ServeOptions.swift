@@ -30,6 +30,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var userFile: String?
     package var isReadOnly = false
     package var tls = TLSOptions()
+    package var compresses = true
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
