@@ -52,7 +52,7 @@ guard-accept: packages-guard build ## make what the guard finds the baseline
 litmus: packages-litmus build ## the conformance suite, anonymous and with a user
 	@scripts/test.sh litmus
 
-clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree
+clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, curl and requests with passwords
 	@scripts/test.sh clients
 
 crash: packages-crash build debug ## kill the server at every step of every change

@@ -54,7 +54,7 @@ let package = Package(
         library("DavitHTTP"),
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
-        library("DavitServer", ["DavitZlib", "DavitHTTP"]),
+        library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
@@ -91,7 +91,7 @@ let package = Package(
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
-        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
+        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
         tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
@@ -110,7 +110,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitServer", "DavitSystem"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,16 +1,30 @@
 public import DavitFileStore
+public import DavitServer
 public import DavitSystem
 
 /// How a server listens, who may come in, and where its state is kept.
 public struct Configuration: Sendable {
     /// Somebody who may use the share.
     public struct Account: Hashable, Sendable {
+        /// What is known of the password.
+        public enum Secret: Hashable, Sendable {
+            /// All of it. The server does not keep it; who made the configuration may.
+            case password(String)
+            /// A text that `davit password` has printed, without the name: `$scrypt$…` or `$digest$…`.
+            case hash(String)
+        }
+
         public var name: String
-        public var password: String
+        public var secret: Secret
 
         public init(name: String, password: String) {
             self.name = name
-            self.password = password
+            secret = .password(password)
+        }
+
+        public init(name: String, hash: String) {
+            self.name = name
+            secret = .hash(hash)
         }
     }
 
@@ -22,6 +36,8 @@ public struct Configuration: Sendable {
     public var stateFolder: String?
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
+    /// What clients are asked for, where there are accounts.
+    public var authentication = AuthenticationSettings()
     /// Answers 403 to every method that could change something.
     public var isReadOnly = false
     /// What a proxy in front of this server is called: `https://files.example.com`.

@@ -23,6 +23,9 @@ public final class WebServer: Sendable {
     /// Held as long as the server lives: nobody else may use the state meanwhile.
     private let folder: OwnedFolder
     private let log: Log
+    /// Nil without accounts.
+    let authentication: Authentication?
+    let authenticationSettings: AuthenticationSettings
     /// Absent before the start, and where the folder cannot have a socket.
     private let control = AtomicLazyReference<ControlServer>()
     private let isStopping = Atomic<Bool>(false)
@@ -43,13 +46,13 @@ public final class WebServer: Sendable {
         var transport = configuration.transport(log: log)
         transport.upkeep = { [resources] in resources.closeUnusedFiles() }
         let application = WebDAVHandler(share: share, page: FolderListing())
-        if configuration.accounts.isEmpty {
-            let guarded = HostGuard(names: try configuration.publicHosts(), next: application)
+        authenticationSettings = configuration.authentication
+        authentication = try configuration.makeAuthentication(pool, log)
+        if let authentication {
+            let guarded = application.behind(authentication)
             http = HTTPServer(configuration: transport, handler: guarded, pool: pool, log: log)
         } else {
-            let guarded = BasicAuthentication(
-                accounts: try configuration.checkedAccounts(), optionsFields: OptionsMethod.complianceFields,
-                next: application)
+            let guarded = HostGuard(names: try configuration.publicHosts(), next: application)
             http = HTTPServer(configuration: transport, handler: guarded, pool: pool, log: log)
         }
     }

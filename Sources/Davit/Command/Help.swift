@@ -1,12 +1,13 @@
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check
+    case davit, serve, check, password
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
         case .check: Self.checkText
+        case .password: Self.passwordText
         }
     }
 
@@ -15,11 +16,13 @@ package enum Help: Hashable, Sendable {
 
         usage: davit serve FOLDER [OPTION...]
                davit check FOLDER [OPTION...]
+               davit password [NAME] [OPTION...]
                davit --help | --version
 
         commands:
           serve FOLDER      share a folder; 'davit serve --help' lists its options
           check FOLDER      look whether the locks and properties of a folder are stored soundly
+          password [NAME]   make a line for a file of users, which does not hold the password
 
         example:
           davit serve /srv/files --user anna:secret --host 0.0.0.0
@@ -39,6 +42,19 @@ package enum Help: Hashable, Sendable {
 
         """
 
+    private static let passwordText = """
+        usage: davit password [NAME] [--digest] [--realm TEXT]
+
+        Asks for a password, or reads it from the first line of standard input, and prints a line for the
+        file of 'davit serve --user-file': NAME and a hash of the password, or the hash alone without NAME.
+
+          --digest                Digest secrets instead, for clients that do not send passwords; whoever
+                                  has them can log in, so keep the file as you would keep the password
+          --realm TEXT            for --digest: what the server gets as --realm (default: davit)
+          --help                  this text
+
+        """
+
     private static let serveText = """
         usage: davit serve FOLDER [OPTION...]
 
@@ -52,7 +68,10 @@ package enum Help: Hashable, Sendable {
 
         who may use it:
           --user NAME:PASSWORD    an account; may be repeated
-          --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list
+          --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list.
+                                  'davit password' makes lines without the password
+          --auth SCHEMES          what clients are asked for: digest,basic (default), digest or basic
+          --realm TEXT            what the server calls itself when it asks (default: davit)
           --read-only             nothing can be changed
 
         what an answered change survives (always the end of the server, however it ends):
@@ -69,8 +88,8 @@ package enum Help: Hashable, Sendable {
           --help                  this text
 
         Without users, davit listens on loopback hosts only, and answers requests only for an IP address,
-        for localhost, and for the host of a --public-url. Passwords are sent in the clear: outside your own
-        machine, put a proxy with TLS in front.
+        for localhost, and for the host of a --public-url. With Basic passwords are sent in the clear, and the
+        content always is: outside your own machine, put a proxy with TLS in front.
 
         """
 }
