@@ -1,15 +1,18 @@
-internal import DavitEngine
+internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
 
 extension Configuration {
-    /// What stands in front of the share; nil without accounts. Hashes passwords, where hashes alone are kept.
-    func makeAuthentication(_ pool: BlockingPool, _ log: Log) throws(ServerError) -> Authentication? {
+    /// What stands in front of the application; nil without accounts. Hashes passwords, where hashes alone are kept.
+    /// - Parameter fields: what ``Mountable/announcedFields`` says of everything behind.
+    func makeAuthentication(
+        announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log
+    ) throws(ServerError) -> Authentication? {
         guard !accounts.isEmpty else { return nil }
         let checked = try Self.checked(accounts, authentication)
         do throws(Accounts.Problem) {
             return try Authentication(
-                accounts: checked, optionsFields: OptionsMethod.complianceFields, work: PoolWork(pool: pool),
+                accounts: checked, optionsFields: fields, work: PoolWork(pool: pool),
                 report: { address, seconds in
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])
                 },
@@ -47,7 +50,7 @@ extension WebServer {
     ///   go on to count then.
     public func replaceAccounts(_ accounts: [Configuration.Account]) throws(ServerError) {
         guard let authentication, !accounts.isEmpty else { throw .noAccounts }
-        let checked = try Configuration.checked(accounts, authenticationSettings)
+        let checked = try Configuration.checked(accounts, configuration.authentication)
         do throws(Accounts.Problem) { try authentication.replaceAccounts(checked) } catch {
             throw .authenticationNotUsable(error)
         }

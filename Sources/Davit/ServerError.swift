@@ -16,6 +16,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case stateFolderHeld(path: String, byProcess: Int32?)
     /// The database in it cannot be used.
     case stateNotUsable(path: String, reason: String)
+    /// Something else that was to be mounted could not be made.
+    case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
     case accountNotUsable(name: String, Accounts.Problem)
@@ -23,7 +25,9 @@ public enum ServerError: Error, Sendable, Equatable {
     case authenticationNotUsable(Accounts.Problem)
     /// Accounts can be replaced by others, where there are some.
     case noAccounts
-    /// Without accounts only loopback addresses are served.
+    /// It would have a character that is not printable ASCII.
+    case serverNameMalformed(String)
+    /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
     case accountsNeeded(host: String)
     case cannotListen(TransportError)
 }

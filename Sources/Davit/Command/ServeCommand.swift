@@ -12,14 +12,13 @@ struct ServeCommand {
         let configuration = try configuration()
         do throws(ServerError) {
             FileFaults.arm(.start)
-            let server = try WebServer(sharing: options.folder, configuration: configuration)
+            let server = try WebServer(share, configuration: configuration)
             let addresses = try server.start()
             let place = addresses.first.map { "http://\($0.authority)/" } ?? ""
             let others = addresses.dropFirst().map { " and http://\($0.authority)/" }.joined()
             // Before anybody can know that the server is there: the crash tests count from here.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(place)\(others)\n")
-            server.sweepLeftovers()
             ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
@@ -27,17 +26,20 @@ struct ServeCommand {
         }
     }
 
+    private var share: WebDAVShare {
+        WebDAVShare(
+            options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
+            sync: options.sync)
+    }
+
     private func configuration() throws(Failure) -> Configuration {
         var configuration = Configuration()
         configuration.hosts = options.hosts
         configuration.port = options.port
-        configuration.stateFolder = options.stateFolder
         configuration.accounts = try accounts()
         configuration.authentication = options.authentication
-        configuration.isReadOnly = options.isReadOnly
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
-        configuration.sync = options.sync
         configuration.grace = .seconds(options.graceSeconds)
         configuration.stopsOnSignals = true
         return configuration
@@ -83,6 +85,8 @@ extension Failure {
         case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
         case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
         case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .mountNotUsable(let reason): self = .other(reason)
+        case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
