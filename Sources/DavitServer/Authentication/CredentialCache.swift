@@ -2,35 +2,25 @@
 internal import DavitCrypto
 #endif
 
-/// Stands for credentials that were sent: 32 bytes that nobody can turn back into them, or make, without the key.
-struct CredentialKey: Hashable, Sendable {
-    private let high: UInt64
-    private let low: UInt64
-    private let rest: UInt64
-
+/// Makes what credentials are remembered by: 32 bytes that nobody can turn back into them, or make, without the key.
+struct CredentialKeys: Sendable {
     #if TLS
-    /// Nil if OpenSSL refuses; the credentials then are looked at each time.
-    init?(for value: borrowing Span<UInt8>, key: [UInt8]) {
-        guard let code = try? MessageCode.make(for: value, key: key.span), code.count >= 24 else {
-            return nil
-        }
-        high = Self.word(code, at: 0)
-        low = Self.word(code, at: 8)
-        rest = Self.word(code, at: 16)
-    }
+    typealias Key = MessageCoder.Code
 
-    private static func word(_ code: [UInt8], at start: Int) -> UInt64 {
-        var word: UInt64 = 0
-        for index in start..<start + 8 { word = word << 8 | UInt64(code[index]) }
-        return word
+    /// Nil if OpenSSL refuses.
+    private let coder = try? MessageCoder(key: RandomBytes.make(count: 32))
+
+    /// - Parameter value: that of the Authorization field.
+    /// - Returns: nil if OpenSSL refuses; the credentials then are looked at each time.
+    func key(for value: borrowing Span<UInt8>) -> Key? {
+        do throws(CryptoError) { return try coder?.code(for: value) } catch { return nil }
     }
     #else
-    /// Nil: without hashed passwords nothing has to be remembered.
-    init?(for value: borrowing Span<UInt8>, key: [UInt8]) { return nil }
-    #endif
+    enum Key: Hashable, Sendable {}
 
-    /// All bits are equally random.
-    func hash(into hasher: inout Hasher) { hasher.combine(high) }
+    /// Nil: without hashed passwords nothing has to be remembered.
+    func key(for value: borrowing Span<UInt8>) -> Key? { nil }
+    #endif
 }
 
 /// Credentials that were found right or wrong a short time ago.
@@ -56,20 +46,20 @@ struct CredentialCache: Sendable {
     static let limit = 1024
 
     /// Two tables, so that no wrong ones push right ones out.
-    private var right = AgingTable<CredentialKey, Entry>(limit: limit)
-    private var wrong = AgingTable<CredentialKey, Entry>(limit: limit)
+    private var right = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
+    private var wrong = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
 
-    func look(for key: CredentialKey, now: Int64) -> Found? {
+    func look(for key: CredentialKeys.Key, now: Int64) -> Found? {
         if let entry = right[key], entry.expiry > now, let name = entry.name { return .right(name: name) }
         if let entry = wrong[key], entry.expiry > now { return .wrong }
         return nil
     }
 
-    mutating func keep(_ key: CredentialKey, right name: String, now: Int64) {
+    mutating func keep(_ key: CredentialKeys.Key, right name: String, now: Int64) {
         right.set(Entry(name: name, expiry: now + Self.rightLifetime), for: key)
     }
 
-    mutating func keep(wrong key: CredentialKey, now: Int64) {
+    mutating func keep(wrong key: CredentialKeys.Key, now: Int64) {
         wrong.set(Entry(name: nil, expiry: now + Self.wrongLifetime), for: key)
     }
 }
