@@ -5,18 +5,20 @@ internal import DavitCrypto
 /// Makes what credentials are remembered by: 32 bytes that nobody can turn back into them, or make, without the key.
 struct CredentialKeys: Sendable {
     #if TLS
-    typealias Key = MessageCoder.Code
+    typealias Key = KeyedDigest.Code
 
     /// Nil if OpenSSL refuses.
-    private let coder = try? MessageCoder(key: RandomBytes.make(count: 32))
+    private let digest = try? KeyedDigest(key: RandomBytes.make(count: 16))
 
     /// - Parameter value: that of the Authorization field.
     /// - Returns: nil if OpenSSL refuses; the credentials then are looked at each time.
     func key(for value: borrowing Span<UInt8>) -> Key? {
-        do throws(CryptoError) { return try coder?.code(for: value) } catch { return nil }
+        do throws(CryptoError) { return try digest?.code(for: value) } catch { return nil }
     }
     #else
-    enum Key: Hashable, Sendable {}
+    struct Key: Hashable, Sendable {
+        private init() {}
+    }
 
     /// Nil: without hashed passwords nothing has to be remembered.
     func key(for value: borrowing Span<UInt8>) -> Key? { nil }

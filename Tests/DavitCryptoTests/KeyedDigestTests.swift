@@ -1,25 +1,24 @@
 #if TLS
 import DavitCrypto
-import Synchronization
 import Testing
 
-struct MessageCoderTests {
+struct KeyedDigestTests {
     /// Lengths around those of the blocks of SHA-256.
-    @Test(arguments: [0, 1, 32, 63, 64])
-    func makesTheSameCodesAsTheOneShotFunction(keyLength: Int) throws {
+    @Test(arguments: [0, 1, 16, 64])
+    func isTheDigestOfBoth(keyLength: Int) throws {
         let key = (0..<keyLength).map { UInt8($0) }
-        let coder = try MessageCoder(key: key)
+        let coder = try KeyedDigest(key: key)
         for length in [0, 1, 40, 54, 55, 56, 63, 64, 65, 119, 120, 1000] {
             let message = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 7) }
             let code = try coder.code(for: message.span)
-            #expect(try code.bytes == MessageCode.make(for: message.span, key: key.span))
+            #expect(try code.bytes == Digest.of(key + message, .sha256))
             #expect(try coder.code(for: message.span) == code)
             #expect(try coder.code(for: (message + [0]).span) != code)
         }
     }
 
     @Test func manyMayUseOne() async throws {
-        let coder = try MessageCoder(key: Array("key".utf8))
+        let coder = try KeyedDigest(key: Array("key".utf8))
         let wanted = try (0..<100).map { number in try coder.code(for: [UInt8(number)].span) }
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<8 {

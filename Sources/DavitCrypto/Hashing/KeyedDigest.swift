@@ -2,11 +2,12 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// HMAC with SHA-256, as ``MessageCode``, under one key and for many short messages.
+/// SHA-256 of a key and a message behind it, for looking up secrets that come again and again.
 ///
-/// Keeps its digest context: OpenSSL's one-shot functions make ten allocations each time. Who comes while another
-/// thread uses it makes one for himself.
-@safe package final class MessageCoder: Sendable {
+/// The codes must stay in this process: who sees one could make that of a longer message, which ``MessageCode``
+/// prevents with a second pass. Keeps its digest context: OpenSSL's one-shot functions make allocations each
+/// time. Who comes while another thread uses it makes one for himself.
+@safe package final class KeyedDigest: Sendable {
     /// The code of a message.
     package struct Code: Hashable, Sendable {
         private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -25,22 +26,16 @@ internal import Synchronization
         package var bytes: [UInt8] { unsafe withUnsafeBytes(of: words) { unsafe Array($0) } }
     }
 
-    private static let blockLength = 64
     private static let codeLength = 32
 
-    /// The key, combined with the two pads (RFC 2104 §2).
-    private let inner: [UInt8]
-    private let outer: [UInt8]
+    private let key: [UInt8]
     private let lock = Mutex(())
     /// Used by whoever has `lock`.
     nonisolated(unsafe) private let context: OpaquePointer
 
-    /// - Parameter key: 64 bytes at most; further ones do not count.
+    /// - Parameter key: 16 random bytes, with which a message of 39 bytes is one block.
     package init(key: [UInt8]) throws(CryptoError) {
-        let padded =
-            key.prefix(Self.blockLength) + [UInt8](repeating: 0, count: max(0, Self.blockLength - key.count))
-        inner = padded.map { $0 ^ 0x36 }
-        outer = padded.map { $0 ^ 0x5C }
+        self.key = key
         unsafe context = try Self.makeContext()
     }
 
@@ -71,21 +66,14 @@ internal import Synchronization
     /// Nil if OpenSSL fails.
     private func make(_ message: UnsafeRawBufferPointer, _ context: OpaquePointer) -> Code? {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.codeLength, alignment: 8) { code in
-            guard unsafe digest(inner, message, context, code),
-                unsafe digest(outer, UnsafeRawBufferPointer(code), context, code)
+            guard unsafe EVP_DigestInit_ex2(context, nil, nil) == 1,
+                unsafe EVP_DigestUpdate(context, key, key.count) == 1,
+                unsafe EVP_DigestUpdate(context, message.baseAddress, message.count) == 1,
+                unsafe EVP_DigestFinal_ex(context, code.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
+                    == 1
             else { return nil }
             return unsafe Code(code)
         }
-    }
-
-    private func digest(
-        _ key: [UInt8], _ message: UnsafeRawBufferPointer, _ context: OpaquePointer,
-        _ result: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        unsafe EVP_DigestInit_ex2(context, nil, nil) == 1
-            && EVP_DigestUpdate(context, key, key.count) == 1
-            && EVP_DigestUpdate(context, message.baseAddress, message.count) == 1
-            && EVP_DigestFinal_ex(context, result.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
     }
 }
 #endif
