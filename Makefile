@@ -52,7 +52,7 @@ guard-accept: packages-guard build ## make what the guard finds the baseline
 litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
 	@scripts/test.sh litmus
 
-clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, and HTTPS clients
+clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, clients with passwords, and with HTTPS
 	@scripts/test.sh clients
 
 crash: packages-crash build debug ## kill the server at every step of every change

@@ -56,7 +56,7 @@ let package = Package(
         library("DavitHTTP"),
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
-        library("DavitServer", ["DavitZlib", "DavitHTTP"]),
+        library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
         // The one target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
@@ -111,7 +111,7 @@ let package = Package(
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
-        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
+        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
             of: "DavitTransport",
@@ -141,7 +141,9 @@ let package = Package(
                 "DavitTesting", "DavitTransport", "DavitEngine", "DavitFileStore", "DavitStore",
                 "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
             ]),
-        tests(of: "Davit", ["DavitTesting", "DavitCrypto", "DavitFileStore", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "Davit",
+            ["DavitTesting", "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

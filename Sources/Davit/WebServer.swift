@@ -22,6 +22,8 @@ public final class WebServer: Sendable {
     #endif
     let reloads = ReloadActions()
     private let pool: BlockingPool
+    /// Nil without accounts.
+    let authentication: Authentication?
     private let environment: ServerEnvironment
     private let bound = Mutex<[BoundAddress]>([])
     private let isEnding = Atomic<Bool>(false)
@@ -40,7 +42,9 @@ public final class WebServer: Sendable {
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
-            let front = try configuration.front(of: application, announcing: root.announcedFields)
+            authentication = try configuration.makeAuthentication(
+                announcing: root.announcedFields, pool, log)
+            let front = try configuration.front(of: application, behind: authentication)
             var transport = configuration.transport(log: log)
             transport.upkeep = { environment.upkeep() }
             if configuration.reloadsOnHangUp { transport.onHangUp = { [reloads] in reloads.run() } }

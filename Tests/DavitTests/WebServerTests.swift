@@ -102,12 +102,48 @@ struct WebServerTests {
             for target in ["/hello", "/files/", "/more/files/", "/nothing"] {
                 let answer = try client.send("GET \(target)")
                 #expect(answer.status == 401)
-                #expect(answer["WWW-Authenticate"]?.hasPrefix("Basic realm=") == true)
+                #expect(answer.text.contains(#"WWW-Authenticate: Basic realm="davit""#))
             }
             #expect(try client.send("GET /hello", [field]).content == "Hello")
             #expect(try client.send("PROPFIND /files", [field, "Depth: 0"]).status == 207)
             #expect(try client.send("OPTIONS /")["DAV"] != nil)
         }
+    }
+
+    @Test func accountsCanBeReplacedWhileTheServerRuns() throws {
+        let configuration = Self.configuration { $0.accounts = [.init(name: "anna", password: "secret")] }
+        let server = try WebServer(configuration: configuration, routes)
+        let (old, new) = ("Authorization: Basic YW5uYTpzZWNyZXQ=", "Authorization: Basic YW5uYTpvdGhlcg==")
+        try serve(server) { client throws in
+            #expect(try client.send("GET /hello", [old]).status == 200)
+            try server.replaceAccounts([.init(name: "anna", password: "other")])
+            #expect(try client.send("GET /hello", [old]).status == 401)
+            #expect(try client.send("GET /hello", [new]).status == 200)
+            // Nobody at all is no list, and a wrong one changes nothing.
+            #expect(throws: ServerError.noAccounts) { try server.replaceAccounts([]) }
+            #expect(throws: ServerError.accountNotUsable(name: "", .badName)) {
+                try server.replaceAccounts([.init(name: "", password: "x")])
+            }
+            #expect(throws: ServerError.accountNotUsable(name: "anna", Self.ofAHash)) {
+                try server.replaceAccounts([.init(name: "anna", hash: "$2y$05$x")])
+            }
+            #expect(try client.send("GET /hello", [new]).status == 200)
+        }
+    }
+
+    private static var ofAHash: Accounts.Problem {
+        var settings = AuthenticationSettings()
+        settings.schemes = [.digestMD5]
+        return settings.problem ?? .badHash
+    }
+
+    @Test func aServerWithoutAccountsGetsNone() throws {
+        let server = try WebServer(configuration: Self.configuration(), routes)
+        #expect(throws: ServerError.noAccounts) {
+            try server.replaceAccounts([.init(name: "anna", password: "x")])
+        }
+        server.shutdown()
+        server.waitUntilStopped()
     }
 
     /// Appends its name to `Server-Timing`.
