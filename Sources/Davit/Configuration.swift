@@ -43,10 +43,15 @@ public struct Configuration: Sendable {
     /// The value of `Server`, printable ASCII; nil leaves the field out.
     public var serverName: String? = "davit"
 
+    /// Lets pages of other origins use the server.
+    public var cors: CORS?
+    /// Takes POST requests from pages of other sites than those of ``cors``; else they are 403, see
+    /// ``DavitServer/CrossSiteGuard``.
+    public var allowsCrossSiteForms = false
     /// Sees requests once they are known to come from somebody who may come in, and before any route. The first one
     /// sees them first.
     public var middleware: [any Middleware] = []
-    /// Sees all requests, before authentication: for CORS, whose preflights have no credentials.
+    /// Sees all requests, before authentication.
     public var outerMiddleware: [any Middleware] = []
 
     /// Threads that serve connections; 0 for one per core.

@@ -118,23 +118,26 @@ public final class WebServer: Sendable {
         ended.countDown()
     }
 
+    /// Returns when the server has stopped, as the one that blocks; holds a thread meanwhile.
+    public func waitUntilStopped() async {
+        let waiting = BlockingPool(threads: 1)
+        let end: @Sendable () -> Void = { self.waitUntilStopped() }
+        _ = await waiting.run { end() }
+        waiting.shutdown()
+    }
+
     /// Stops accepting, and returns when requests in flight have ended, or were cut after the grace time.
     public func stop() async {
         shutdown()
-        await waitingUntilStopped()
+        await waitUntilStopped()
     }
 
     /// Listens, and returns when the server has stopped.
     public func run() async throws(ServerError) {
         try start()
-        await waitingUntilStopped()
+        await waitUntilStopped()
     }
 
-    private func waitingUntilStopped() async {
-        let waiting = BlockingPool(threads: 1)
-        _ = await waiting.run { self.waitUntilStopped() }
-        waiting.shutdown()
-    }
 }
 
 extension ServerEnvironment {

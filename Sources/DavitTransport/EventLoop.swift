@@ -133,9 +133,7 @@ internal import Synchronization
         switch event.token {
         case EventToken.wake: takeInbox()
         case EventToken.signal: onSignal?()
-        case EventToken.hangUp:
-            queue.takeHangUp()
-            onHangUp?()
+        case EventToken.hangUp: onHangUp?()
         default: members.member(event.token)?.eventArrived(event)
         }
     }

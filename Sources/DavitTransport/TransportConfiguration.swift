@@ -58,8 +58,7 @@ public struct TransportConfiguration: Sendable {
     public var serverName: String? = "davit"
     /// How long requests in flight may go on after ``HTTPServer/shutdown()``.
     public var grace: Duration = .seconds(30)
-    /// SIGTERM and SIGINT shut the server down. They are blocked in the thread that starts the server, and
-    /// in all threads it starts later.
+    /// SIGTERM and SIGINT shut the server down. What the process did with them before is replaced.
     public var stopsOnSignals = false
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?

@@ -49,3 +49,13 @@ class Davit(Server):
 
 class SecureDavit(Davit):
     is_secure = True
+class Website(Davit):
+    """The example of a static website, which lies beside the command."""
+
+    lock_durability = property_durability = None
+
+    def start(self):
+        website = os.path.join(os.path.dirname(self.setup.davit), "Website")
+        if not os.access(website, os.X_OK):
+            raise RuntimeError(f"no website at {website}; build the product Website first")
+        return self.spawn([website, self.root, str(self.port)])

@@ -81,3 +81,9 @@ class RoomyNginx(Nginx):
     """With a table for as many idle connections; its size is what it costs."""
 
     connections = 12_288
+
+
+class WebsiteNginx(Nginx):
+    """Sends a compressed file that lies beside the plain one."""
+
+    cache = "gzip_static on; gzip_vary on;"

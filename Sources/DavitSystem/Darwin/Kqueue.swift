@@ -41,8 +41,6 @@ internal import Darwin
 
     package func watchHangUp() throws(SystemError) { try report([SIGHUP], EventToken.hangUp) }
 
-    package func takeHangUp() {}
-
     private func report(_ numbers: [Int32], _ token: UInt64) throws(SystemError) {
         for number in numbers {
             // EVFILT_SIGNAL reports next to the disposition, so that the default one must go.

@@ -45,29 +45,16 @@ internal import Musl
     }
 
     package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
-        // Never read: a signal that stops one server of the process stops them all.
-        signals = try report(numbers, EventToken.signal)
+        let descriptor = try SignalPipe.watch(numbers)
+        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.signal)
+        signals = consume descriptor
     }
 
     package func watchHangUp() throws(SystemError) {
-        hangUps = try report([SIGHUP], EventToken.hangUp)
-    }
-
-    package func takeHangUp() {
-        guard let number = hangUps?.rawValue else { return }
-        var taken = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        while unsafe read(number, &taken, size) > 0 {}
-    }
-
-    private func report(_ numbers: [Int32], _ token: UInt64) throws(SystemError) -> FileDescriptor {
-        var set = Signals.block(numbers)
-        let descriptor = FileDescriptor(
-            owning: try checked("signalfd") {
-                unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-            })
-        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, token)
-        return descriptor
+        let descriptor = try HangUpCounter.watch()
+        // Edge-triggered: each signal is a new event for every queue, so that the counter need not be read.
+        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.hangUp)
+        hangUps = consume descriptor
     }
 
     package func wait(milliseconds: Int32) -> Int {
