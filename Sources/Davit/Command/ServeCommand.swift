@@ -14,6 +14,9 @@ struct ServeCommand {
             FileFaults.arm(.start)
             let server = try WebServer(share, configuration: configuration)
             stopWithTerminal(server)
+            server.onReload { [weak server] in
+                if let server { replaceAccounts(of: server) }
+            }
             let addresses = try server.start()
             let places = addresses.map { "\(configuration.scheme)://\($0.authority)/" }.joined(
                 separator: " and ")
@@ -38,6 +41,19 @@ struct ServeCommand {
         guard StandardStreams.hasTerminal else { return }
         server.onReload { [weak server] in
             if !StandardStreams.hasTerminal { server?.shutdown() }
+        }
+    }
+
+    /// Those that are in use stay where the new ones cannot be used.
+    private func replaceAccounts(of server: WebServer) {
+        guard options.userFile != nil else { return }
+        do throws(Failure) {
+            let accounts = try accounts()
+            do throws(ServerError) { try server.replaceAccounts(accounts) } catch {
+                throw Failure(error, folder: options.folder)
+            }
+        } catch {
+            StandardStreams.writeError(ErrorText.of(error))
         }
     }
 
