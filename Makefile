@@ -52,7 +52,7 @@ guard-accept: packages-guard build ## make what the guard finds the baseline
 litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
 	@scripts/test.sh litmus
 
-clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, and HTTPS clients
+clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, clients with passwords, and with HTTPS
 	@scripts/test.sh clients
 
 crash: packages-crash build debug ## kill the server at every step of every change
@@ -60,6 +60,7 @@ crash: packages-crash build debug ## kill the server at every step of every chan
 
 bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
 	$(SWIFT) build $(RELEASE_FLAGS:davit=Website)
+	$(SWIFT) build $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
 	    $(if $(DOC),--markdown docs/performance.md)
 

@@ -32,6 +32,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Davit", targets: ["Davit"]),
+        // Apart, because it brings Foundation along.
+        .library(name: "DavitJSON", targets: ["DavitJSON"]),
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
     traits: [
@@ -54,7 +56,9 @@ let package = Package(
         library("DavitHTTP"),
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
-        library("DavitServer", ["DavitZlib", "DavitHTTP"]),
+        library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        // The one target that may import Foundation.
+        library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
@@ -91,6 +95,10 @@ let package = Package(
         .executableTarget(
             name: "Website", dependencies: ["Davit"], path: "Examples/Website", swiftSettings: strict),
 
+        // Files from a form in a browser; also for `make bench`.
+        .executableTarget(
+            name: "Uploads", dependencies: ["Davit"], path: "Examples/Uploads", swiftSettings: strict),
+
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",
@@ -109,10 +117,13 @@ let package = Package(
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
-        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
+        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
             of: "DavitTransport",
-            ["DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL]),
+            [
+                "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL,
+            ]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
@@ -121,8 +132,8 @@ let package = Package(
         tests(
             of: "DavitEngine",
             [
-                "DavitTesting", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitServer",
-                "DavitSystem", "DavitHTTP",
+                "DavitTesting", "DavitZlib", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV",
+                "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(
             of: "DavitPage",
@@ -139,8 +150,7 @@ let package = Package(
         tests(
             of: "Davit",
             [
-                "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore", "DavitServer",
-                "DavitSystem",
+                "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem",
                 "DavitHTTP", "TwoServers",
             ]),
     ],

@@ -91,6 +91,8 @@ TARGETS = [
     *at_most(1.0, "nginx", "propfind-1k", "propfind-100k", measure="wall"),
     *figure(3, "ms", 1e3, "first_byte", "propfind-100", "propfind-1k", "propfind-10k", "propfind-100k"),
     *figure(8, "MiB", 1 / MIB, "over_idle", "propfind-100k"),
+    *at_least(0.8, "davit", "up-form", who="davit form"),
+    Target("up-form", "over_idle", 16, unit="MiB", scale=1 / MIB, who="davit form"),
     *at_least(1.2, "lighttpd", "propfind-tree"),
     *at_least(4, "Apache", "dead", "proppatch"),
     *at_least(30, "lighttpd", "lock", "lock8"),

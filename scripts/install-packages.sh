@@ -9,7 +9,7 @@ packages_for() {
         build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config ;;
         guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
-        clients) echo cadaver rclone davfs2 curl openssl python3 wget ;;
+        clients) echo cadaver rclone davfs2 curl openssl python3 python3-requests wget ;;
         crash) echo python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs python3 ;;

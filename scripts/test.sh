@@ -54,11 +54,20 @@ suite_build() {
     section "build: release"
     # The product's own name in the log of make; the flags are those of `make build`.
     step "release build" make --no-print-directory build
+    step "the command is built without Foundation" without_foundation
     section "build: debug"
     step "debug build" "$SWIFT" build "${swift_flags[@]}" --build-tests
     section "build: without traits"
     # With nothing but what Apple's SDKs hold; a folder of its own, so that the other builds stay as they are.
     step "build without traits" "$SWIFT" build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
+}
+
+# Foundation would be some 40 MB, and tables that are read at start. Only the product DavitJSON has it.
+without_foundation() {
+    [ -x .build/release/davit ] || { echo "there is no release build to look at"; return 1; }
+    if ldd .build/release/davit | grep -i foundation; then return 1; fi
+    if nm .build/release/davit | grep -m 3 -E 'FoundationEssentials|6Foundation|_CFRuntime'; then return 1; fi
+    nm .build/release/davit | grep -q DavitServer || { echo "the symbols were stripped: nothing to see"; return 1; }
 }
 
 suite_unit() {

@@ -9,12 +9,25 @@ public struct Configuration: Sendable {
 
     /// Somebody who may come in.
     public struct Account: Hashable, Sendable {
+        /// What is known of the password.
+        public enum Secret: Hashable, Sendable {
+            /// All of it. The server does not keep it; who made the configuration may.
+            case password(String)
+            /// A text that `davit password` has printed, without the name: `$scrypt$…` or `$digest$…`.
+            case hash(String)
+        }
+
         public var name: String
-        public var password: String
+        public var secret: Secret
 
         public init(name: String, password: String) {
             self.name = name
-            self.password = password
+            secret = .password(password)
+        }
+
+        public init(name: String, hash: String) {
+            self.name = name
+            secret = .hash(hash)
         }
     }
 
@@ -24,8 +37,15 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 8080
     /// Nil for HTTP without TLS.
     public var tls: TLS?
+    /// Where content goes that handlers want as files and that is too long for memory; nil for what `TMPDIR` names,
+    /// else `/var/tmp`. On the volume where such files are moved to, nothing has to be copied.
+    public var temporaryFolder: String?
+    /// Codes what is made, not what is stored, with gzip for clients that ask; see ``DavitServer/Compression``.
+    public var compresses = true
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
+    /// What clients are asked for, where there are accounts.
+    public var authentication = AuthenticationSettings()
     /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.
     /// For what everybody may see and do: a share that is not read-only can then be changed by everybody.
     public var allowsAnonymousVisitors = false

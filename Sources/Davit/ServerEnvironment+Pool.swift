@@ -3,9 +3,11 @@ internal import DavitSite
 internal import DavitSystem
 
 extension ServerEnvironment {
-    init(publicHosts: [String], pool: BlockingPool, log: Log) {
+    init(publicHosts: [String], storage: DiskStorage, pool: BlockingPool, log: Log) {
+        let work = PoolWork(pool: pool)
         self.init(
-            work: PoolWork(pool: pool), publicHosts: publicHosts, background: { pool.start($0) },
+            work: work, publicHosts: publicHosts,
+            temporaryFiles: TemporaryFiles(storage: storage, work: work), background: { pool.start($0) },
             log: { severity, message, details in
                 switch severity {
                 case .error: log.error(message, details)

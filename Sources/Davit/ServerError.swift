@@ -21,6 +21,10 @@ public enum ServerError: Error, Sendable, Equatable {
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
     case accountNotUsable(name: String, Accounts.Problem)
+    /// The realm or the schemes make no sense, or no scheme is left that every account can use.
+    case authenticationNotUsable(Accounts.Problem)
+    /// Accounts can be replaced by others, where there are some.
+    case noAccounts
     /// It would have a character that is not printable ASCII.
     case serverNameMalformed(String)
     /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
@@ -29,5 +33,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case certificateNotUsable(path: String?, reason: String)
     /// ``Configuration/tls`` is set, and this build has no TLS (package trait `TLS`).
     case noTLS
+    /// The folder for content on its way in cannot be opened.
+    case temporaryFolderNotUsable(path: String, SystemError)
     case cannotListen(TransportError)
 }

@@ -22,6 +22,8 @@ public final class WebServer: Sendable {
     let certificates: ServerCertificates?
     #endif
     let reloads = ReloadActions()
+    /// Nil without accounts.
+    let authentication: Authentication?
     private let residents: Residents
 
     /// Serves one thing at the root, a ``WebDAVShare`` or any handler. Opens what it needs; listens to nothing yet.
@@ -33,12 +35,15 @@ public final class WebServer: Sendable {
         let log = Log(level: configuration.logLevel)
         let pool = BlockingPool()
         let environment = ServerEnvironment(
-            publicHosts: try configuration.publicHosts(), pool: pool, log: log)
+            publicHosts: try configuration.publicHosts(),
+            storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
         let residents = Residents(environment, pool)
         let life = ServerLife(configuration.lifecycle)
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
-            let front = try configuration.front(of: application, announcing: root.announcedFields)
+            authentication = try configuration.makeAuthentication(
+                announcing: root.announcedFields, pool, log)
+            let front = try configuration.front(of: application, behind: authentication)
             var transport = configuration.transport(log: log)
             transport.upkeep = { environment.upkeep() }
             transport.occupancy = { [weak life] in life?.occupancyChanged($0) }

@@ -150,25 +150,11 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         } else {
             try storing(absent: .missingAncestor) { () throws(SystemError) in
                 isReplacing
-                    ? try linkOver(name, in: folder.directory)
+                    ? try file.linkUnnamed(over: name, in: folder.directory)
                     : try file.linkUnnamed(to: folder.directory, as: name)
             }
         }
         if isReplacing { share.kept.forget(place.path) }
         try share.sync.names(in: folder.directory)
-    }
-
-    /// An unnamed file can only be linked to a free name; so it gets a reserved one first.
-    private func linkOver(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(SystemError) {
-        let reserved = ReservedName.random()
-        // Before it has the name: no sweep comes in between.
-        _ = try? file.tryLock()
-        try file.linkUnnamed(to: directory, as: reserved.bytes)
-        do {
-            try directory.rename(reserved.bytes, to: directory, as: name)
-        } catch {
-            try? directory.unlink(reserved.bytes)
-            throw error
-        }
     }
 }

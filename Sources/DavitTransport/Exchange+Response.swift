@@ -192,6 +192,10 @@ extension Exchange {
 extension Exchange {
     /// While so much of the buffer is free, more is collected in the hope of the end.
     private static let collectFreeBytes = 16 * 1024
+    /// When it took so much to make it, it goes out.
+    private static let collectEffortBytes = 48 * 1024
+    /// Bytes that are copied in the time in which one is worked on.
+    private static let effortRatio = 4
 
     private nonisolated(nonsending) func write(
         _ response: HTTPResponse, stream: any BodyStream
@@ -215,11 +219,13 @@ extension Exchange {
     private nonisolated(nonsending) func collect(
         _ stream: any BodyStream, into buffer: IOBuffer
     ) async throws(HTTPError) -> Bool {
+        var effort = 0
         while buffer.freeCount >= Self.collectFreeBytes {
             let before = buffer.count
             try await stream.next(into: buffer)
             if buffer.count == before { return true }
-            if stream.isLive { return false }
+            effort += stream.effortBytes
+            if stream.isLive || effort >= Self.collectEffortBytes { return false }
         }
         return false
     }
@@ -243,7 +249,7 @@ extension Exchange {
             isFirst = false
             try await connection.sendComposed(followedBy: buffer)
             progress.contentBytes += Int64(buffer.count)
-            await connection.giveTurn(after: buffer.count)
+            await connection.giveTurn(after: max(buffer.count, stream.effortBytes * Self.effortRatio))
             buffer.removeAll()
             try await stream.next(into: buffer)
         }
@@ -256,7 +262,7 @@ extension Exchange {
         while buffer.count > 0 {
             try await connection.sendComposed(followedBy: buffer)
             progress.contentBytes += Int64(buffer.count)
-            await connection.giveTurn(after: buffer.count)
+            await connection.giveTurn(after: max(buffer.count, stream.effortBytes * Self.effortRatio))
             buffer.removeAll()
             try await stream.next(into: buffer)
         }

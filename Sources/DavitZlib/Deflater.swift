@@ -2,7 +2,8 @@ internal import CZlib
 
 /// Compresses one stream of bytes, piece by piece (RFC 1950, 1951, 1952).
 ///
-/// All memory is taken when it is made: 262 KiB, or less where less is expected. A call allocates nothing.
+/// All memory is taken when it is made, eight times the window: 256 KiB, or less where less is expected. A call allocates
+/// nothing.
 @safe public struct Deflater: ~Copyable {
     public enum Format: Sendable {
         /// RFC 1952, without name and time: the coding `gzip`.
@@ -31,8 +32,11 @@ internal import CZlib
     ///     at 200 MB/s.
     ///   - expectedBytes: how long the input will be, if known; more may come. Short input needs as little as 10 KiB of
     ///     memory.
-    public init(_ format: Format, level: Int = 1, expectedBytes: Int? = nil) throws(OutOfMemory) {
-        let bits = Self.windowBits(for: expectedBytes)
+    ///   - windowBits: at most so large is the window, 2 to this power, from 9 to 15. A multistatus gets no longer with 13.
+    public init(
+        _ format: Format, level: Int = 1, expectedBytes: Int? = nil, windowBits: Int32 = 15
+    ) throws(OutOfMemory) {
+        let bits = min(Self.windowBits(for: expectedBytes), max(windowBits, 9))
         let signedBits =
             switch format {
             case .gzip: bits + 16

@@ -94,7 +94,7 @@ END
 check "the execute bit is clear" test ! -x "$share/work/two.txt"
 
 curl_login=()
-[ -z "$user" ] || curl_login=(--user "$user:$password")
+[ -z "$user" ] || curl_login=(--anyauth --user "$user:$password")
 # stranger STATUS: what a PUT without the lock's token is answered, by another client.
 stranger() {
     local status

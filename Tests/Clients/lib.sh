@@ -1,7 +1,7 @@
 # What the client tests share. A test sources this file, calls `begin NAME "$@"`, then `check`s, then `finish`.
 #
 # After begin: $work is a folder that goes away at the end, $share the folder davit serves at $server_url,
-# $tree the source tree, $user and $password the log-in or "" when anonymous.
+# $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "".
 # shellcheck shell=bash
 
 set -euo pipefail
@@ -14,19 +14,21 @@ clients_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # The longest any single call of a client may take; only a hang meets it.
 limit=${LIMIT_SECONDS:-240}
 
-# begin CLIENT [--user NAME:PASSWORD] [--davit PATH]
+# begin CLIENT [--user NAME:PASSWORD] [--auth SCHEMES] [--davit PATH]
 begin() {
-    client=$1 user='' password=''
+    client=$1 user='' password='' schemes=''
     shift
     export DAVIT=${DAVIT:-$clients_folder/../../.build/release/davit}
     local login=()
     while [ $# -gt 0 ]; do
         case $1 in
             --user) user=${2%%:*} password=${2#*:}; login=(--user "$2"); shift 2 ;;
+            --auth) schemes=$2; shift 2 ;;
             --davit) DAVIT=$2; shift 2 ;;
-            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--davit PATH]" >&2; exit 64 ;;
+            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--auth SCHEMES] [--davit PATH]" >&2; exit 64 ;;
         esac
     done
+    [ -z "$schemes" ] || login+=(--auth "$schemes")
     [ -x "$DAVIT" ] || { echo "$client: no davit at $DAVIT; run 'make build' first" >&2; exit 1; }
     passed=0 failed=0 is_finished=no
     work=$(mktemp -d "${TMPDIR:-/tmp}/davit-$client.XXXXXX")
@@ -54,7 +56,10 @@ leave() {
     rm -rf "$work"
     exit "$status"
 }
-as_user() { [ -z "$user" ] || printf ' with a user'; }
+as_user() {
+    [ -z "$user" ] || printf ' with a user'
+    [ -z "$schemes" ] || printf ' and %s' "$schemes"
+}
 
 # check WHAT COMMAND...: one fact; what the command printed is shown if it fails.
 check() {

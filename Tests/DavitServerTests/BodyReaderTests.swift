@@ -90,24 +90,4 @@ struct BodyReaderTests {
         let fields = [("Content-Encoding", "gzip"), ("Content-Type", Self.urlEncoded)]
         #expect(try await Self.client.send("POST", "/stream", fields, text: "a=1").text == "3")
     }
-
-    @Test func filesGoAwayWithTheirRequest() async throws {
-        let storage = MemoryStorage()
-        let client = RouterTests.client { routes in
-            routes.put("/file", body: .file(in: storage, limitBytes: 1_000_000)) { _, file in
-                .text("\(file.length) \(storage.fileCount)")
-            }
-        }
-        for size in [700, 100_000, 1_000_000] {
-            let bytes = [UInt8](repeating: 7, count: size)
-            #expect(try await client.send("PUT", "/file", body: bytes).text == "\(size) 1")
-            #expect(
-                try await client.send("PUT", "/file", body: PiecewiseBody(bytes, size: 999)).text
-                    == "\(size) 1")
-        }
-        let long = [UInt8](repeating: 7, count: 1_000_001)
-        #expect(try await client.send("PUT", "/file", body: long).status == 413)
-        #expect(try await client.send("PUT", "/file", body: PiecewiseBody(long, size: 5000)).status == 413)
-        #expect(storage.fileCount == 0)
-    }
 }

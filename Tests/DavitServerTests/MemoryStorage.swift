@@ -5,36 +5,100 @@ import Synchronization
 /// Files that are bytes in memory, and a count of those that still are.
 final class MemoryStorage: TemporaryStorage {
     private let files = Mutex(0)
+    private let made = Mutex<[MemoryFile.Log]>([])
+    private let room: Int
+    private let isInMemory: Bool
+
+    /// - Parameters:
+    ///   - room: bytes that a file may have.
+    ///   - isInMemory: has no disk to wait for.
+    init(room: Int = .max, isInMemory: Bool = false) {
+        self.room = room
+        self.isInMemory = isInMemory
+    }
 
     var fileCount: Int { files.withLock { $0 } }
+    /// What was done with each file that was made.
+    var logs: [MemoryFile.Log] { made.withLock { $0 } }
+    /// Readers that use it.
+    var temporaryFiles: TemporaryFiles { TemporaryFiles(storage: self, work: HereAndNow(hops)) }
+    /// Calls for which another thread would have been asked.
+    let hops = Hops()
 
-    func makeFile() async throws(HTTPError) -> MemoryFile {
+    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore {
+        guard expectedBytes ?? 0 <= room else { throw .outOfSpace }
         files.withLock { $0 += 1 }
-        return MemoryFile(self)
+        let log = MemoryFile.Log()
+        made.withLock { $0.append(log) }
+        return MemoryFile(self, log, room: room, isInMemory: isInMemory)
     }
 
     fileprivate func didRemove() { files.withLock { $0 -= 1 } }
 }
 
-final class MemoryFile: TemporaryFile {
+final class MemoryFile: TemporaryStore {
+    final class Log: Sendable {
+        fileprivate let appended = Mutex<[Int]>([])
+        fileprivate let kept = Mutex<[String]>([])
+
+        /// The length of each piece.
+        var pieces: [Int] { appended.withLock { $0 } }
+        var keptPaths: [String] { kept.withLock { $0 } }
+    }
+
     private let storage: MemoryStorage
+    private let log: Log
+    private let room: Int
     private let content = Mutex<[UInt8]>([])
 
-    init(_ storage: MemoryStorage) { self.storage = storage }
+    let isInMemory: Bool
+
+    init(_ storage: MemoryStorage, _ log: Log, room: Int, isInMemory: Bool) {
+        self.isInMemory = isInMemory
+        self.storage = storage
+        self.log = log
+        self.room = room
+    }
 
     deinit { storage.didRemove() }
 
-    var length: Int64 { content.withLock { Int64($0.count) } }
-    var bytes: [UInt8] { content.withLock { $0 } }
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-
-    func append(_ buffer: IOBuffer, _ range: Range<Int>) async throws(HTTPError) {
-        let added = unsafe buffer.withBytes { unsafe Array($0[range]) }
-        content.withLock { $0 += added }
+    func append(_ bytes: UnsafeRawBufferPointer) throws(TemporaryStorageError) {
+        let isFull = content.withLock { content in
+            unsafe content.append(contentsOf: bytes)
+            return content.count > room
+        }
+        if isFull { throw .outOfSpace }
+        log.appended.withLock { $0.append(bytes.count) }
     }
 
-    func read(at offset: Int64, into buffer: IOBuffer) async throws(HTTPError) -> Int {
-        buffer.append(Array(bytes.dropFirst(Int(offset)).prefix(buffer.freeCount)))
+    func read(at offset: Int64, into buffer: IOBuffer) throws(TemporaryStorageError) -> Int {
+        let bytes = content.withLock { Array($0.dropFirst(Int(offset)).prefix(buffer.freeCount)) }
+        return buffer.append(bytes)
+    }
+
+    func keep(at path: String, isReplacing: Bool) throws(TemporaryStorageError) {
+        if path.hasSuffix("/taken"), !isReplacing { throw .alreadyExists }
+        if path.hasSuffix("/") { throw .unusableName }
+        if path.hasSuffix("/broken") { throw .failed(reason: "the disk is on fire") }
+        log.kept.withLock { $0.append(path) }
+    }
+}
+
+final class Hops: Sendable {
+    private let number = Mutex(0)
+    var count: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+}
+
+/// Work on the thread of the caller.
+struct HereAndNow: BlockingWork {
+    private let hops: Hops
+
+    init(_ hops: Hops) { self.hops = hops }
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        hops.add()
+        return work()
     }
 }
 
@@ -42,18 +106,23 @@ final class MemoryFile: TemporaryFile {
 final class PiecewiseBody: RequestBody {
     private var rest: ArraySlice<UInt8>
     private let size: Int
+    private let isCut: Bool
     let declaredLength: Int64?
 
-    /// - Parameter isChunked: the length is not told beforehand.
-    init(_ bytes: [UInt8], size: Int, isChunked: Bool = true) {
+    /// - Parameters:
+    ///   - isChunked: the length is not told beforehand.
+    ///   - isCut: the client goes away behind the last byte.
+    init(_ bytes: [UInt8], size: Int, isChunked: Bool = true, isCut: Bool = false) {
         rest = bytes[...]
         self.size = size
+        self.isCut = isCut
         declaredLength = isChunked ? nil : Int64(bytes.count)
     }
 
     var isPresent: Bool { true }
 
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
+        if rest.isEmpty, isCut { throw .disconnected }
         let taken = buffer.append(Array(rest.prefix(min(size, buffer.freeCount))))
         rest = rest.dropFirst(taken)
         return taken

@@ -54,12 +54,12 @@ struct MiddlewareTests {
 /// The Fetch standard §3.2: pages of other origins.
 struct CORSTests {
     /// In front of authentication, as it should be.
-    static func client() throws -> TestClient<Behind<CORS, BasicAuthentication<Router>>> {
+    static func client() throws -> TestClient<Behind<CORS, Behind<Authentication, Router>>> {
         var accounts = Accounts()
         try accounts.add(name: "anna", password: "open:sesame")
         let router = Router { routes in routes.get("/a") { _ in .text("a") } }
-        let handler = BasicAuthentication(accounts: accounts, next: router)
-            .behind(CORS(origins: ["https://app.example"]))
+        let authentication = try Authentication(accounts: accounts, work: InlineWork())
+        let handler = router.behind(authentication).behind(CORS(origins: ["https://app.example"]))
         return TestClient(handler)
     }
 

@@ -1,6 +1,7 @@
 import DavitHTTP
 import DavitServer
 import DavitTesting
+import Synchronization
 import Testing
 
 struct MultipartFormTests {
@@ -8,11 +9,11 @@ struct MultipartFormTests {
     let storage = MemoryStorage()
 
     private func client(_ limits: MultipartLimits = MultipartLimits()) -> TestClient<Router> {
-        RouterTests.client { routes in
-            routes.post("/", body: .multipart(in: storage, limits: limits)) { _, form in
+        RouterTests.client(files: storage.temporaryFiles) { routes in
+            routes.post("/", body: .multipart(limits: limits)) { _, form in
                 let fields = form.fields.map { "\($0.name)=\($0.value)" }
                 let files = form.files.map { file in
-                    "\(file.name)=\(file.fileName):\(file.contentType?.essence ?? "?"):\(file.content.length)"
+                    "\(file.name)=\(file.fileName):\(file.contentType?.essence ?? "?"):\(file.file.length)"
                 }
                 return .text((fields + files).joined(separator: "|"))
             }
@@ -98,6 +99,10 @@ struct MultipartFormTests {
         ),
         ((0..<4).map { "\(d)a\($0)\r\n\r\n1" }, "multipart/form-data; boundary=b", 413, "3 parts"),
         (
+            (0..<3).map { "\(d)a; filename=x\($0)\r\n\r\n1" }, "multipart/form-data; boundary=b", 413,
+            "2 files"
+        ),
+        (
             ["\(d)a\r\nX: \(String(repeating: "x", count: 100))\r\n\r\n"], "multipart/form-data; boundary=b",
             413, "100 bytes"
         ),
@@ -107,11 +112,99 @@ struct MultipartFormTests {
     func refusesWithAReason(parts: [String], type: String, status: UInt16, reason: String) async throws {
         var limits = MultipartLimits()
         limits.parts = 3
+        limits.files = 2
         limits.partHeadBytes = 100
         limits.fieldBytes = 10
         limits.fileBytes = 5
         let response = try await send(parts, limits: limits, type: type)
         #expect(response.status == status)
         #expect(response.text.contains(reason))
+    }
+
+    static let begin = "--b\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n"
+    static let multipart = [("Content-Type", "multipart/form-data; boundary=b")]
+
+    /// X01: a form is there whole, or its action is not called; also where what is missing is behind the form.
+    @Test(arguments: [0, 1, 3, 20])
+    func aCutFormIsNone(missing: Int) async throws {
+        let whole = Array((Self.begin + "abc\r\n--b--\r\nand something behind it").utf8)
+        let called = Mutex(0)
+        let client = RouterTests.client(files: storage.temporaryFiles) { routes in
+            routes.post("/", body: .multipart()) { _, form in
+                called.withLock { $0 += 1 }
+                return .text("\(form.files.count)")
+            }
+        }
+        let body = PiecewiseBody(Array(whole.dropLast(missing)), size: 7, isCut: missing > 0)
+        if missing == 0 {
+            #expect(try await client.send("POST", "/", Self.multipart, body: body).text == "1")
+        } else {
+            await #expect(throws: HTTPError.disconnected) {
+                try await client.send("POST", "/", Self.multipart, body: body)
+            }
+        }
+        #expect(called.withLock { $0 } == (missing == 0 ? 1 : 0))
+        #expect(storage.fileCount == 0)
+    }
+
+    @Test func whatFollowsAFormHasAnEnd() async throws {
+        let form = Self.begin + "abc\r\n--b--\r\n"
+        let allowed = Array(form.utf8) + [UInt8](repeating: 32, count: 60_000)
+        #expect(
+            try await client().send("POST", "/", Self.multipart, body: PiecewiseBody(allowed, size: 999))
+                .status == 200)
+        let endless = PiecewiseBody(Array(form.utf8) + [UInt8](repeating: 32, count: 3_000_000), size: 9999)
+        let response = try await client().send("POST", "/", Self.multipart, body: endless)
+        #expect(response.status == 400)
+        #expect(response.text.contains("byte \(form.utf8.count - 2)"))
+        // Nor is it all read.
+        #expect(try await endless.read(into: IOBuffer(capacity: 10)) > 0)
+    }
+
+    @Test func aLengthThatNoFormCanHaveIsRefusedUnread() async throws {
+        var limits = MultipartLimits()
+        limits.fileBytes = 1000
+        limits.fieldBytes = 1000
+        limits.parts = 2
+        let body = PiecewiseBody([UInt8](repeating: 45, count: 1 << 20), size: 1 << 20, isChunked: false)
+        let response = try await client(limits).send("POST", "/", Self.multipart, body: body)
+        #expect(response.status == 413)
+        #expect(response.text.contains("bytes"))
+        #expect(try await body.read(into: IOBuffer(capacity: 2 << 20)) == 1 << 20)
+    }
+
+    /// X10: what is longer than the memory of a request goes to a file piece by piece; files share that memory.
+    @Test func longFilesGoToTheDisk() async throws {
+        let short = String(repeating: "s", count: 100_000)
+        let long = String(repeating: "l", count: 300_000)
+        let parts = [short, short, long, short].map { "\(Self.begin)\($0)\r\n" }.joined()
+        let form = parts + "--b--"
+        let client = RouterTests.client(files: storage.temporaryFiles) { [storage] routes in
+            routes.post("/", body: .multipart()) { _, form in
+                var texts: [String] = []
+                for file in form.files {
+                    texts.append("\(try await file.file.bytes() == Array(repeating: 115, count: 100_000))")
+                }
+                return .text(texts.joined(separator: " ") + " \(storage.fileCount)")
+            }
+        }
+        let body = PiecewiseBody(Array(form.utf8), size: 10_000, isChunked: false)
+        let response = try await client.send("POST", "/", Self.multipart, body: body)
+        #expect(response.text == "true true false true 2")
+        // The third short one does not fit beside the two that are there.
+        #expect(storage.logs.map { $0.pieces.reduce(0, +) } == [300_000, 100_000])
+        #expect(storage.logs.flatMap(\.pieces).allSatisfy { $0 <= 1 << 20 })
+        #expect(storage.fileCount == 0)
+    }
+
+    /// Text like a delimiter must not make a call for each.
+    @Test func fileCallsAreFew() async throws {
+        let content = String(repeating: "\r\n--bx", count: 300_000)
+        let form = Self.begin + content + "\r\n--b--"
+        let response = try await client().send(
+            "POST", "/", Self.multipart, body: PiecewiseBody(Array(form.utf8), size: 50_000))
+        #expect(response.text == "f=x:?:\(content.utf8.count)")
+        #expect(storage.logs.count == 1)
+        #expect(storage.logs.flatMap(\.pieces).count < 20)
     }
 }

@@ -6,7 +6,11 @@ import Testing
 
 struct RouterTests {
     /// A client of a router with these routes.
-    static func client(_ build: (inout Routes) -> Void) -> TestClient<Router> { TestClient(Router(build)) }
+    static func client(
+        files: TemporaryFiles = .none, _ build: (inout Routes) -> Void
+    ) -> TestClient<Router> {
+        TestClient(Router(temporaryFiles: files, build))
+    }
 
     static let client = client { routes in
         routes.get("/hello") { request in .text("Hello, \(request.query["name"] ?? "world")") }

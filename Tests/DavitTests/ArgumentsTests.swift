@@ -1,5 +1,6 @@
 import Davit
 import DavitFileStore
+import DavitServer
 import Testing
 
 struct ArgumentsTests {
@@ -26,6 +27,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
+        (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (
             ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
             .serve(
@@ -52,6 +54,18 @@ struct ArgumentsTests {
                     ]
                 })
         ),
+        (
+            ["serve", "/srv", "--auth", "digest,basic"],
+            .serve(options { $0.authentication.schemes = [.digestSHA256, .digestMD5, .basic] })
+        ),
+        (
+            ["serve", "/srv", "--auth=basic,digest-md5", "--realm", "my files"],
+            .serve(
+                options {
+                    $0.authentication.schemes = [.basic, .digestMD5]
+                    $0.authentication.realm = "my files"
+                })
+        ),
         (["serve", "/srv", "--log-level", "access"], .serve(options { $0.logLevel = .access })),
         (["serve", "/srv", "--sync", "data"], .serve(options { $0.sync = .data })),
         (["serve", "/srv", "--sync=full"], .serve(options { $0.sync = .full })),
@@ -60,6 +74,14 @@ struct ArgumentsTests {
         (["check", "/srv"], .check(CheckOptions(folder: "/srv"))),
         (["check", "--", "--help"], .check(CheckOptions(folder: "--help"))),
         (["check", "--state-dir", "/s", "/srv"], .check(CheckOptions(folder: "/srv", stateFolder: "/s"))),
+        (["help", "password"], .help(.password)), (["password", "--help"], .help(.password)),
+        (["password"], .password(PasswordOptions())),
+        (["password", "anna"], .password(PasswordOptions(name: "anna"))),
+        (["password", "--", "-a"], .password(PasswordOptions(name: "-a"))),
+        (
+            ["password", "--digest", "anna b", "--realm=x"],
+            .password(PasswordOptions(name: "anna b", isDigest: true, realm: "x"))
+        ),
         (["check", "/srv", "--state-dir=/s"], .check(CheckOptions(folder: "/srv", stateFolder: "/s"))),
     ]
 
@@ -97,6 +119,16 @@ struct ArgumentsTests {
         (["check", "/srv", "--port", "80"], .unknownOption("--port", nearest: nil)),
         (["serve", "/srv", "--user", "anna"], .badUser), (["serve", "/srv", "--user", ":x"], .badUser),
         (["serve", "/srv", "--user", "anna:"], .badUser),
+        (["serve", "/srv", "--auth", "none"], .badScheme("none")),
+        (["serve", "/srv", "--auth", "basic,"], .badScheme("basic,")),
+        (["serve", "/srv", "--auth", "basic,basic"], .badScheme("basic,basic")),
+        (["serve", "/srv", "--auth", "digest,digest-md5"], .badScheme("digest,digest-md5")),
+        (["serve", "/srv", "--auth", "Basic"], .badScheme("Basic")),
+        (["password", "a", "b"], .moreThanOneName("b")), (["password", "--digest"], .missingName),
+        (["password", "a", "--digest=yes"], .unwantedValue(option: "--digest")),
+        (["password", "a", "--realm"], .missingValue(option: "--realm")),
+        (["password", "a", "--user", "x"], .unknownOption("--user", nearest: nil)),
+        (["passwd"], .unknownCommand("passwd", nearest: "password")),
         (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
         (["serve", "/srv", "--sync", "all"], .badSyncLevel("all")),
         // Others could reach these, and nobody is asked for a password.
@@ -116,12 +148,12 @@ struct ArgumentsTests {
     func showsTheCommandThatWasGiven(command: Subcommand) {
         #expect(ErrorText.of(.missingFolder, in: command).contains("davit \(command.rawValue) /srv"))
         #expect(Help.davit.text.contains("\n  \(command.rawValue) "))
-        #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) FOLDER"))
+        #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) "))
     }
 
     static let needValues = [
-        "--host", "--port", "--state-dir", "--user", "--user-file", "--public-url", "--log-level", "--grace",
-        "--tls-cert", "--tls-key", "--tls-client-ca", "--tls-clients",
+        "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--public-url",
+        "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca", "--tls-clients",
     ]
 
     @Test(arguments: needValues)

@@ -12,6 +12,18 @@ struct UserFileTests {
             ])
     }
 
+    /// What `davit password` prints, and what other programs do: those hashes must not become passwords.
+    @Test func knowsHashesFromPasswords() throws {
+        let text = "a:$scrypt$x\nb:$digest$md5=0$davit:x\nc:$2y$05$x\nd:$\ne:$5\n"
+        let users = try UserFile.parse(Array(text.utf8), path: "/u")
+        #expect(
+            users == [
+                .init(name: "a", hash: "$scrypt$x"), .init(name: "b", hash: "$digest$md5=0$davit:x"),
+                .init(name: "c", hash: "$2y$05$x"), .init(name: "d", password: "$"),
+                .init(name: "e", password: "$5"),
+            ])
+    }
+
     static let refused: [(bytes: [UInt8], failure: Failure)] = [
         ([], .userFileEmpty("/u")), (Array("#a:b\n\n".utf8), .userFileEmpty("/u")),
         (Array("a:b\nsecret\n".utf8), .userFileLine("/u", line: 2, problem: "it has no colon")),

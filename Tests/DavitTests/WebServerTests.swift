@@ -102,12 +102,48 @@ struct WebServerTests {
             for target in ["/hello", "/files/", "/more/files/", "/nothing"] {
                 let answer = try client.send("GET \(target)")
                 #expect(answer.status == 401)
-                #expect(answer["WWW-Authenticate"]?.hasPrefix("Basic realm=") == true)
+                #expect(answer.text.contains(#"WWW-Authenticate: Basic realm="davit""#))
             }
             #expect(try client.send("GET /hello", [field]).content == "Hello")
             #expect(try client.send("PROPFIND /files", [field, "Depth: 0"]).status == 207)
             #expect(try client.send("OPTIONS /")["DAV"] != nil)
         }
+    }
+
+    @Test func accountsCanBeReplacedWhileTheServerRuns() throws {
+        let configuration = Self.configuration { $0.accounts = [.init(name: "anna", password: "secret")] }
+        let server = try WebServer(configuration: configuration, routes)
+        let (old, new) = ("Authorization: Basic YW5uYTpzZWNyZXQ=", "Authorization: Basic YW5uYTpvdGhlcg==")
+        try serve(server) { client throws in
+            #expect(try client.send("GET /hello", [old]).status == 200)
+            try server.replaceAccounts([.init(name: "anna", password: "other")])
+            #expect(try client.send("GET /hello", [old]).status == 401)
+            #expect(try client.send("GET /hello", [new]).status == 200)
+            // Nobody at all is no list, and a wrong one changes nothing.
+            #expect(throws: ServerError.noAccounts) { try server.replaceAccounts([]) }
+            #expect(throws: ServerError.accountNotUsable(name: "", .badName)) {
+                try server.replaceAccounts([.init(name: "", password: "x")])
+            }
+            #expect(throws: ServerError.accountNotUsable(name: "anna", Self.ofAHash)) {
+                try server.replaceAccounts([.init(name: "anna", hash: "$2y$05$x")])
+            }
+            #expect(try client.send("GET /hello", [new]).status == 200)
+        }
+    }
+
+    private static var ofAHash: Accounts.Problem {
+        var settings = AuthenticationSettings()
+        settings.schemes = [.digestMD5]
+        return settings.problem ?? .badHash
+    }
+
+    @Test func aServerWithoutAccountsGetsNone() throws {
+        let server = try WebServer(configuration: Self.configuration(), routes)
+        #expect(throws: ServerError.noAccounts) {
+            try server.replaceAccounts([.init(name: "anna", password: "x")])
+        }
+        server.shutdown()
+        server.waitUntilStopped()
     }
 
     /// Appends its name to `Server-Timing`.
@@ -281,6 +317,76 @@ struct WebServerTests {
             #expect(server.url == "https://api.example/")
             #expect(try client.send("GET /hello", host: "api.example").content == "Hello")
             #expect(try client.send("GET /hello", host: "any.example").status == 421)
+        }
+    }
+
+    // MARK: Content
+
+    private static let multipart = ["Content-Type: multipart/form-data; boundary=b"]
+
+    private static func form(_ content: String, name: String = "../x.txt") -> String {
+        "--b\r\nContent-Disposition: form-data; name=f; filename=\"\(name)\"\r\n\r\n\(content)\r\n--b--\r\n"
+    }
+
+    // W055, X12: files of a form are on the disk when they are long, and stay where they are told to.
+    @Test(arguments: [10, 3_000_000], [nil, "a"])
+    func formsBringFiles(size: Int, temporaryFolder: String?) throws {
+        let path = folder.path
+        let configuration = Self.configuration { configuration in
+            configuration.temporaryFolder = temporaryFolder.map { path + "/" + $0 }
+        }
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.post("/upload", body: .multipart()) { _, form in
+                let file = try form.file("f") ?? { throw HTTPError(.badRequest, "no file") }()
+                try await file.file.move(to: "\(path)/b/\(file.fileName)")
+                return .text("\(file.fileName) \(file.file.length)")
+            }
+            routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
+        }
+        let content = String(repeating: "0123456789", count: size / 10)
+        try serve(server) { client throws in
+            let answer = try client.send("POST /upload", Self.multipart, content: Self.form(content))
+            #expect(answer.content == "x.txt \(size)")
+            #expect(try String(decoding: SmallFiles.read(path + "/b/x.txt"), as: UTF8.self) == content)
+            // Taken, and then a name that leads elsewhere.
+            #expect(
+                try client.send("POST /upload", Self.multipart, content: Self.form(content)).status == 409)
+            let up = Self.form(content, name: "../..")
+            #expect(try client.send("POST /upload", Self.multipart, content: up).status == 400)
+            #expect(try client.send("PUT /file", content: content).content == "\(size)")
+            #expect(SmallFiles.names(path + "/a") == ["lock"])
+            #expect(SmallFiles.names(path + "/b") == ["lock", "x.txt"])
+        }
+    }
+
+    @Test func aTemporaryFolderMustBeThere() throws {
+        let configuration = Self.configuration { $0.temporaryFolder = folder.path + "/missing" }
+        #expect(throws: ServerError.self) { try WebServer(configuration: configuration) { _ in } }
+    }
+
+    // W060: what is made is coded for who asks, unless that is switched off.
+    @Test(arguments: [true, false])
+    func whatIsMadeIsCoded(compresses: Bool) throws {
+        let configuration = Self.configuration { $0.compresses = compresses }
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.get("/text") { _ in .text(String(repeating: "text ", count: 1000)) }
+            routes.mount("/files", share("a"))
+        }
+        try serve(server) { client throws in
+            let asking = ["Accept-Encoding: gzip", "Depth: 1"]
+            let coding = compresses ? "gzip" : nil
+            #expect(try client.send("GET /text", asking)["Content-Encoding"] == coding)
+            #expect(try client.send("GET /text")["Content-Encoding"] == nil)
+            #expect(try client.send("GET /text")["Vary"] == (compresses ? "Accept-Encoding" : nil))
+            let content = String(repeating: "text ", count: 1000)
+            for number in 0..<5 {
+                #expect(try client.send("PUT /files/\(number).txt", content: content).status == 201)
+            }
+            #expect(try client.send("PROPFIND /files", asking)["Content-Encoding"] == coding)
+            // Contract 83
+            let file = try client.send("GET /files/0.txt", asking)
+            #expect(file["Content-Encoding"] == nil)
+            #expect(file.content == content)
         }
     }
 }

@@ -23,6 +23,8 @@ class Case:
 
     count = 100
     warm = 20
+    # For davit, beside those that all have.
+    options = ()
 
     def __init__(self, name):
         self.name = name
@@ -65,6 +67,15 @@ class Get(Case):
 
     def ask(self, client, turn):
         client.ask(self.method, self.target(turn), self.expected, self.fields)
+
+
+class GetWithPassword(Get):
+    """With credentials that have been found right before."""
+
+    options = ("--user", "anna:open:sesame")
+
+    def __init__(self, name):
+        super().__init__(name, fields=["Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ=="])
 
 
 class NotModified(Get):
@@ -168,6 +179,7 @@ THOUSAND = PropFind("PROPFIND Depth 1, 1,000 members", 1, 1000, count=5, warm=3)
 CASES = [
     Get("GET 1 KiB, first time", first=True),
     Get("GET 1 KiB, again"),
+    GetWithPassword("GET 1 KiB, again, with Basic"),
     Get("GET 1 KiB three folders deep, first time", DEEP, first=True),
     Get("GET 1 KiB three folders deep, again", DEEP),
     Get("GET a range of 1 KiB", expected=206, fields=["Range: bytes=4096-5119"], size=64 * 1024),

@@ -52,7 +52,7 @@ def count(case, tools, binary, place):
     os.makedirs(root)
     os.makedirs(work)
     case.prepare(root)
-    server = Server(tools, binary, root, work)
+    server = Server(tools, binary, root, work, case.options)
     try:
         client = Client(server.port, server.settle)
         case.begin(client)

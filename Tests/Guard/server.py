@@ -58,13 +58,13 @@ class Counts:
 
 
 class Server:
-    def __init__(self, tools, binary, root, work):
+    def __init__(self, tools, binary, root, work, options=()):
         self.tools = tools
         self.heap = Counts(os.path.join(work, "allocations"), 2)
         self.calls = Counts(os.path.join(work, "calls"), CALL_NUMBERS) if tools.can_trace else None
         environment = dict(os.environ, DAVIT_GUARD_ALLOCATIONS=self.heap.path)
         command = [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir",
-                   os.path.join(work, "state"), "--log-level", "error"]
+                   os.path.join(work, "state"), "--log-level", "error", *options]
         if tools.can_trace:
             command = [tools.tracer, self.calls.path, tools.preload, *command]
         else:

@@ -5,5 +5,6 @@ from .davit import Davit
 from .floor import Floor
 from .lighttpd import Lighttpd, SingleLighttpd
 from .nginx import Nginx
+from .uploads import Uploads
 
-__all__ = ["Apache", "BusyApache", "Davit", "Floor", "Lighttpd", "Nginx", "SingleLighttpd"]
+__all__ = ["Apache", "BusyApache", "Davit", "Floor", "Lighttpd", "Nginx", "SingleLighttpd", "Uploads"]

@@ -49,6 +49,8 @@ class Davit(Server):
 
 class SecureDavit(Davit):
     is_secure = True
+
+
 class Website(Davit):
     """The example of a static website, which lies beside the command."""
 

@@ -1,9 +1,11 @@
 internal import DavitFileStore
+internal import DavitServer
 
 /// What the command line asks for.
 package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
     case check(CheckOptions)
+    case password(PasswordOptions)
     case help(Help)
     case version
 }
@@ -32,6 +34,7 @@ package struct Arguments {
         case "--version": return .version
         case Subcommand.serve.rawValue: return try serve()
         case Subcommand.check.rawValue: return try check()
+        case Subcommand.password.rawValue: return try password()
         case let word? where word.hasPrefix("-"):
             let nearest = Self.nearest(to: word, in: ["--help", "--version"])
             throw .unknownOption(word, nearest: nearest ?? "--help")
@@ -73,10 +76,41 @@ package struct Arguments {
         return .check(options)
     }
 
-    /// Reads the other words, which name one folder, and hands the options to `option`; nil if help is asked for.
+    private mutating func password() throws(UsageError) -> Invocation {
+        var options = PasswordOptions()
+        let names = try others { (arguments, word) throws(UsageError) in
+            let (name, value) = Self.parts(of: word)
+            switch name {
+            case PasswordOptions.digest:
+                if value != nil { throw .unwantedValue(option: name) }
+                options.isDigest = true
+            case PasswordOptions.realm: options.realm = try arguments.value(of: name, behindSign: value)
+            default:
+                let known = [PasswordOptions.digest, PasswordOptions.realm, "--help"]
+                throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
+            }
+        }
+        guard let names else { return .help(.password) }
+        if names.count > 1 { throw .moreThanOneName(names[1]) }
+        options.name = names.first
+        if options.isDigest, options.name == nil { throw .missingName }
+        return .password(options)
+    }
+
+    /// As ``others(_:)``, of which there is one, a folder.
     private mutating func folder(
         _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
     ) throws(UsageError) -> String? {
+        guard let folders = try others(option) else { return nil }
+        guard let folder = folders.first, !folder.isEmpty else { throw .missingFolder }
+        if folders.count > 1 { throw .moreThanOneFolder(folders[1]) }
+        return folder
+    }
+
+    /// Reads the other words, and hands the options to `option`; nil if help is asked for.
+    private mutating func others(
+        _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
+    ) throws(UsageError) -> [String]? {
         var folders: [String] = []
         var areOptionsOver = false
         while let word = words.popFirst() {
@@ -90,9 +124,7 @@ package struct Arguments {
                 try option(&self, word)
             }
         }
-        guard let folder = folders.first, !folder.isEmpty else { throw .missingFolder }
-        if folders.count > 1 { throw .moreThanOneFolder(folders[1]) }
-        return folder
+        return folders
     }
 
     /// The name of an option, and the value if it stands behind `=`.
@@ -120,7 +152,11 @@ package struct Arguments {
         }
         guard option.takesValue else {
             if behindSign != nil { throw .unwantedValue(option: name) }
-            if option == .tlsSelfSigned { options.tls.isSelfSigned = true } else { options.isReadOnly = true }
+            switch option {
+            case .tlsSelfSigned: options.tls.isSelfSigned = true
+            case .noCompression: options.compresses = false
+            default: options.isReadOnly = true
+            }
             return
         }
         let value = try value(of: name, behindSign: behindSign)
@@ -130,6 +166,8 @@ package struct Arguments {
         case .stateDir: options.stateFolder = value
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
+        case .auth: options.authentication.schemes = try Self.schemes(value)
+        case .realm: options.authentication.realm = value
         case .publicURL:
             guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
             options.publicURLs.append(url)
@@ -146,7 +184,7 @@ package struct Arguments {
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .tlsSelfSigned: break
+        case .readOnly, .tlsSelfSigned, .noCompression: break
         }
     }
 
@@ -156,6 +194,26 @@ package struct Arguments {
         // The value is not repeated: it can hold a password.
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw .badUser }
         return ServeOptions.User(name: String(parts[0]), password: String(parts[1]))
+    }
+
+    /// A list such as `digest,basic`; `digest` is all of Digest, in the order in which it should be offered.
+    private static func schemes(_ value: String) throws(UsageError) -> [AuthenticationSettings.Scheme] {
+        var schemes: [AuthenticationSettings.Scheme] = []
+        for word in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let named: [AuthenticationSettings.Scheme]
+            if word == "digest" {
+                named = [.digestSHA256, .digestMD5]
+            } else if let scheme = AuthenticationSettings.Scheme(rawValue: String(word)) {
+                named = [scheme]
+            } else {
+                throw .badScheme(value)
+            }
+            for scheme in named {
+                if schemes.contains(scheme) { throw .badScheme(value) }
+                schemes.append(scheme)
+            }
+        }
+        return schemes
     }
 
     private static func number<T: FixedWidthInteger>(
@@ -187,7 +245,10 @@ enum ServeOption: String, CaseIterable {
     case stateDir = "--state-dir"
     case user = "--user"
     case userFile = "--user-file"
+    case auth = "--auth"
+    case realm = "--realm"
     case readOnly = "--read-only"
+    case noCompression = "--no-compression"
     case publicURL = "--public-url"
     case logLevel = "--log-level"
     case grace = "--grace"
@@ -198,5 +259,10 @@ enum ServeOption: String, CaseIterable {
     case tlsClientCA = "--tls-client-ca"
     case tlsClients = "--tls-clients"
 
-    var takesValue: Bool { self != .readOnly && self != .tlsSelfSigned }
+    var takesValue: Bool {
+        switch self {
+        case .readOnly, .tlsSelfSigned, .noCompression: false
+        default: true
+        }
+    }
 }

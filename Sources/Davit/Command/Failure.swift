@@ -29,6 +29,9 @@ package enum Failure: Error, Hashable, Sendable {
     case badUser(name: String, problem: String)
     /// A certificate, a key, or a list of authorities; no path where it is not from a file.
     case certificateNotUsable(String?, reason: String)
+    case badAuthentication(problem: String)
+    /// `davit password` got none.
+    case noPassword(reason: String)
     case other(String)
 
     /// What is wrong.
@@ -63,6 +66,8 @@ package enum Failure: Error, Hashable, Sendable {
         case .userFileEmpty(let path): "the user file \(path) has no users"
         case .badUser(let name, let problem): "the user '\(name)' cannot be used: \(problem)"
         case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
+        case .badAuthentication(let problem): "nobody could log in: \(problem)"
+        case .noPassword(let reason): "there is no password: \(reason)"
         case .other(let reason): reason
         }
     }
@@ -93,9 +98,11 @@ package enum Failure: Error, Hashable, Sendable {
             "It needs lines NAME:PASSWORD, and must be readable for the user davit runs as."
         case .userFileNotPrivate(let path): "Make it private: chmod 600 '\(path)'"
         case .userFileLine:
-            "Each line is NAME:PASSWORD; empty lines and lines that begin with # do not count."
-        case .userFileEmpty: "It needs lines NAME:PASSWORD."
-        case .badUser: "Choose another name or password."
+            "Each line is NAME:PASSWORD, or from 'davit password'; empty lines and lines that begin with # do not count."
+        case .userFileEmpty: "It needs lines NAME:PASSWORD, or those that 'davit password' prints."
+        case .badUser: "Choose another name or password, or make the line again with 'davit password'."
+        case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
+        case .noPassword: nil
         case .certificateNotUsable:
             "Certificates and keys are files in PEM. See 'davit serve --help', and docs/configuration.md."
         case .other: nil

@@ -2,13 +2,14 @@ internal import DavitCrypto
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check
+    case davit, serve, check, password
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
         case .check: Self.checkText
+        case .password: Self.passwordText
         }
     }
 
@@ -17,11 +18,13 @@ package enum Help: Hashable, Sendable {
 
         usage: davit serve FOLDER [OPTION...]
                davit check FOLDER [OPTION...]
+               davit password [NAME] [OPTION...]
                davit --help | --version
 
         commands:
           serve FOLDER      share a folder; 'davit serve --help' lists its options
           check FOLDER      look whether the locks and properties of a folder are stored soundly
+          password [NAME]   make a line for a file of users, which does not hold the password
 
         example:
           davit serve /srv/files --user anna:secret --host 0.0.0.0
@@ -41,6 +44,19 @@ package enum Help: Hashable, Sendable {
 
         """
 
+    private static let passwordText = """
+        usage: davit password [NAME] [--digest] [--realm TEXT]
+
+        Asks for a password, or reads it from the first line of standard input, and prints a line for the
+        file of 'davit serve --user-file': NAME and a hash of the password, or the hash alone without NAME.
+
+          --digest                Digest secrets instead, for clients that do not send passwords; whoever
+                                  has them can log in, so keep the file as you would keep the password
+          --realm TEXT            for --digest: what the server gets as --realm (default: davit)
+          --help                  this text
+
+        """
+
     private static let serveText = """
         usage: davit serve FOLDER [OPTION...]
 
@@ -54,7 +70,10 @@ package enum Help: Hashable, Sendable {
 
         who may use it:
           --user NAME:PASSWORD    an account; may be repeated
-          --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list
+          --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list.
+                                  'davit password' makes lines without the password
+          --auth SCHEMES          what clients are asked for: digest,basic (default), digest or basic
+          --realm TEXT            what the server calls itself when it asks (default: davit)
           --read-only             nothing can be changed
 
         encryption (TLS 1.2 and 1.3)\(CryptoLibrary.isAvailable ? "" : ": not in this build"):
@@ -73,13 +92,15 @@ package enum Help: Hashable, Sendable {
         the rest:
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
+          --no-compression        listings go out as they are, also to clients that ask for gzip
           --log-level LEVEL       error, warning, info, access or debug (default: info)
           --grace SECONDS         time for requests in flight when it is stopped (default: 30)
           --help                  this text
 
         Without users, davit listens on loopback hosts only, and answers requests only for an IP address,
-        for localhost, and for the host of a --public-url. Without TLS, passwords are sent in the clear: outside
-        your own machine, use TLS, or a proxy that has it. SIGHUP makes davit read its certificates again.
+        for localhost, and for the host of a --public-url. Without TLS the content is sent in the clear, and with
+        Basic the password, too: outside your own machine, use TLS, or a proxy that has it. SIGHUP makes davit read
+        its certificates and its user file again.
 
         """
 }

@@ -14,6 +14,9 @@ struct ServeCommand {
             FileFaults.arm(.start)
             let server = try WebServer(share, configuration: configuration)
             stopWithTerminal(server)
+            server.onReload { [weak server] in
+                if let server { replaceAccounts(of: server) }
+            }
             let addresses = try server.start()
             let places = addresses.map { "\(configuration.scheme)://\($0.authority)/" }.joined(
                 separator: " and ")
@@ -41,6 +44,19 @@ struct ServeCommand {
         }
     }
 
+    /// Those that are in use stay where the new ones cannot be used.
+    private func replaceAccounts(of server: WebServer) {
+        guard options.userFile != nil else { return }
+        do throws(Failure) {
+            let accounts = try accounts()
+            do throws(ServerError) { try server.replaceAccounts(accounts) } catch {
+                throw Failure(error, folder: options.folder)
+            }
+        } catch {
+            StandardStreams.writeError(ErrorText.of(error))
+        }
+    }
+
     private var share: WebDAVShare {
         WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
@@ -52,6 +68,8 @@ struct ServeCommand {
         configuration.hosts = options.hosts
         configuration.port = options.port
         configuration.accounts = try accounts()
+        configuration.compresses = options.compresses
+        configuration.authentication = options.authentication
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
@@ -71,17 +89,18 @@ struct ServeCommand {
         }
     }
 
-    private func accounts() throws(Failure) -> [Configuration.Account] {
-        var users = options.users
+    /// The accounts of the command line and of the file, which is read again each time.
+    func accounts() throws(Failure) -> [Configuration.Account] {
+        var accounts = options.users.map { Configuration.Account(name: $0.name, password: $0.password) }
         if let path = options.userFile {
             let file: SmallFile
             do throws(SystemError) { file = try SmallFile(reading: path) } catch {
                 throw .userFileUnreadable(path, reason: error.description)
             }
             guard UserFile.isPrivate(mode: file.mode) else { throw .userFileNotPrivate(path) }
-            users += try UserFile.parse(file.bytes, path: path)
+            accounts += try UserFile.parse(file.bytes, path: path)
         }
-        return users.map { Configuration.Account(name: $0.name, password: $0.password) }
+        return accounts
     }
 }
 
@@ -104,10 +123,13 @@ extension Failure {
         case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
+        case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
+        case .noAccounts: self = .other("there are no accounts")
         case .accountsNeeded(let host):
             self = .other("without users, only this machine is served; \(host) is open to others")
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
         case .noTLS: self = .other("this davit was built without TLS")
+        case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
         case .cannotListen(let error): self.init(error)
         }
     }
@@ -132,6 +154,13 @@ extension Accounts.Problem {
         case .tooLong: "names and passwords have \(Accounts.limitBytes) bytes at most"
         case .controlCharacter: "it has a control character"
         case .duplicate: "there are two accounts of this name"
+        case .badHash: "it is a hash of no kind that is known here"
+        case .otherRealm: "its Digest secrets are for another realm"
+        case .badRealm:
+            "a realm has 1 to 128 bytes, and no quotes, backslashes or control characters"
+        case .noScheme: "there is no scheme that every account can use"
+        case .needsOpenSSL: "this davit is built without OpenSSL: it has no Digest and no hashed passwords"
+        case .failed: "OpenSSL refuses it"
         }
     }
 }

@@ -1,4 +1,5 @@
 package import DavitFileStore
+package import DavitServer
 
 /// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
 package struct ServeOptions: Hashable, Sendable {
@@ -28,8 +29,10 @@ package struct ServeOptions: Hashable, Sendable {
     package var stateFolder: String?
     package var users: [User] = []
     package var userFile: String?
+    package var authentication = AuthenticationSettings()
     package var isReadOnly = false
     package var tls = TLSOptions()
+    package var compresses = true
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none

@@ -8,6 +8,9 @@ package enum UsageError: Error, Hashable, Sendable {
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badUser
+    case badScheme(String)
+    case missingName
+    case moreThanOneName(String)
     case badPublicURL(String)
     case badLogLevel(String)
     case badSyncLevel(String)
@@ -33,6 +36,9 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badNumber(let value, let option, let range):
             "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
         case .badUser: "--user is a name, a colon and a password"
+        case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
+        case .missingName: "Digest secrets are made for a name: which one?"
+        case .moreThanOneName(let word): "one name at a time; '\(word)' is one too many"
         case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
@@ -58,6 +64,9 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingFolder: "For example: davit \(command.rawValue) /srv/files"
         case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
+        case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
+        case .missingName: "For example: davit password anna --digest"
+        case .moreThanOneName: "A name with spaces needs quotes: davit password 'anna b'"
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."

@@ -1,4 +1,6 @@
-/// The text of a file of accounts: lines `NAME:PASSWORD`.
+internal import DavitServer
+
+/// The text of a file of accounts: lines `NAME:PASSWORD`, or `NAME:` and what `davit password` has printed.
 ///
 /// Empty lines and lines that begin with `#` do not count. Spaces do: a password can end in one.
 package enum UserFile {
@@ -7,8 +9,8 @@ package enum UserFile {
 
     /// - Parameter path: stands in the errors.
     /// - Throws: ``Failure``, without anything of the line that is wrong: it can hold a password.
-    package static func parse(_ bytes: [UInt8], path: String) throws(Failure) -> [ServeOptions.User] {
-        var users: [ServeOptions.User] = []
+    package static func parse(_ bytes: [UInt8], path: String) throws(Failure) -> [Configuration.Account] {
+        var accounts: [Configuration.Account] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -23,9 +25,13 @@ package enum UserFile {
             guard !parts[0].isEmpty, !parts[1].isEmpty else {
                 throw .userFileLine(path, line: index + 1, problem: "the name or the password is empty")
             }
-            users.append(ServeOptions.User(name: String(parts[0]), password: String(parts[1])))
+            let (name, secret) = (String(parts[0]), String(parts[1]))
+            accounts.append(
+                Accounts.isHash(secret)
+                    ? Configuration.Account(name: name, hash: secret)
+                    : Configuration.Account(name: name, password: secret))
         }
-        if users.isEmpty { throw .userFileEmpty(path) }
-        return users
+        if accounts.isEmpty { throw .userFileEmpty(path) }
+        return accounts
     }
 }

@@ -1,8 +1,8 @@
+#if TLS
 package import DavitCrypto
 package import DavitHTTP
 internal import DavitSystem
 
-#if TLS
 /// An authority of our own and a certificate that it has signed, kept in a folder:
 ///
 /// - `authority-key.pem`: the authority with its key, for this server alone.

@@ -52,7 +52,8 @@ public struct FieldParameters: Hashable, Sendable {
         return index == start ? nil : [UInt8](copying: bytes.extracting(start..<index))
     }
 
-    private static func takeValue(
+    /// A token, or a quoted string without its quotes.
+    package static func takeValue(
         _ bytes: borrowing Span<UInt8>, _ index: inout Int, _ backslash: Backslash
     ) -> [UInt8]? {
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return takeToken(bytes, &index) }

@@ -22,6 +22,9 @@ public protocol BodyStream: AnyObject {
     /// True for content whose pieces somebody waits for, like events: each goes out when it is made, and the head
     /// with the first. Else the connection may gather some, so that it can tell the length of what is short.
     var isLive: Bool { get }
+    /// Bytes that the last piece was made of, where that took longer than to send it; else 0. The connection gives
+    /// others their turn accordingly, and does not wait long for the end of what is short.
+    var effortBytes: Int { get }
     /// Called once before the first ``next(into:)`` of live content, with where the connection runs: tasks that make
     /// the content belong there, so that a piece needs no hop and no thread of the global pool.
     func begin(on executor: any TaskExecutor)
@@ -29,6 +32,7 @@ public protocol BodyStream: AnyObject {
 
 extension BodyStream {
     public var isLive: Bool { false }
+    public var effortBytes: Int { 0 }
     public func begin(on executor: any TaskExecutor) {}
 }
 

@@ -33,6 +33,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var minorVersion: UInt8 = 1
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
+        var admittedBy: ObjectIdentifier?
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var ends: ConnectionEnds?
@@ -67,6 +68,11 @@ public final class HTTPRequest: @unchecked Sendable {
     public var principal: String? {
         get { values.principal }
         set { values.principal = newValue }
+    }
+    /// What let this request in, where it was looked at without a task, so that it is not looked at twice.
+    package var admittedBy: ObjectIdentifier? {
+        get { values.admittedBy }
+        set { values.admittedBy = newValue }
     }
     /// The connection came in over TLS.
     public package(set) var isSecure: Bool {
@@ -153,6 +159,7 @@ extension HTTPRequest {
         present = 0
         values.body = EmptyRequestBody.shared
         values.principal = nil
+        values.admittedBy = nil
         values.hostKind = nil
         values.framing = .none
         values.expectsContinue = false

@@ -9,7 +9,9 @@ public struct BodyChunks: AsyncSequence {
     public typealias Failure = HTTPError
 
     /// How much is read at a time where pieces go to a file.
-    static let bufferBytes = 256 << 10
+    static let bufferBytes = 1 << 20
+    /// What a request may keep in memory before a file is made.
+    static let memoryBytes = 256 << 10
 
     private let body: any RequestBody
 

@@ -6,10 +6,16 @@ public import DavitHTTP
 /// read 415; in each case the action is not called. The codings gzip and deflate are undone, and limits hold for the
 /// content as sent and for what comes out of it; content that becomes more than 200 times as long is 413.
 public struct BodyReader<Value>: Sendable {
-    let read: @Sendable (HTTPRequest) async throws(HTTPError) -> Value
+    let read: @Sendable (HTTPRequest, TemporaryFiles) async throws -> Value
 
-    /// - Parameter read: called on the event loop of the connection, once for each request.
-    public init(_ read: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> Value) {
+    /// - Parameter read: called on the event loop of the connection, once for each request. It may throw anything, as
+    ///   an action may; see ``Router``.
+    public init(_ read: @escaping @Sendable (HTTPRequest) async throws -> Value) {
+        self.read = { request, _ in try await read(request) }
+    }
+
+    /// - Parameter read: also gets the place for what is too long for memory.
+    public init(withFiles read: @escaping @Sendable (HTTPRequest, TemporaryFiles) async throws -> Value) {
         self.read = read
     }
 }
@@ -72,21 +78,27 @@ extension BodyReader where Value == BodyChunks {
     }
 }
 
-extension BodyReader {
-    /// Content of any length, written to a file while it comes.
-    public static func file<Storage: TemporaryStorage>(
-        in storage: Storage, limitBytes: Int64
-    ) -> Self where Value == Storage.File {
-        Self { request throws(HTTPError) in
+extension BodyReader where Value == TemporaryFile {
+    /// Content of any length, whatever its type: up to 256 KiB in memory, else in a file while it comes.
+    ///
+    /// The action is called when all of it is there. Where the length is told and there is no room for it, the answer is
+    /// 507 before anything is read.
+    public static func file(limitBytes: Int64 = 4 << 30) -> Self {
+        Self(withFiles: { request, files in
             let body = try request.decodedBody(limitBytes: limitBytes)
-            let file = try await storage.makeFile()
-            let buffer = IOBuffer(capacity: BodyChunks.bufferBytes)
-            while try await body.fill(buffer) > 0 {
-                guard file.length + Int64(buffer.count) <= limitBytes else { throw .tooLarge(limitBytes) }
-                try await file.append(buffer, 0..<buffer.count)
+            var writer = TemporaryWriter(in: files, expectedBytes: body.declaredLength)
+            var memoryBytes = BodyChunks.memoryBytes
+            guard body.isPresent else { return writer.finish() }
+            let length = min(body.declaredLength ?? .max, Int64(BodyChunks.bufferBytes))
+            let buffer = IOBuffer(capacity: max(Int(length), 1))
+            while writer.length < body.declaredLength ?? .max, try await body.fill(buffer) > 0 {
+                guard writer.length + Int64(buffer.count) <= limitBytes else {
+                    throw HTTPError.tooLarge(limitBytes)
+                }
+                try await writer.append(buffer, 0..<buffer.count, memoryBytes: &memoryBytes)
                 buffer.removeAll()
             }
-            return file
-        }
+            return writer.finish()
+        })
     }
 }

@@ -10,6 +10,8 @@ package enum MultipartError: Error, Hashable, Sendable {
     case transferEncoding(offset: Int64)
     case tooManyParts(limit: Int)
     case headTooLarge(limit: Int)
+    /// Something long follows the last delimiter.
+    case trailingData(offset: Int64)
 
     var httpError: HTTPError {
         switch self {
@@ -22,6 +24,8 @@ package enum MultipartError: Error, Hashable, Sendable {
                 .unsupportedMediaType, "The part of the form at byte \(offset) has a transfer encoding.")
         case .tooManyParts(let limit):
             HTTPError(.contentTooLarge, "The form has more than \(limit) parts.")
+        case .trailingData(let offset):
+            HTTPError(.badRequest, "More than a form ends with follows it at byte \(offset).")
         case .headTooLarge(let limit):
             HTTPError(.contentTooLarge, "A part of the form has a head longer than \(limit) bytes.")
         }
@@ -35,8 +39,23 @@ public struct MultipartLimits: Sendable {
     public var partHeadBytes = 8 << 10
     /// Bytes of all parts together that are not files; they are kept in memory.
     public var fieldBytes = 1 << 20
+    /// Parts that are files; each may need a descriptor.
+    public var files = 100
     /// Bytes of all files together.
     public var fileBytes: Int64 = 4 << 30
+    /// What may follow the form, in bytes.
+    static let trailerBytes = 64 << 10
 
     public init() {}
+
+    /// No form within the limits is longer, delimiters and what may be around the form included.
+    var contentBytes: Int64 {
+        let perPart = Int64(partHeadBytes + 128)
+        let (heads, overflow) = perPart.multipliedReportingOverflow(by: Int64(parts) + 1)
+        let sizes = [overflow ? .max : heads, Int64(fieldBytes), fileBytes, Int64(Self.trailerBytes) * 2]
+        return sizes.reduce(0) { sum, size in
+            let (total, overflow) = sum.addingReportingOverflow(size)
+            return overflow ? .max : total
+        }
+    }
 }

@@ -1,16 +1,16 @@
 public import DavitHTTP
 
 /// A form that was sent as `multipart/form-data` (RFC 7578).
-public struct MultipartForm<File: TemporaryFile> {
+public struct MultipartForm: Sendable {
     /// A part with a file name. Its content disappears with the form, unless the file was given another place.
-    public struct Upload {
+    public struct Upload: Sendable {
         /// Of the control that it was chosen in.
         public let name: String
         /// What the client calls it, without any path; empty where no file was chosen.
         public let fileName: String
         /// What the client says it is.
         public let contentType: ContentType?
-        public let content: File
+        public let file: TemporaryFile
     }
 
     /// The parts without a file name, as text, in the order sent.
@@ -28,71 +28,79 @@ public struct MultipartForm<File: TemporaryFile> {
     public func files(_ name: String) -> [Upload] { files.filter { $0.name == name } }
 }
 
-extension BodyReader {
-    /// `multipart/form-data`: fields in memory, files in `storage` while they come.
+extension BodyReader where Value == MultipartForm {
+    /// `multipart/form-data`: fields in memory; files in memory up to 256 KiB together, else each in a file while it
+    /// comes. The action is called when all of the content is there, down to its last byte.
     ///
     /// A field is text in the charset its part names, else in that of the field `_charset_` (RFC 7578 §4.6), else UTF-8.
-    public static func multipart<Storage: TemporaryStorage>(
-        in storage: Storage, limits: MultipartLimits = MultipartLimits()
-    ) -> Self where Value == MultipartForm<Storage.File> {
-        Self { request throws(HTTPError) in
+    public static func multipart(limits: MultipartLimits = MultipartLimits()) -> Self {
+        Self(withFiles: { request, files in
             guard let type = request.contentType, type.essence == "multipart/form-data" else {
                 throw HTTPError(.unsupportedMediaType, "A multipart form is expected here.")
             }
             guard let boundary = type.parameters["boundary"],
                 let parser = MultipartParser(boundary: boundary, limits: limits)
             else { throw HTTPError(.badRequest, "The form has no boundary.") }
-            // What is kept has the limits of the parts.
-            let body = try request.decodedBody(limitBytes: .max)
-            var receiver = MultipartReceiver(storage: storage, limits: limits)
+            let body = try request.decodedBody(limitBytes: limits.contentBytes)
+            var receiver = MultipartReceiver(files: files, limits: limits, body.declaredLength)
             try await receiver.receive(body, parser)
             return try receiver.form()
-        }
+        })
     }
 }
 
 /// Puts the parts of a form where they belong.
-private struct MultipartReceiver<Storage: TemporaryStorage> {
+private struct MultipartReceiver {
     private enum Part {
         case none
         case field(PartHead, [UInt8])
-        case file(PartHead, Storage.File)
+        case file(PartHead, TemporaryWriter)
     }
 
-    private let storage: Storage
+    private let temporary: TemporaryFiles
     private let limits: MultipartLimits
+    /// Of the whole content; the first file is told, so that one that has no room is refused early.
+    private let expectedBytes: Int64?
     private var part = Part.none
     private var fields: [(head: PartHead, bytes: [UInt8])] = []
-    private var files: [MultipartForm<Storage.File>.Upload] = []
+    private var files: [MultipartForm.Upload] = []
     private var fieldBytes = 0
     private var fileBytes: Int64 = 0
+    private var fileCount = 0
+    private var memoryBytes = BodyChunks.memoryBytes
 
-    init(storage: Storage, limits: MultipartLimits) {
-        self.storage = storage
+    init(files: TemporaryFiles, limits: MultipartLimits, _ expectedBytes: Int64?) {
+        temporary = files
         self.limits = limits
+        self.expectedBytes = expectedBytes
     }
 
-    /// Reads up to the last delimiter; what follows it is left to the connection.
-    mutating func receive(
-        _ body: any RequestBody, _ parser: consuming MultipartParser
-    ) async throws(HTTPError) {
+    /// Reads all of the content: what is cut behind the form is cut, too.
+    mutating func receive(_ body: any RequestBody, _ parser: consuming MultipartParser) async throws {
         // What is kept always leaves room for more, unless all of the content is in the buffer.
         let largest = max(BodyChunks.bufferBytes, 2 * limits.partHeadBytes)
         let length = body.declaredLength.map { Int(min($0, Int64(largest))) } ?? largest
         let buffer = IOBuffer(capacity: max(length, 1))
+        var received: Int64 = 0
         while true {
             let before = buffer.count
             let isAtEnd = try await body.fill(buffer) == before
+            received += Int64(buffer.count - before)
             var index = 0
-            var needsMore = false
-            while !needsMore {
-                switch try Self.event(&parser, buffer, &index) {
-                case .needMore: needsMore = true
-                case .part(let head): try await begin(head)
-                case .data(let range): try await take(buffer, range)
-                case .partEnd: end()
-                case .end: return
+            // Of one part; text like a delimiter must not cost a call each time.
+            var data = 0..<0
+            while true {
+                let event = try Self.event(&parser, buffer, &index)
+                if case .data(let range) = event {
+                    data = data.isEmpty ? range : data.lowerBound..<range.upperBound
+                    continue
                 }
+                if !data.isEmpty { try await take(buffer, data) }
+                data = 0..<0
+                if case .part(let head) = event { try begin(head) }
+                if event == .partEnd { end() }
+                if event == .end { return try await Self.drop(body, buffer, index, received) }
+                if event == .needMore { break }
             }
             if isAtEnd {
                 do throws(MultipartError) { try parser.endOfContent(unused: buffer.count) } catch {
@@ -102,6 +110,22 @@ private struct MultipartReceiver<Storage: TemporaryStorage> {
             buffer.removeFirst(index)
             parser.didDrop(index)
         }
+    }
+
+    /// Reads what follows the form; nobody needs it (RFC 2046 §5.1.1).
+    private static func drop(
+        _ body: any RequestBody, _ buffer: IOBuffer, _ index: Int, _ received: Int64
+    ) async throws {
+        let offset = received - Int64(buffer.count - index)
+        var count = buffer.count - index
+        buffer.removeAll()
+        while count <= MultipartLimits.trailerBytes {
+            let more = try await body.read(into: buffer)
+            if more == 0 { return }
+            count += more
+            buffer.removeAll()
+        }
+        throw MultipartError.trailingData(offset: offset).httpError
     }
 
     private static func event(
@@ -116,11 +140,20 @@ private struct MultipartReceiver<Storage: TemporaryStorage> {
         }
     }
 
-    private mutating func begin(_ head: PartHead) async throws(HTTPError) {
-        part = head.fileName == nil ? .field(head, []) : .file(head, try await storage.makeFile())
+    private mutating func begin(_ head: PartHead) throws(HTTPError) {
+        guard head.fileName != nil else {
+            part = .field(head, [])
+            return
+        }
+        fileCount += 1
+        guard fileCount <= limits.files else {
+            throw HTTPError(.contentTooLarge, "The form has more than \(limits.files) files.")
+        }
+        let expected = fileCount == 1 ? expectedBytes : nil
+        part = .file(head, TemporaryWriter(in: temporary, expectedBytes: expected))
     }
 
-    private mutating func take(_ buffer: IOBuffer, _ range: Range<Int>) async throws(HTTPError) {
+    private mutating func take(_ buffer: IOBuffer, _ range: Range<Int>) async throws {
         switch part {
         case .none: break
         case .field(let head, var bytes):
@@ -132,13 +165,16 @@ private struct MultipartReceiver<Storage: TemporaryStorage> {
             part = .none
             unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0[range]) }
             part = .field(head, bytes)
-        case .file(_, let file):
+        case .file(let head, var writer):
             fileBytes += Int64(range.count)
             guard fileBytes <= limits.fileBytes else {
                 throw HTTPError(
                     .contentTooLarge, "The files of the form are longer than \(limits.fileBytes) bytes.")
             }
-            try await file.append(buffer, range)
+            // So that what it holds is not copied.
+            part = .none
+            try await writer.append(buffer, range, memoryBytes: &memoryBytes)
+            part = .file(head, writer)
         }
     }
 
@@ -146,17 +182,17 @@ private struct MultipartReceiver<Storage: TemporaryStorage> {
         switch part {
         case .none: break
         case .field(let head, let bytes): fields.append((head, bytes))
-        case .file(let head, let file):
+        case .file(let head, let writer):
             files.append(
                 .init(
                     name: head.name, fileName: head.fileName ?? "", contentType: head.contentType,
-                    content: file))
+                    file: writer.finish()))
         }
         part = .none
     }
 
     /// - Throws: 415 for a charset that is not read, 400 for text that is malformed in its charset.
-    consuming func form() throws(HTTPError) -> MultipartForm<Storage.File> {
+    consuming func form() throws(HTTPError) -> MultipartForm {
         let common = fields.first { $0.head.name == "_charset_" }?.bytes
         var texts: [FormFields.Field] = []
         for (head, bytes) in fields {

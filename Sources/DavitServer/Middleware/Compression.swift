@@ -7,7 +7,7 @@ internal import DavitZlib
 /// are stored files, whose bytes and length are what WebDAV clients were told; parts of content; what has a coding
 /// already; and what `Cache-Control: no-transform` protects. Live streams are flushed with each piece.
 ///
-/// Where the coding depends on the client, `Vary: Accept-Encoding` says so. A strong entity tag becomes weak with the
+/// Where the coding depends on the client, `Vary: Accept-Encoding` says so, also on what is not coded if it answers GET. A strong entity tag becomes weak with the
 /// coding: two codings are two sequences of bytes, which must not share a strong tag (RFC 9110 §8.8.3.3). The weak one
 /// still matches in If-None-Match, whichever of the two it came with; If-Match wants bytes and does not match it.
 ///
@@ -37,11 +37,14 @@ public struct Compression: Middleware {
     }
 
     package func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
-        if response.status == .notModified { return unmodified(response, for: request) }
+        let isWanted = AcceptEncoding(of: request).choice == .gzip
+        // Caches keep what GET brought, so only there they have to be told of what they did not get.
+        guard isWanted || request.method == .get || request.method == .head else { return response }
+        if response.status == .notModified { return isWanted ? unmodified(response, for: request) : response }
         guard isCodable(response) else { return response }
         var response = response
         response.fields.vary(on: .acceptEncoding)
-        guard AcceptEncoding(of: request).choice == .gzip else { return response }
+        guard isWanted else { return response }
         response.body = coded(response.body, isHead: request.method == .head)
         // A handler may have told the length in its answer to HEAD: it is not that of the coded content.
         response.fields.remove(.contentLength)
@@ -69,7 +72,7 @@ public struct Compression: Middleware {
         switch body {
         case .bytes(let bytes):
             // Nothing of it is sent in answer to HEAD, where the length may be left out (RFC 9110 §9.3.2).
-            if !isHead, bytes.count <= GzipStream.inputBytes,
+            if !isHead, bytes.count <= GzipStream.shortBytes,
                 let short = GzipStream.encode(bytes, level: level)
             {
                 return .bytes(short)

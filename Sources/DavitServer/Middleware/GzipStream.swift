@@ -1,10 +1,17 @@
 internal import DavitHTTP
 internal import DavitZlib
 
-/// Compresses another stream while it is sent. Memory is taken with the first piece: some 330 KiB at most.
+/// Compresses another stream while it is sent. Memory is taken with the first piece: some 100 KiB at most.
 final class GzipStream: BodyStream {
-    /// What is asked of the other stream at a time; shorter content is compressed in one go.
-    static let inputBytes = 64 << 10
+    /// Shorter content is compressed in one go.
+    static let shortBytes = 64 << 10
+    /// What is asked of the other stream at a time.
+    private static let inputBytes = 32 << 10
+    /// 64 KiB of memory for zlib.
+    private static let windowBits: Int32 = 13
+    /// After so much of the content what there is of it goes out: the answer begins early, and the size of the rest is
+    /// of no importance any more.
+    private static let firstBytes = 48 << 10
     /// A call returns when it has made so much, so that the answer begins early,
     private static let pieceBytes = 16 << 10
     /// or when it has taken so much, so that others have their turn: a millisecond of work.
@@ -22,6 +29,12 @@ final class GzipStream: BodyStream {
     private var input = IOBuffer(capacity: 0)
     /// Where the bytes of `input` begin that are not compressed yet.
     private var offset = 0
+    /// What was fetched until the first bytes went out; nil since then.
+    private var fetchedBytes: Int? = 0
+    /// All that was fetched is out.
+    private var wasFlushed = false
+    /// Taken by the last call.
+    private(set) var effortBytes = 0
     /// What was made without room for it.
     private var kept = IOBuffer(capacity: leastRoom)
 
@@ -34,7 +47,10 @@ final class GzipStream: BodyStream {
 
     /// All of `bytes` at once; nil if there is no memory.
     static func encode(_ bytes: [UInt8], level: Int) -> [UInt8]? {
-        guard var deflater = try? Deflater(.gzip, level: level, expectedBytes: bytes.count) else {
+        guard
+            var deflater = try? Deflater(
+                .gzip, level: level, expectedBytes: bytes.count, windowBits: windowBits)
+        else {
             return nil
         }
         let buffer = IOBuffer(capacity: deflater.boundBytes(for: bytes.count))
@@ -51,30 +67,31 @@ final class GzipStream: BodyStream {
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         if deflater == nil { try begin() }
         let start = buffer.count
-        var taken = 0
+        effortBytes = 0
         while phase != .ended || kept.count > 0 {
             let made = buffer.count - start
             if buffer.freeCount == 0 || made >= Self.pieceBytes { return }
-            if made > 0, taken >= Self.turnBytes { return }
+            if made > 0, effortBytes >= Self.turnBytes { return }
             if kept.count > 0 {
                 kept.removeFirst(move(to: buffer))
             } else if phase == .passing, offset == input.count {
                 // A piece that somebody waits for does not wait for the next one.
-                if isLive, made > 0 { return }
+                if made > 0, isLive || wasFlushed { return }
                 try await fetch()
             } else if buffer.freeCount >= Self.leastRoom {
-                taken += compress(into: buffer)
+                effortBytes += compress(into: buffer)
             } else if made > 0 {
                 return
             } else {
-                taken += compress(into: kept)
+                effortBytes += compress(into: kept)
             }
         }
     }
 
     private func begin() throws(HTTPError) {
         do throws(OutOfMemory) {
-            deflater = try Deflater(.gzip, level: level, expectedBytes: expectedBytes)
+            deflater = try Deflater(
+                .gzip, level: level, expectedBytes: expectedBytes, windowBits: Self.windowBits)
         } catch {
             throw HTTPError(.serviceUnavailable, "There is no memory to compress the content.")
         }
@@ -85,10 +102,15 @@ final class GzipStream: BodyStream {
         input.removeAll()
         offset = 0
         try await source.next(into: input)
+        wasFlushed = false
         if input.count == 0 {
             phase = .finishing
         } else if isLive {
             phase = .flushing
+        } else if let fetched = fetchedBytes {
+            let isFirst = fetched + input.count >= Self.firstBytes
+            fetchedBytes = isFirst ? nil : fetched + input.count
+            if isFirst { phase = .flushing }
         }
     }
 
@@ -111,7 +133,10 @@ final class GzipStream: BodyStream {
         }
         offset += progress.consumed
         if progress.isAtEnd { phase = .ended }
-        if phase == .flushing, offset == input.count, progress.produced < room { phase = .passing }
+        if phase == .flushing, offset == input.count, progress.produced < room {
+            phase = .passing
+            wasFlushed = true
+        }
         return progress.consumed
     }
 

@@ -30,7 +30,7 @@ struct Mount: ScannedRoute {
     func answer(to subject: inout RouteSubject) -> RouteAnswer? {
         guard prefix.contains(subject.key.path) else { return nil }
         let (handler, segmentCount) = (handler, segmentCount)
-        return RouteAnswer(isMounted: true) { request in
+        return RouteAnswer(isMounted: true) { request, _ in
             let place = request.enterMount(segments: segmentCount)
             // For the access log, and for whatever wraps the router.
             defer { request.leaveMount(place) }

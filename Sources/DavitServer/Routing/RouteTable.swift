@@ -20,7 +20,7 @@ struct RouteTable: Sendable {
     private struct ExactRoute: Sendable {
         var order: Int
         var method: HTTPMethod
-        var action: RouteAction
+        var action: FullRouteAction
     }
 
     private struct OrderedRoute: Sendable {
@@ -31,7 +31,7 @@ struct RouteTable: Sendable {
     }
 
     var answersHeadWithGet = true
-    var fallbacks: [HTTPMethod: RouteAction] = [:]
+    var fallbacks: [HTTPMethod: FullRouteAction] = [:]
     var announcements: [Announcement] = []
     /// Both with the last added first.
     private var exact: [Key: [ExactRoute]] = [:]
@@ -39,7 +39,7 @@ struct RouteTable: Sendable {
     private var count = 0
     private var hasMounts = false
 
-    mutating func add(_ method: HTTPMethod, at key: Key, action: @escaping RouteAction) {
+    mutating func add(_ method: HTTPMethod, at key: Key, action: @escaping FullRouteAction) {
         let route = ExactRoute(order: count, method: method, action: action)
         exact[Self.normal(key), default: []].insert(route, at: 0)
         count += 1
@@ -138,7 +138,7 @@ struct RouteTable: Sendable {
         return allMethods.contains(method)
     }
 
-    func fallback(for method: HTTPMethod) -> RouteAction? {
+    func fallback(for method: HTTPMethod) -> FullRouteAction? {
         if let action = fallbacks[method] { return action }
         return method == .head && answersHeadWithGet ? fallbacks[.get] : nil
     }

@@ -21,24 +21,30 @@ public import DavitHTTP
 public struct Router: Handler {
     private var table: RouteTable
     private var report: (@Sendable (HandlerFailure) -> Void)?
+    private var temporaryFiles: TemporaryFiles?
 
     /// - Parameters:
+    ///   - temporaryFiles: where readers of bodies put what is too long for memory; nil for what a server that the router
+    ///     is mounted in has for that.
     ///   - report: called on the event loop for each error an action did not expect; must not block. Without it a
     ///     server that the router is mounted in logs them.
     ///   - build: adds the routes; later there are no others.
     public init(
-        report: (@Sendable (HandlerFailure) -> Void)? = nil, _ build: (inout Routes) -> Void
+        temporaryFiles: TemporaryFiles? = nil, report: (@Sendable (HandlerFailure) -> Void)? = nil,
+        _ build: (inout Routes) -> Void
     ) {
         var routes = Routes()
         build(&routes)
         table = routes.table
         self.report = report
+        self.temporaryFiles = temporaryFiles
     }
 
     public func handler(in environment: ServerEnvironment) throws -> any Handler {
         var router = self
         try router.table.make(in: environment)
         router.report = report ?? { environment.report($0) }
+        router.temporaryFiles = temporaryFiles ?? environment.temporaryFiles
         return router
     }
 
@@ -108,7 +114,7 @@ public struct Router: Handler {
     /// The one place where the error of an action gets its status.
     private func run(_ answer: RouteAnswer, _ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do {
-            let response = try await answer.respond(request)
+            let response = try await answer.respond(request, temporaryFiles ?? .none)
             return answer.isMounted ? response : response.conditional(for: request)
         } catch let error as HTTPError {
             if error.isDisconnected { throw error }

@@ -3,6 +3,9 @@ public import DavitHTTP
 /// What makes a response out of a request; any error may be thrown, see ``Router``.
 public typealias RouteAction = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
+/// The same, with the place that a body may need; closures of this type have no capture list, see ``RouteAnswer``.
+typealias FullRouteAction = @Sendable (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
+
 /// The routes of a ``Router``, while they are collected.
 ///
 /// Paths are given as people write them, not percent-encoded, and begin with a slash. They match in their case
@@ -31,6 +34,10 @@ public struct Routes {
 
     /// Costs the same among ten routes and among thousands.
     public mutating func on(_ method: HTTPMethod, _ path: String, _ action: @escaping RouteAction) {
+        add(method, path) { request, _ in try await action(request) }
+    }
+
+    private mutating func add(_ method: HTTPMethod, _ path: String, _ action: @escaping FullRouteAction) {
         let (relative, endsInSlash) = Self.parse(path)
         table.add(
             method, at: RouteTable.Key(path: joined(relative), endsInSlash: endsInSlash), action: action)
@@ -41,7 +48,9 @@ public struct Routes {
         _ method: HTTPMethod, _ path: String, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
     ) {
-        on(method, path) { request in try await action(request, try await body.read(request)) }
+        add(method, path) { request, files in
+            try await action(request, try await body.read(request, files))
+        }
     }
 
     public mutating func post<Value>(
@@ -72,7 +81,10 @@ public struct Routes {
         _ method: HTTPMethod, matching pattern: @escaping @Sendable () -> Regex<Output>,
         _ action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
     ) {
-        table.add(PatternRoute(method: method, base: base, pattern: pattern, action: action))
+        table.add(
+            PatternRoute(method: method, base: base, pattern: pattern) { request, output, _ in
+                try await action(request, output)
+            })
     }
 
     public mutating func on<Output: Sendable, Value>(
@@ -80,9 +92,10 @@ public struct Routes {
         body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Output, Value) async throws -> HTTPResponse
     ) {
-        on(method, matching: pattern) { request, output in
-            try await action(request, output, try await body.read(request))
-        }
+        table.add(
+            PatternRoute(method: method, base: base, pattern: pattern) { request, output, files in
+                try await action(request, output, try await body.read(request, files))
+            })
     }
 
     public mutating func get<Output: Sendable>(
@@ -98,14 +111,18 @@ public struct Routes {
     public mutating func on(
         where condition: @escaping @Sendable (RequestHead) -> Bool, _ action: @escaping RouteAction
     ) {
-        table.add(ConditionRoute(base: base, condition: condition, action: action))
+        table.add(
+            ConditionRoute(base: base, condition: condition) { request, _ in try await action(request) })
     }
 
     public mutating func on<Value>(
         where condition: @escaping @Sendable (RequestHead) -> Bool, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
     ) {
-        on(where: condition) { request in try await action(request, try await body.read(request)) }
+        table.add(
+            ConditionRoute(base: base, condition: condition) { request, files in
+                try await action(request, try await body.read(request, files))
+            })
     }
 
     // MARK: Prefixes
@@ -143,7 +160,7 @@ public struct Routes {
 
     /// Answers requests with this method for which no other route is there.
     public mutating func fallback(_ method: HTTPMethod, _ action: @escaping RouteAction) {
-        table.fallbacks[method] = action
+        table.fallbacks[method] = { request, _ in try await action(request) }
     }
 
     private func joined(_ path: ResourcePath) -> ResourcePath {

@@ -5,11 +5,13 @@ internal import Synchronization
 ///
 /// Closures that go in here have no capture list: with one, they would not stay on the executor of their caller.
 struct RouteAnswer {
-    let respond: (HTTPRequest) async throws -> HTTPResponse
+    let respond: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
     /// Whoever answers has looked at the conditions of the request.
     let isMounted: Bool
 
-    init(isMounted: Bool = false, _ respond: @escaping (HTTPRequest) async throws -> HTTPResponse) {
+    init(
+        isMounted: Bool = false, _ respond: @escaping (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
+    ) {
         self.respond = respond
         self.isMounted = isMounted
     }
@@ -58,11 +60,11 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
     let method: HTTPMethod?
     private let base: ResourcePath
     private let patterns: PatternPool<Output>
-    private let action: @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
+    private let action: @Sendable (HTTPRequest, Output, TemporaryFiles) async throws -> HTTPResponse
 
     init(
         method: HTTPMethod, base: ResourcePath, pattern: @escaping @Sendable () -> Regex<Output>,
-        action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
+        action: @escaping @Sendable (HTTPRequest, Output, TemporaryFiles) async throws -> HTTPResponse
     ) {
         self.method = method
         self.base = base
@@ -73,7 +75,7 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
     func answer(to subject: inout RouteSubject) -> RouteAnswer? {
         guard let text = subject.text(below: base), let output = patterns.match(text) else { return nil }
         let action = action
-        return RouteAnswer { request in try await action(request, output) }
+        return RouteAnswer { request, files in try await action(request, output, files) }
     }
 }
 
@@ -101,7 +103,7 @@ private final class PatternPool<Output: Sendable>: Sendable {
 struct ConditionRoute: ScannedRoute {
     let base: ResourcePath
     let condition: @Sendable (RequestHead) -> Bool
-    let action: RouteAction
+    let action: FullRouteAction
 
     var method: HTTPMethod? { nil }
 

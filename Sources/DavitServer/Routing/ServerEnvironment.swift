@@ -11,6 +11,8 @@ public struct ServerEnvironment: Sendable {
 
     /// For calls that block; never on the event loop.
     public let work: any BlockingWork
+    /// For content of requests that is too long for memory.
+    public let temporaryFiles: TemporaryFiles
     /// The hosts of the public URLs, in lower case: names of this server besides its addresses.
     public let publicHosts: [String]
     /// Writes a line for the people who run the server. The message is constant, what varies stands behind it.
@@ -25,11 +27,12 @@ public struct ServerEnvironment: Sendable {
 
     /// - Parameter log: must not block for long; nothing is logged unless given.
     public init(
-        work: any BlockingWork, publicHosts: [String] = [],
+        work: any BlockingWork, publicHosts: [String] = [], temporaryFiles: TemporaryFiles = .none,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,
         log: @escaping LogLine = { _, _, _ in }
     ) {
         self.work = work
+        self.temporaryFiles = temporaryFiles
         self.publicHosts = publicHosts
         self.background = background
         self.log = log

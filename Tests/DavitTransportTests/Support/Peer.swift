@@ -21,6 +21,7 @@ final class Peer {
     private var received: [UInt8] = []
     /// How many of the received bytes have been taken.
     private var used = 0
+    private var isBehindChunk = false
 
     /// - Parameter secured: nil for whatever the server speaks when it says nothing else.
     init(_ address: BoundAddress, receiveBuffer: Int32? = nil, secured: Bool? = nil) throws {
@@ -162,12 +163,25 @@ final class Peer {
 
     private func chunks() throws -> [UInt8] {
         var content: [UInt8] = []
-        while true {
-            guard let size = Int(try line(), radix: 16) else { throw Failure.malformed }
-            content += try take(size)
+        while let chunk = try chunk() { content += chunk }
+        return content
+    }
+
+    /// Reads the head of a response, whose content is read in pieces.
+    func readHead() throws -> Response { Response(head: try head()) }
+
+    /// Reads the next chunk; nil at the end.
+    ///
+    /// Not the line end behind it, which comes with what follows.
+    func chunk() throws -> [UInt8]? {
+        if isBehindChunk {
             guard try take(2) == [13, 10] else { throw Failure.malformed }
-            if size == 0 { return content }
         }
+        guard let size = Int(try line(), radix: 16) else { throw Failure.malformed }
+        isBehindChunk = size > 0
+        if size > 0 { return try take(size) }
+        guard try take(2) == [13, 10] else { throw Failure.malformed }
+        return nil
     }
 
     /// False at the end.

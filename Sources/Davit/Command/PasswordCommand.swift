@@ -1,0 +1,50 @@
+internal import DavitServer
+internal import DavitSystem
+
+/// `davit password`: a password becomes a line for a file of users.
+package struct PasswordCommand {
+    let options: PasswordOptions
+
+    package init(options: PasswordOptions) { self.options = options }
+
+    /// Asks, and prints the line. Blocks.
+    func run() throws(Failure) {
+        StandardStreams.writeOutput(try line(for: password()) + "\n")
+    }
+
+    private func password() throws(Failure) -> [UInt8] {
+        var first: [UInt8]?
+        var second: [UInt8]?
+        do throws(SystemError) {
+            guard Terminal.isInput else { return try Terminal.readLine(limit: Accounts.limitBytes + 2) }
+            first = try Terminal.readHidden("password: ")
+            if first != nil { second = try Terminal.readHidden("once more: ") }
+        } catch {
+            throw .noPassword(reason: error.description)
+        }
+        guard let first, let second else { throw .noPassword(reason: "it was given up") }
+        guard first == second else { throw .noPassword(reason: "the two differ") }
+        return first
+    }
+
+    /// Adds it to a list of its own first, which has all the rules for names and passwords.
+    package func line(for password: [UInt8]) throws(Failure) -> String {
+        guard let text = String(validating: password, as: UTF8.self) else {
+            throw .noPassword(reason: "it is not UTF-8")
+        }
+        var settings = AuthenticationSettings()
+        settings.realm = options.realm
+        do throws(Accounts.Problem) {
+            if let problem = settings.problem { throw problem }
+            var accounts = Accounts(settings)
+            try accounts.add(name: options.name ?? "anybody", password: text)
+            let hash =
+                options.isDigest
+                ? try Accounts.digestText(name: options.name ?? "", password: text, realm: options.realm)
+                : try Accounts.scryptText(password: text)
+            return (options.name.map { $0 + ":" } ?? "") + hash
+        } catch {
+            throw .badUser(name: options.name ?? "", problem: error.text)
+        }
+    }
+}

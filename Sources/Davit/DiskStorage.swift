@@ -1,0 +1,76 @@
+internal import DavitFileStore
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitSystem
+internal import Synchronization
+
+/// The temporary folder, as readers of bodies know it. Opened when it is first needed: most servers never do.
+final class DiskStorage: TemporaryStorage {
+    private let path: String?
+    private let folder = AtomicLazyReference<TemporaryDirectory>()
+
+    /// - Parameter path: of the folder; nil for the system's.
+    /// - Throws: where the folder that was named cannot be used.
+    init(path: String?) throws(ServerError) {
+        self.path = path
+        guard let path else { return }
+        do throws(SystemError) { _ = folder.storeIfNil(try TemporaryDirectory(path: path)) } catch {
+            throw .temporaryFolderNotUsable(path: path, error)
+        }
+    }
+
+    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore {
+        let folder: TemporaryDirectory
+        do throws(SystemError) {
+            if let opened = self.folder.load() {
+                folder = opened
+            } else {
+                folder = self.folder.storeIfNil(try .ofSystem())
+            }
+        } catch {
+            throw .failed(reason: error.description)
+        }
+        return try Self.storing { () throws(StoreError) in
+            DiskStore(try folder.makeFile(expectedBytes: expectedBytes))
+        }
+    }
+
+    fileprivate static func storing<T>(
+        _ body: () throws(StoreError) -> T
+    ) throws(TemporaryStorageError) -> T {
+        do throws(StoreError) { return try body() } catch {
+            switch error {
+            case .outOfSpace: throw .outOfSpace
+            case .busy, .wouldBlock: throw .busy
+            case .alreadyExists: throw .alreadyExists
+            case .invalidName: throw .unusableName
+            case .failed(let reason): throw .failed(reason: reason)
+            case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop:
+                throw .failed(reason: "\(error)")
+            }
+        }
+    }
+}
+
+private final class DiskStore: TemporaryStore {
+    private let file: UnnamedFile
+
+    init(_ file: UnnamedFile) { self.file = file }
+
+    var isInMemory: Bool { file.isInMemory }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(TemporaryStorageError) {
+        try DiskStorage.storing { () throws(StoreError) in try unsafe file.write(bytes) }
+    }
+
+    func read(at offset: Int64, into buffer: IOBuffer) throws(TemporaryStorageError) -> Int {
+        try DiskStorage.storing { () throws(StoreError) in try file.read(at: offset, into: buffer) }
+    }
+
+    func keep(at path: String, isReplacing: Bool) throws(TemporaryStorageError) {
+        try DiskStorage.storing { () throws(StoreError) in
+            try file.keep(at: path, isReplacing: isReplacing)
+        }
+    }
+}

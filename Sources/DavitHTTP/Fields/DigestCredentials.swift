@@ -1,0 +1,94 @@
+/// The answer to a Digest challenge, as it stands in the Authorization field (RFC 7616 §3.4).
+package struct DigestCredentials: Hashable, Sendable {
+    package enum User: Hashable, Sendable {
+        case name([UInt8])
+        /// `userhash=true`: the digits of a digest of name and realm (§3.4.4).
+        case hash([UInt8])
+    }
+
+    package var user: User
+    package var realm: [UInt8]
+    package var nonce: [UInt8]
+    /// The request target, as the client understands it.
+    package var uri: [UInt8]
+    package var response: [UInt8]
+    /// Nil stands for MD5.
+    package var algorithm: [UInt8]?
+    /// `cnonce`.
+    package var clientNonce: [UInt8]
+    /// `nc`, eight hexadecimal digits, as sent.
+    package var countDigits: [UInt8]
+    package var count: UInt32
+    package var opaque: [UInt8]?
+
+    /// The longest `cnonce`; those of clients have 8 to 64 bytes.
+    package static let clientNonceLimit = 256
+
+    /// Parses the value of an Authorization field.
+    ///
+    /// - Returns: nil for every other scheme, for anything malformed, for what a required parameter is missing from,
+    ///   and for a `qop` other than `auth`: that of RFC 2069 has no protection against replays, and `auth-int`
+    ///   would need the whole content before the first byte of it may be used.
+    package init?(parsing value: borrowing Span<UInt8>) {
+        guard value.startsIgnoringCase(with: "digest ") else { return nil }
+        guard let parameters = AuthParameters(parsing: value, from: 7), let user = Self.user(parameters),
+            let realm = parameters["realm"], let nonce = parameters["nonce"], let uri = parameters["uri"],
+            let response = parameters["response"], parameters["qop"] == Array("auth".utf8),
+            let digits = parameters["nc"], let count = Self.count(digits),
+            let clientNonce = parameters["cnonce"], Self.isUsable(clientNonce: clientNonce)
+        else { return nil }
+        self.user = user
+        self.realm = realm
+        self.nonce = nonce
+        self.uri = uri
+        self.response = response
+        algorithm = parameters["algorithm"]
+        self.clientNonce = clientNonce
+        countDigits = digits
+        self.count = count
+        opaque = parameters["opaque"]
+    }
+
+    /// `username` or `username*`, never both; the latter is no hash (§3.4).
+    private static func user(_ parameters: AuthParameters) -> User? {
+        let isHash: Bool
+        switch parameters["userhash"].map({ $0.map(\.lowercasedASCII) }) {
+        case nil, Array("false".utf8): isHash = false
+        case Array("true".utf8): isHash = true
+        default: return nil
+        }
+        switch (parameters["username"], parameters["username*"]) {
+        case (let name?, nil): return isHash ? .hash(name) : .name(name)
+        case (nil, let extended?): return isHash ? nil : decode(extended: extended).map { .name($0) }
+        default: return nil
+        }
+    }
+
+    /// `ext-value` (RFC 8187 §3.2.1) in UTF-8.
+    private static func decode(extended value: [UInt8]) -> [UInt8]? {
+        let parts = value.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        guard parts.count == 3, Array(parts[0]).span.equalsIgnoringCase("utf-8"),
+            let decoded = PercentCoding.decode(parts[2]), String(validating: decoded, as: UTF8.self) != nil
+        else { return nil }
+        return decoded
+    }
+
+    /// From 1 on (§3.4).
+    private static func count(_ digits: [UInt8]) -> UInt32? {
+        guard digits.count == 8 else { return nil }
+        var value: UInt32 = 0
+        for digit in digits {
+            guard let digit = digit.hexValue else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value == 0 ? nil : value
+    }
+
+    /// It goes back in a quoted string of Authentication-Info.
+    private static func isUsable(clientNonce: [UInt8]) -> Bool {
+        guard 1...clientNonceLimit ~= clientNonce.count else { return false }
+        return clientNonce.allSatisfy {
+            $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+    }
+}

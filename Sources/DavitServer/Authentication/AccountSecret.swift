@@ -1,0 +1,149 @@
+#if TLS
+internal import DavitCrypto
+
+/// What is kept of a password.
+struct AccountSecret: Sendable {
+    private var hash: PasswordHash?
+    private var digests: [DigestSecret]
+    private let realm: [UInt8]
+
+    /// Digest secrets where Digest is wanted, which say nothing less about the password than a scrypt hash beside them
+    /// could hide, and are verified at once; else the hash, which takes its time.
+    init(
+        user: [UInt8], password: [UInt8], settings: AuthenticationSettings
+    ) throws(Accounts.Problem) {
+        realm = Array(settings.realm.utf8)
+        digests = []
+        for scheme in settings.schemes {
+            guard let algorithm = scheme.algorithm else { continue }
+            // An OpenSSL in FIPS mode has no MD5; that is then not offered.
+            let secret = try? DigestSecret(user: user, realm: realm, password: password, algorithm: algorithm)
+            if let secret { digests.append(secret) }
+        }
+        guard digests.isEmpty else { return }
+        do throws(CryptoError) { hash = try PasswordHash(of: password) } catch { throw .failed }
+    }
+
+    /// Reads `$scrypt$ln=N,r=N,p=N$SALT$HASH`, or `$digest$sha-256=HEX,md5=HEX$REALM` with one of the two or both.
+    init(parsing text: String, settings: AuthenticationSettings) throws(Accounts.Problem) {
+        realm = Array(settings.realm.utf8)
+        digests = []
+        if text.hasPrefix("$scrypt$") {
+            do throws(PasswordHash.ParseError) { hash = try PasswordHash(parsing: text) } catch {
+                throw .badHash
+            }
+            return
+        }
+        let parts = text.split(separator: "$", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0].isEmpty, parts[1] == "digest" else { throw .badHash }
+        for part in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2,
+                let algorithm = DigestSecret.Algorithm.allCases.first(where: { $0.keptName == pair[0] }),
+                !digests.contains(where: { $0.algorithm == algorithm }),
+                let secret = DigestSecret(digits: Array(pair[1].utf8), algorithm: algorithm)
+            else { throw .badHash }
+            digests.append(secret)
+        }
+        guard Array(parts[3].utf8) == realm else { throw .otherRealm }
+    }
+
+    /// The text of Digest secrets, for a file.
+    static func digestText(
+        user: [UInt8], password: [UInt8], realm: String
+    ) throws(CryptoError) -> String {
+        var parts: [String] = []
+        for algorithm in DigestSecret.Algorithm.allCases {
+            let secret = try DigestSecret(
+                user: user, realm: Array(realm.utf8), password: password, algorithm: algorithm)
+            parts.append("\(algorithm.keptName)=\(String(decoding: secret.digits, as: UTF8.self))")
+        }
+        return "$digest$\(parts.joined(separator: ","))$\(realm)"
+    }
+
+    func allows(_ scheme: AuthenticationSettings.Scheme) -> Bool {
+        guard let algorithm = scheme.algorithm else { return true }
+        return digest(algorithm) != nil
+    }
+
+    func digest(_ algorithm: DigestSecret.Algorithm) -> DigestSecret? {
+        digests.first { $0.algorithm == algorithm }
+    }
+
+    /// ``matches(_:of:)`` takes microseconds, and need not leave an event loop.
+    var isQuick: Bool { hash == nil }
+
+    /// Whether this is the password. The work does not depend on what is kept.
+    func matches(_ password: [UInt8], of user: [UInt8]) -> Bool {
+        do throws(CryptoError) {
+            if let hash { return try hash.matches(password) }
+            guard let kept = digests.first else { return false }
+            let candidate = try DigestSecret(
+                user: user, realm: realm, password: password, algorithm: kept.algorithm)
+            return ConstantTime.areEqual(candidate.digits, kept.digits)
+        } catch {
+            return false
+        }
+    }
+
+    /// What a client may send instead of the name (RFC 7616 §3.4.4), in lower-case digits.
+    static func userHashes(of user: [UInt8], realm: String) -> [[UInt8]] {
+        let text = user + [UInt8(ascii: ":")] + Array(realm.utf8)
+        return DigestSecret.Algorithm.allCases.compactMap { algorithm in
+            (try? Digest.of(text, algorithm == .md5 ? .md5 : .sha256)).map(HexText.encode)
+        }
+    }
+}
+
+extension AuthenticationSettings.Scheme {
+    var algorithm: DigestSecret.Algorithm? {
+        switch self {
+        case .digestSHA256: .sha256
+        case .digestMD5: .md5
+        case .basic: nil
+        }
+    }
+}
+
+extension DigestSecret.Algorithm {
+    /// In a file of accounts.
+    fileprivate var keptName: String {
+        switch self {
+        case .sha256: "sha-256"
+        case .md5: "md5"
+        }
+    }
+}
+#else
+/// A password as bytes of fixed length, so that a comparison always takes the same time: without OpenSSL there is no
+/// hash that a password could be kept as.
+struct AccountSecret: Sendable {
+    /// The password, then zeros. A password has no zero byte, so that its end is never in doubt.
+    private let padded: [UInt8]
+
+    init(
+        user: [UInt8], password: [UInt8], settings: AuthenticationSettings
+    ) throws(Accounts.Problem) {
+        padded = password + [UInt8](repeating: 0, count: max(0, Accounts.limitBytes - password.count))
+    }
+
+    init(parsing text: String, settings: AuthenticationSettings) throws(Accounts.Problem) {
+        throw .needsOpenSSL
+    }
+
+    func allows(_ scheme: AuthenticationSettings.Scheme) -> Bool { scheme == .basic }
+
+    var isQuick: Bool { true }
+
+    func matches(_ password: [UInt8], of user: [UInt8]) -> Bool {
+        var difference = password.count > Accounts.limitBytes ? UInt8(1) : 0
+        for index in 0..<Accounts.limitBytes {
+            let byte = index < password.count ? password[index] : 0
+            difference |= byte ^ padded[index]
+        }
+        return difference == 0
+    }
+
+    static func userHashes(of user: [UInt8], realm: String) -> [[UInt8]] { [] }
+}
+#endif

@@ -1,0 +1,106 @@
+/// Names, and what is kept of their passwords, for ``Authentication``.
+///
+/// Passwords are not kept. Of one that is added, the Digest secrets are, or a salted scrypt hash where no Digest scheme
+/// is wanted. In a build without OpenSSL, which has neither, passwords are kept in memory as they are.
+public struct Accounts: Sendable {
+    /// Why an account, or the list, cannot be used.
+    public enum Problem: Error, Hashable, Sendable {
+        /// The name is empty or has a colon (RFC 7617 §2).
+        case badName
+        case emptyPassword
+        /// Over ``Accounts/limitBytes`` in UTF-8.
+        case tooLong
+        /// A control character, which RFC 7617 §2 forbids in both.
+        case controlCharacter
+        /// There already is an account of this name.
+        case duplicate
+        /// A text that is no hash, or of a kind that is not known here.
+        case badHash
+        /// A Digest secret for another realm than that of the settings.
+        case otherRealm
+        /// The realm is empty, has over 128 bytes, control characters, quotes or backslashes.
+        case badRealm
+        /// None of the schemes can be used by every account.
+        case noScheme
+        /// This build has no OpenSSL: no Digest, and no hashed passwords.
+        case needsOpenSSL
+        /// OpenSSL has refused.
+        case failed
+    }
+
+    /// The longest name and the longest password, in bytes.
+    public static let limitBytes = 256
+
+    struct Account: Sendable {
+        var name: String
+        var secret: AccountSecret
+    }
+
+    let settings: AuthenticationSettings
+    private var list: [Account] = []
+    private var indexByName: [[UInt8]: Int] = [:]
+    /// The digests of RFC 7616 §3.4.4, as digits.
+    private var indexByHash: [[UInt8]: Int] = [:]
+
+    public init(_ settings: AuthenticationSettings = AuthenticationSettings()) { self.settings = settings }
+
+    public var isEmpty: Bool { list.isEmpty }
+
+    /// Adds an account. Blocks for 50 to 100 ms where no Digest scheme is wanted.
+    public mutating func add(name: String, password: String) throws(Problem) {
+        let password = Array(password.utf8)
+        try check(name)
+        guard !password.isEmpty else { throw .emptyPassword }
+        guard password.count <= Self.limitBytes else { throw .tooLong }
+        for byte in password where byte < 32 || byte == 127 { throw .controlCharacter }
+        try add(name, AccountSecret(user: Array(name.utf8), password: password, settings: settings))
+    }
+
+    /// Adds an account of which only this is known.
+    /// - Parameter hash: `$scrypt$…` or `$digest$…`, as `davit password` prints them.
+    public mutating func add(name: String, hash: String) throws(Problem) {
+        try check(name)
+        try add(name, AccountSecret(parsing: hash, settings: settings))
+    }
+
+    private func check(_ name: String) throws(Problem) {
+        let bytes = Array(name.utf8)
+        guard !bytes.isEmpty, !bytes.contains(UInt8(ascii: ":")) else { throw .badName }
+        guard bytes.count <= Self.limitBytes else { throw .tooLong }
+        for byte in bytes where byte < 32 || byte == 127 { throw .controlCharacter }
+        guard indexByName[bytes] == nil else { throw .duplicate }
+    }
+
+    private mutating func add(_ name: String, _ secret: AccountSecret) throws(Problem) {
+        let bytes = Array(name.utf8)
+        for hash in AccountSecret.userHashes(of: bytes, realm: settings.realm) {
+            indexByHash[hash] = list.count
+        }
+        indexByName[bytes] = list.count
+        list.append(Account(name: name, secret: secret))
+    }
+
+    /// The schemes that every account can use, in the order of the settings.
+    package var schemes: [AuthenticationSettings.Scheme] {
+        settings.schemes.filter { scheme in list.allSatisfy { $0.secret.allows(scheme) } }
+    }
+
+    /// The account of a name; or of another one, with `isKnown` false, that stands in for it: so that an unknown name
+    /// costs the work of some account that is there, always the same one for the same name.
+    func account(named name: [UInt8]) -> (account: Account, isKnown: Bool)? {
+        if let index = indexByName[name] { return (list[index], true) }
+        return standIn(for: name).map { ($0, false) }
+    }
+
+    /// As ``account(named:)``, by the digest of name and realm (RFC 7616 §3.4.4).
+    func account(hashed digits: [UInt8]) -> (account: Account, isKnown: Bool)? {
+        if let index = indexByHash[digits] { return (list[index], true) }
+        return standIn(for: digits).map { ($0, false) }
+    }
+
+    private func standIn(for name: [UInt8]) -> Account? {
+        guard !list.isEmpty else { return nil }
+        // Swift's hash values have a random key in each process, so that nobody outside can tell who stands in.
+        return list[Int(UInt(bitPattern: name.hashValue) % UInt(list.count))]
+    }
+}

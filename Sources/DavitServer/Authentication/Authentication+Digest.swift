@@ -1,0 +1,168 @@
+internal import DavitCrypto
+internal import DavitHTTP
+internal import Synchronization
+
+#if TLS
+/// The Digest scheme (RFC 7616).
+extension Authentication {
+    /// How long a nonce is good for; nanoseconds. Clients that know `nextnonce` get a new one after half of it.
+    static let nonceLifetime: Int64 = 300_000_000_000
+
+    /// A challenge (§3.3). `userhash` is offered with SHA-256 alone: clients that need MD5 are from before it.
+    func challenge(_ algorithm: DigestSecret.Algorithm, _ nonce: [UInt8], isStale: Bool) -> [UInt8] {
+        var text = Array("Digest realm=\"".utf8) + realm
+        text += Array("\", nonce=\"".utf8) + nonce
+        text += Array("\", opaque=\"".utf8) + opaque
+        text += Array("\", algorithm=\(algorithm.name), qop=\"auth\", charset=UTF-8".utf8)
+        if algorithm == .sha256 { text += Array(", userhash=true".utf8) }
+        if isStale { text += Array(", stale=true".utf8) }
+        return text
+    }
+
+    func checkDigest(_ credentials: DigestCredentials, _ request: HTTPRequest) -> Decision {
+        let refused = Decision.refused(.credentials(isStale: false))
+        guard let algorithm = Self.algorithm(credentials.algorithm), credentials.realm == realm else {
+            return refused
+        }
+        guard request.isFor(uri: credentials.uri) else { return .refused(.otherTarget) }
+        let now = now()
+        let nonce = mint.read(credentials.nonce)
+        let found = state.withLock { state -> Found in
+            guard let (account, isKnown) = Self.account(of: credentials.user, in: state.accounts),
+                state.schemes.contains(where: { $0.algorithm == algorithm }),
+                let secret = account.secret.digest(algorithm)
+            else { return .nothing }
+            let origin = Origin(request, name: isKnown ? Array(account.name.utf8) : credentials.user.bytes)
+            // Who has logged in before goes on, whatever others at the same address do.
+            let isEstablished =
+                isKnown && nonce.map { state.nonces.isKnown($0.number, account: origin.account) } ?? false
+            if !isEstablished,
+                let wait = state.failures.wait(address: origin.address, account: origin.account, now: now)
+            {
+                return .wait(wait)
+            }
+            return .account(account, isKnown: isKnown, secret, origin)
+        }
+        switch found {
+        case .nothing: return refused
+        case .wait(let seconds): return .refused(.tooMany(waitSeconds: seconds))
+        case .account(let account, let isKnown, let secret, let origin):
+            let answer = Self.answer(credentials, method: request.method)
+            let isRight = (try? secret.verifies(credentials.response, for: answer)) ?? false
+            guard isRight && isKnown else {
+                noteFailure(origin, now: now)
+                return refused
+            }
+            // From here on the client knows the password: a new nonce is all it needs (§3.3, stale).
+            guard let nonce, credentials.opaque.map({ $0 == opaque }) ?? true,
+                take(credentials.count, of: nonce, origin, now: now)
+            else { return .refused(.credentials(isStale: true)) }
+            return .admitted(name: account.name, info: info(credentials, secret, nonce, now: now))
+        }
+    }
+
+    private enum Found {
+        case nothing
+        case wait(Int64)
+        case account(Accounts.Account, isKnown: Bool, DigestSecret, Origin)
+    }
+
+    private func take(_ count: UInt32, of nonce: NonceMint.Content, _ origin: Origin, now: Int64) -> Bool {
+        let oldest = now - Self.nonceLifetime
+        guard nonce.time > oldest else { return false }
+        return state.withLock {
+            $0.nonces.take(
+                count, of: nonce.number, time: nonce.time, account: origin.account, oldest: oldest)
+        }
+    }
+
+    /// The value of Authentication-Info (§3.5) for a request that was let in before; nil after Basic.
+    func authenticationInfo(for request: HTTPRequest) -> [UInt8]? {
+        let value = request.withValue(of: .authorization) { DigestCredentials(parsing: $0) }
+        guard let credentials = value ?? nil, let nonce = mint.read(credentials.nonce),
+            let algorithm = Self.algorithm(credentials.algorithm),
+            let account = state.withLock({ Self.account(of: credentials.user, in: $0.accounts) }),
+            account.isKnown, let secret = account.account.secret.digest(algorithm)
+        else { return nil }
+        return info(credentials, secret, nonce, now: now())
+    }
+
+    /// Shows the client that the server knows the password as well, and gives it a new nonce in good time.
+    private func info(
+        _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceMint.Content, now: Int64
+    ) -> [UInt8]? {
+        // §3.5: as the response, but with an empty method.
+        var answer = Self.answer(credentials, method: .get)
+        answer.method = []
+        guard let proof = try? secret.response(to: answer) else { return nil }
+        var text = Array("rspauth=\"".utf8) + proof
+        text += Array("\", qop=auth, nc=".utf8) + credentials.countDigits
+        text += Array(", cnonce=\"".utf8) + credentials.clientNonce + [UInt8(ascii: "\"")]
+        if now - nonce.time > Self.nonceLifetime / 2, let next = mint.make(now: now) {
+            text += Array(", nextnonce=\"".utf8) + next + [UInt8(ascii: "\"")]
+        }
+        return text
+    }
+
+    private static func answer(
+        _ credentials: DigestCredentials, method: HTTPMethod
+    ) -> DigestSecret.Answer {
+        DigestSecret.Answer(
+            method: Array(method.rawValue.utf8), uri: credentials.uri, nonce: credentials.nonce,
+            count: credentials.countDigits, clientNonce: credentials.clientNonce)
+    }
+
+    private static func account(
+        of user: DigestCredentials.User, in accounts: Accounts
+    ) -> (account: Accounts.Account, isKnown: Bool)? {
+        switch user {
+        case .name(let name): accounts.account(named: name)
+        case .hash(let digits): accounts.account(hashed: digits.map(\.lowercasedASCII))
+        }
+    }
+
+    /// Nil for one that is not offered, such as those with `-sess`.
+    private static func algorithm(_ name: [UInt8]?) -> DigestSecret.Algorithm? {
+        guard let name else { return .md5 }
+        return DigestSecret.Algorithm.allCases.first {
+            Array($0.name.utf8).map(\.lowercasedASCII) == name.map(\.lowercasedASCII)
+        }
+    }
+}
+
+extension DigestCredentials.User {
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .name(let bytes), .hash(let bytes): bytes
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether a URI is that of this request (RFC 7616 §3.4.6): the target as it came over the wire, or the same
+    /// with or without scheme and host, which a proxy may have added or taken away.
+    fileprivate func isFor(uri: [UInt8]) -> Bool {
+        let start = (head.firstIndex(of: UInt8(ascii: " ")) ?? head.endIndex - 1) + 1
+        let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.endIndex
+        let sent = Array(head[start..<end])
+        if sent.hasSameBytes(as: uri) { return true }
+        guard let own = Self.parse(sent, method), let other = Self.parse(uri, method),
+            own.rawPath == other.rawPath, own.rawQuery == other.rawQuery
+        else { return false }
+        guard let named = other.authority else { return true }
+        return named.map(\.lowercasedASCII)
+            == (own.authority ?? bytes(of: .host))?.map(\.lowercasedASCII)
+    }
+
+    private static func parse(_ text: [UInt8], _ method: HTTPMethod) -> RequestTarget? {
+        var target = RequestTarget()
+        do throws(HTTPError) { try target.parse(text.span, method: method) } catch { return nil }
+        return target
+    }
+}
+#else
+extension Authentication {
+    /// Nil: there is no Digest without OpenSSL.
+    func authenticationInfo(for request: HTTPRequest) -> [UInt8]? { nil }
+}
+#endif

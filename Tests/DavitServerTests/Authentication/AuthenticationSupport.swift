@@ -1,0 +1,149 @@
+import DavitHTTP
+import DavitServer
+import Synchronization
+import Testing
+
+/// A clock that goes when it is told to.
+final class ManualClock: Sendable {
+    private let nanoseconds = Mutex<Int64>(1_000_000_000_000)
+
+    var now: Int64 { nanoseconds.withLock { $0 } }
+
+    func advance(seconds: Int64) { nanoseconds.withLock { $0 += seconds * 1_000_000_000 } }
+}
+
+/// Does the work where it is, and counts it.
+final class InlineWork: BlockingWork {
+    private let runs = Mutex(0)
+
+    var count: Int { runs.withLock { $0 } }
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        runs.withLock { $0 += 1 }
+        return work()
+    }
+}
+
+/// Takes no work: the queue is full.
+struct FullQueue: BlockingWork {
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
+}
+
+/// Keeps everybody who has work waiting until it is opened.
+final class HeldWork: BlockingWork {
+    private struct State {
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isOpen = false
+        var count = 0
+        var watcher: (count: Int, CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = Mutex(State())
+
+    /// How much work has come.
+    var count: Int { state.withLock { $0.count } }
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        await withCheckedContinuation { continuation in
+            let (watcher, isOpen) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
+                state.count += 1
+                if !state.isOpen { state.waiting.append(continuation) }
+                guard let watcher = state.watcher, state.count >= watcher.count else {
+                    return (nil, state.isOpen)
+                }
+                state.watcher = nil
+                return (watcher.1, state.isOpen)
+            }
+            watcher?.resume()
+            if isOpen { continuation.resume() }
+        }
+        return work()
+    }
+
+    /// Returns when so much work has come.
+    func waitUntil(count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.count >= count { return true }
+                state.watcher = (count, continuation)
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// An authentication in front of a ``Greeter``, and what it is told.
+struct Gate {
+    let clock = ManualClock()
+    let authentication: Authentication
+    let handler: Behind<Authentication, Greeter>
+    let reports = Reports()
+
+    final class Reports: Sendable {
+        private let all = Mutex<[Int64]>([])
+        var seconds: [Int64] { all.withLock { $0 } }
+        func add(_ seconds: Int64) { all.withLock { $0.append(seconds) } }
+    }
+
+    init(_ accounts: Accounts, work: any BlockingWork = InlineWork(), fields: HTTPFields = HTTPFields())
+        throws
+    {
+        authentication = try Authentication(
+            accounts: accounts, optionsFields: fields, work: work,
+            report: { [reports] in reports.add($1) }, now: { [clock] in clock.now })
+        handler = Greeter().behind(authentication)
+    }
+
+    /// Asks as a connection does: without waiting first, and then again.
+    func send(
+        _ fields: [String], method: String = "GET", target: String = "/f", from peer: String = "192.0.2.1"
+    ) async throws -> HTTPResponse {
+        let request = try HTTPRequest(
+            parsing: Array(
+                (["\(method) \(target) HTTP/1.1", "Host: a"] + fields + ["", ""]).joined(separator: "\r\n")
+                    .utf8))
+        request.peerAddress = peer
+        if let response = handler.respondAtOnce(to: request) { return response }
+        return try await handler.respond(to: request)
+    }
+
+    func basic(_ pair: String, from peer: String = "192.0.2.1") async throws -> HTTPResponse {
+        try await send(["Authorization: Basic \(base64(Array(pair.utf8)))"], from: peer)
+    }
+}
+
+/// RFC 4648 §4.
+func base64(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+        let group = bytes[start..<min(start + 3, bytes.count)]
+        var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        bits <<= UInt32(8 * (3 - group.count))
+        for index in 0..<4 {
+            let isPadding = index > group.count
+            text.append(
+                isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> UInt32(18 - 6 * index) & 63)])
+        }
+    }
+    return String(decoding: text, as: UTF8.self)
+}
+
+extension HTTPFields {
+    /// Every value of WWW-Authenticate.
+    var challenges: [String] {
+        String(decoding: encoded, as: UTF8.self).split(separator: "\r\n").compactMap { line in
+            line.hasPrefix("WWW-Authenticate: ") ? String(line.dropFirst(18)) : nil
+        }
+    }
+}

@@ -1,0 +1,483 @@
+#if TLS
+import DavitCrypto
+import DavitHTTP
+import DavitServer
+import Testing
+
+/// RFC 7616, as a client sees it.
+struct DigestAuthenticationTests {
+    static func makeGate(
+        realm: String = "http-auth@example.org", schemes: [AuthenticationSettings.Scheme]? = nil
+    ) throws -> Gate {
+        var settings = AuthenticationSettings()
+        settings.realm = realm
+        if let schemes { settings.schemes = schemes }
+        var accounts = Accounts(settings)
+        try accounts.add(name: "Mufasa", password: "Circle of Life")
+        try accounts.add(name: "Jäsøn Doe", password: "Secret, or not?")
+        return try Gate(accounts)
+    }
+
+    /// What a client makes of a challenge.
+    struct Client {
+        var user = "Mufasa"
+        var password = "Circle of Life"
+        var realm = "http-auth@example.org"
+        var algorithm = DigestSecret.Algorithm.sha256
+        var nonce: String
+        var opaque: String?
+        var method = "GET"
+        var uri = "/f"
+        var count = "00000001"
+        var clientNonce = "0a4f113b"
+        /// Replaces a parameter, or removes it.
+        var changes: [String: String?] = [:]
+        var separator = ", "
+
+        init(_ challenge: String, algorithm: DigestSecret.Algorithm = .sha256) throws {
+            nonce = try #require(DigestAuthenticationTests.parameter("nonce", of: challenge))
+            opaque = DigestAuthenticationTests.parameter("opaque", of: challenge)
+            self.algorithm = algorithm
+        }
+
+        func answer(method: String) -> DigestSecret.Answer {
+            .init(
+                method: Array(method.utf8), uri: Array(uri.utf8), nonce: Array(nonce.utf8),
+                count: Array(count.utf8), clientNonce: Array(clientNonce.utf8))
+        }
+
+        var secret: DigestSecret {
+            get throws {
+                try DigestSecret(
+                    user: Array(user.utf8), realm: Array(realm.utf8), password: Array(password.utf8),
+                    algorithm: algorithm)
+            }
+        }
+
+        var field: String {
+            get throws {
+                let response = try secret.response(to: answer(method: method))
+                var parameters: [(String, String?)] = [
+                    ("username", "\"\(user)\""), ("realm", "\"\(realm)\""), ("uri", "\"\(uri)\""),
+                    ("algorithm", algorithm.name), ("nonce", "\"\(nonce)\""), ("nc", count),
+                    ("cnonce", "\"\(clientNonce)\""), ("qop", "auth"),
+                    ("response", "\"\(String(decoding: response, as: UTF8.self))\""),
+                    ("opaque", opaque.map { "\"\($0)\"" }),
+                ]
+                for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
+                    parameters.removeAll { $0.0 == name }
+                    parameters.append((name, value))
+                }
+                let texts = parameters.compactMap { name, value in value.map { "\(name)=\($0)" } }
+                return "Authorization: Digest " + texts.joined(separator: separator)
+            }
+        }
+    }
+
+    static func parameter(_ name: String, of text: String) -> String? {
+        guard let space = text.utf8.firstIndex(of: UInt8(ascii: " ")) else { return nil }
+        let value = AuthParameters(parsing: Array(text.utf8[space...]).span, from: 0)?[name]
+        return value.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A challenge, and a client that answers it.
+    static func begin(_ gate: Gate, _ algorithm: DigestSecret.Algorithm = .sha256) async throws -> Client {
+        let challenges = try await gate.send([]).fields.challenges
+        let own = challenges.first { parameter("algorithm", of: $0) == algorithm.name }
+        return try Client(try #require(own), algorithm: algorithm)
+    }
+
+    // §3.3, §3.7: the best algorithm first.
+    @Test func challengesWithEachAlgorithm() async throws {
+        let challenges = try await Self.makeGate().send([]).fields.challenges
+        #expect(challenges.count == 3)
+        #expect(challenges.prefix(2).map { Self.parameter("algorithm", of: $0) } == ["SHA-256", "MD5"])
+        for challenge in challenges.prefix(2) {
+            #expect(challenge.hasPrefix("Digest "))
+            #expect(Self.parameter("realm", of: challenge) == "http-auth@example.org")
+            #expect(Self.parameter("qop", of: challenge) == "auth")
+            #expect(Self.parameter("charset", of: challenge) == "UTF-8")
+            #expect(Self.parameter("stale", of: challenge) == nil)
+            #expect((Self.parameter("opaque", of: challenge) ?? "").utf8.count >= 8)
+        }
+        #expect(challenges[2].hasPrefix("Basic "))
+        // §5.12: another nonce each time.
+        let gate = try Self.makeGate()
+        let first = try await Self.begin(gate).nonce
+        #expect(try await Self.begin(gate).nonce != first)
+    }
+
+    static let orders: [[AuthenticationSettings.Scheme]] = [
+        [.basic], [.digestMD5], [.basic, .digestSHA256], [.digestSHA256, .digestMD5],
+    ]
+
+    @Test(arguments: orders)
+    func offersWhatIsConfigured(schemes: [AuthenticationSettings.Scheme]) async throws {
+        var settings = AuthenticationSettings()
+        settings.schemes = schemes
+        var accounts = Accounts(settings)
+        // Not hashed here for Basic alone, which would take its time.
+        if schemes == [.basic] {
+            try accounts.add(name: "anna", hash: AccountsTests.scrypt)
+        } else {
+            try accounts.add(name: "anna", password: "x")
+        }
+        let challenges = try await Gate(accounts).send([]).fields.challenges
+        let names = challenges.map {
+            $0.hasPrefix("Basic") ? "basic" : Self.parameter("algorithm", of: $0)?.lowercased()
+        }
+        #expect(names == schemes.map { $0 == .basic ? "basic" : $0 == .digestMD5 ? "md5" : "sha-256" })
+    }
+
+    @Test(arguments: DigestSecret.Algorithm.allCases)
+    func letsTheRightAnswerThrough(algorithm: DigestSecret.Algorithm) async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate, algorithm)
+        for count in 1...3 {
+            client.count = "0000000\(count)"
+            let response = try await gate.send([client.field])
+            #expect(response.status == .noContent)
+            #expect(response.fields.first(.etag) == "Mufasa")
+            // §3.5: the server shows that it knows the password, too.
+            let info = try #require(response.fields.first(named: "Authentication-Info"))
+            let proof = try client.secret.response(to: client.answer(method: ""))
+            #expect(Self.parameter("rspauth", of: " " + info) == String(decoding: proof, as: UTF8.self))
+            #expect(Self.parameter("nc", of: " " + info) == client.count)
+            #expect(Self.parameter("cnonce", of: " " + info) == client.clientNonce)
+            #expect(Self.parameter("qop", of: " " + info) == "auth")
+            #expect(Self.parameter("nextnonce", of: " " + info) == nil)
+        }
+        client.password = "circle of life"
+        #expect(try await gate.send([client.field]).status == .unauthorized)
+    }
+
+    /// What clients write in different ways.
+    static let spellings: [[String: String?]] = [
+        ["qop": "\"auth\""], ["nc": "\"00000001\""], ["algorithm": "\"SHA-256\""], ["algorithm": "sha-256"],
+        ["opaque": nil], ["charset": "UTF-8"], ["userhash": "false"], ["unknown": "x"],
+        ["USERNAME": "\"Mufasa\"", "username": nil], ["realm": "\"http-auth\\@example.org\""],
+    ]
+
+    @Test(arguments: spellings, [", ", ",", " ,\t", ",,"])
+    func takesOtherSpellings(changes: [String: String?], separator: String) async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        client.changes = changes
+        client.separator = separator
+        #expect(try await gate.send([client.field]).status == .noContent)
+    }
+
+    @Test func noAlgorithmMeansMD5() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate, .md5)
+        client.changes = ["algorithm": nil]
+        #expect(try await gate.send([client.field]).status == .noContent)
+    }
+
+    /// Not guesses, however often they come: 401 with a new challenge.
+    static let refused: [[String: String?]] = [
+        ["username": nil], ["realm": nil], ["nonce": nil], ["uri": nil], ["response": nil], ["cnonce": nil],
+        ["nc": nil], ["qop": nil],
+        // §3.4: the whole content would have to be there first.
+        ["qop": "auth-int"], ["qop": "\"auth,auth-int\""], ["qop": "AUTH"],
+        // §3.4.2 and §6.1: algorithms that are not offered.
+        ["algorithm": "SHA-512-256"], ["algorithm": "SHA-256-sess"], ["algorithm": "MD5-sess"],
+        ["algorithm": "\"\""],
+        ["realm": "\"elsewhere\""], ["realm": "\"\""],
+        // §3.4: eight digits, from one on.
+        ["nc": "00000000"], ["nc": "1"], ["nc": "000000001"], ["nc": "0000000g"], ["nc": "-0000001"],
+        ["cnonce": "\"\""], ["cnonce": "\"a\\\"b\""], ["cnonce": "\"a b\""],
+        ["cnonce": "\"\(String(repeating: "c", count: 257))\""],
+        // §3.4.4
+        ["userhash": "maybe"], ["username*": "UTF-8''Mufasa"],
+        ["userhash": "true", "username": nil, "username*": "UTF-8''x"],
+        ["username": nil, "username*": "ISO-8859-1''Mufasa"], ["username": nil, "username*": "UTF-8''%F"],
+        ["username": nil, "username*": "UTF-8''%FF"], ["username": nil, "username*": "Mufasa"],
+        // RFC 9110 §11.2: malformed, or twice.
+        ["extra": "\"open"], ["extra": ""], ["extra": "a b"], ["NC": "00000001"], ["": "x"],
+    ]
+
+    @Test(arguments: refused)
+    func refusesWhatIsMalformed(changes: [String: String?]) async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        client.changes = changes
+        for _ in 0..<10 {
+            let response = try await gate.send([client.field])
+            #expect(response.status == .unauthorized)
+            #expect(response.fields.challenges.count == 3)
+            #expect(!response.fields.challenges[0].contains("stale"))
+        }
+    }
+
+    @Test func aFieldThatIsCutOffIsRefused() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        // All that follows the response could be missing.
+        client.opaque = nil
+        let field = try client.field
+        for length in ("Authorization:".utf8.count)..<field.utf8.count {
+            let response = try await gate.send(
+                [String(field.prefix(length))], from: "192.0.2.\(length % 256)")
+            #expect(response.status != .noContent, "\(length)")
+        }
+        #expect(try await gate.send([field], from: "198.51.100.1").status == .noContent)
+    }
+
+    // MARK: §3.4.6, the target
+
+    static let targets: [(line: String, uri: String, status: HTTPStatus)] = [
+        ("/f", "/f", .noContent), ("/f?a=b", "/f?a=b", .noContent), ("/a%20b", "/a%20b", .noContent),
+        ("http://a/f", "http://a/f", .noContent), ("http://a/f", "/f", .noContent),
+        ("/f", "http://a/f", .noContent),
+        ("/f", "http://A/f", .noContent), ("http://a", "/", .noContent),
+        ("/f", "/g", .badRequest), ("/f", "/F", .badRequest), ("/f", "/f/", .badRequest),
+        ("/f", "/f?", .badRequest),
+        ("/f?a=b", "/f", .badRequest), ("/f", "/f?a=b", .badRequest), ("/a%20b", "/a%2520b", .badRequest),
+        ("/f", "http://b/f", .badRequest), ("http://b/f", "http://a/f", .badRequest),
+        ("/f", "*", .badRequest),
+        ("/f", "f", .badRequest), ("/f", "", .badRequest), ("/f", "/f HTTP/1.1", .badRequest),
+    ]
+
+    @Test(arguments: targets)
+    func theAnswerIsForOneTarget(line: String, uri: String, status: HTTPStatus) async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        client.uri = uri
+        #expect(try await gate.send([client.field], target: line).status == status)
+    }
+
+    @Test func andForTheServerAsAWhole() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        client.method = "OPTIONS"
+        client.uri = "*"
+        #expect(try await gate.send([client.field], method: "OPTIONS", target: "*").status == .noContent)
+    }
+
+    /// What a middleware in between made of the target is not what the client has signed.
+    @Test func aRewrittenTargetIsTheOneThatWasSent() async throws {
+        let gate = try Self.makeGate()
+        let rewriting = BeforeHandling { request throws(HTTPError) in
+            try request.rewriteTarget(to: "/elsewhere")
+            return nil
+        }
+        let handler = gate.handler.behind(rewriting)
+        let client = try await Self.begin(gate)
+        let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
+        #expect(try await handler.respond(to: request).status == .noContent)
+    }
+
+    @Test func theMethodCounts() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        #expect(try await gate.send([client.field], method: "DELETE").status == .unauthorized)
+        client.method = "BREW"
+        #expect(try await gate.send([client.field], method: "BREW").status == .noContent)
+    }
+
+    // MARK: §3.3 and §3.4, nonces and counts
+
+    func isStale(_ response: HTTPResponse) -> Bool {
+        response.status == .unauthorized
+            && response.fields.challenges.prefix(2).allSatisfy {
+                DigestAuthenticationTests.parameter("stale", of: $0) == "true"
+            }
+    }
+
+    @Test func nothingCanBeSentTwice() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        let field = try client.field
+        #expect(try await gate.send([field]).status == .noContent)
+        for _ in 0..<10 { #expect(isStale(try await gate.send([field]))) }
+        // Nor with another method or target.
+        #expect(try await gate.send([field], method: "DELETE", from: "198.51.100.9").status == .unauthorized)
+        // The client goes on.
+        client.count = "00000002"
+        #expect(try await gate.send([client.field]).status == .noContent)
+    }
+
+    @Test func countsMayOvertakeEachOther() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        for count in ["00000003", "00000001", "00000080", "0000000A", "0000000b", "00000002"] {
+            client.count = count
+            #expect(try await gate.send([client.field]).status == .noContent, "\(count)")
+        }
+    }
+
+    @Test func aNonceEnds() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        gate.clock.advance(seconds: 140)
+        #expect(
+            try await gate.send([client.field]).fields.first(named: "Authentication-Info")?.contains(
+                "nextnonce") == false)
+        gate.clock.advance(seconds: 159)
+        client.count = "00000002"
+        let info = try #require(
+            try await gate.send([client.field]).fields.first(named: "Authentication-Info"))
+        let next = try #require(Self.parameter("nextnonce", of: " " + info))
+        gate.clock.advance(seconds: 1)
+        client.count = "00000003"
+        let response = try await gate.send([client.field])
+        #expect(isStale(response))
+        // Who guesses is not told that it was the nonce.
+        client.password = "wrong"
+        #expect(!isStale(try await gate.send([client.field])))
+        client.password = "Circle of Life"
+        // §3.5: with the next nonce, from one on.
+        client.nonce = next
+        client.count = "00000001"
+        #expect(try await gate.send([client.field]).status == .noContent)
+        client.nonce = try #require(Self.parameter("nonce", of: response.fields.challenges[0]))
+        #expect(try await gate.send([client.field]).status == .noContent)
+    }
+
+    /// Those of another server, or of this one before it was started again, and those that somebody made up.
+    @Test func otherNoncesAreStale() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        let good = client.nonce
+        let others = [
+            try await Self.begin(Self.makeGate()).nonce, "", "x", String(good.dropLast()), good + "00",
+            String(good.reversed()), String(repeating: "0", count: good.count),
+            (good.first == "0" ? "1" : "0") + good.dropFirst(),
+            good.dropLast() + (good.last == "0" ? "1" : "0"),
+        ]
+        for nonce in others {
+            client.nonce = nonce
+            #expect(isStale(try await gate.send([client.field])), "\(nonce)")
+        }
+        client.nonce = good
+        client.opaque = "other"
+        #expect(isStale(try await gate.send([client.field])))
+    }
+
+    @Test func aNonceIsForOneUser() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        #expect(try await gate.send([client.field]).status == .noContent)
+        client.user = "Jäsøn Doe"
+        client.password = "Secret, or not?"
+        client.count = "00000002"
+        #expect(isStale(try await gate.send([client.field])))
+    }
+
+    // MARK: §3.4.4, names
+
+    @Test func aNameCanBeHashed() async throws {
+        let gate = try Self.makeGate()
+        for (algorithm, digest) in [(DigestSecret.Algorithm.sha256, Digest.Algorithm.sha256), (.md5, .md5)] {
+            var client = try await Self.begin(gate, algorithm)
+            let name = try Digest.of(Array("Mufasa:http-auth@example.org".utf8), digest)
+            let digits = String(decoding: HexText.encode(name), as: UTF8.self)
+            client.changes = ["userhash": "true", "username": "\"\(digits)\""]
+            let response = try await gate.send([client.field])
+            #expect(response.fields.first(.etag) == "Mufasa")
+            client.count = "00000002"
+            client.changes = ["userhash": "true", "username": "\"Mufasa\""]
+            #expect(try await gate.send([client.field]).status == .unauthorized)
+            client.changes = ["username": "\"\(digits)\""]
+            #expect(try await gate.send([client.field]).status == .unauthorized)
+        }
+    }
+
+    @Test func aNameCanBeExtended() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        client.user = "Jäsøn Doe"
+        client.password = "Secret, or not?"
+        #expect(try await gate.send([client.field]).status == .noContent)
+        client.count = "00000002"
+        client.changes = ["username": nil, "username*": "UTF-8''J%C3%A4s%C3%B8n%20Doe"]
+        #expect(try await gate.send([client.field]).fields.first(.etag) == "Jäsøn Doe")
+    }
+
+    /// The defect of other servers: an unknown name whose answer can be computed.
+    @Test func anUnknownNameNeverPasses() async throws {
+        let gate = try Self.makeGate()
+        for (user, password) in [
+            ("nobody", ""), ("nobody", "Circle of Life"), ("nobody", "Secret, or not?"), ("", ""),
+            ("mufasa", "Circle of Life"),
+        ] {
+            var client = try await Self.begin(gate)
+            client.user = user
+            client.password = password
+            let response = try await gate.send([client.field], from: "198.51.100.\(user.utf8.count)")
+            #expect(response.status == .unauthorized)
+            #expect(!isStale(response))
+        }
+    }
+
+    /// The secret of a name that stands in must not open the door for the unknown one.
+    @Test func theSecretOfSomebodyElseDoesNotPass() async throws {
+        let gate = try Self.makeGate()
+        for user in ["Mufasa", "Jäsøn Doe"] {
+            var client = try await Self.begin(gate)
+            client.user = user
+            client.password = user == "Mufasa" ? "Circle of Life" : "Secret, or not?"
+            client.changes = ["username": "\"nobody\""]
+            #expect(try await gate.send([client.field], from: "198.51.100.1").status == .unauthorized)
+        }
+    }
+
+    // MARK: The RFC's own examples
+
+    static let examples: [(algorithm: DigestSecret.Algorithm, response: String)] = [
+        (.md5, "8ca523f5e9506fed4657c9700eebdbec"),
+        (.sha256, "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ]
+
+    /// §3.9.1. The answer is right, and all that is wrong is that the nonce is not from here.
+    @Test(arguments: examples)
+    func theExampleIsRightButForItsNonce(algorithm: DigestSecret.Algorithm, response: String) async throws {
+        let lines = """
+            Authorization: Digest username="Mufasa", realm="http-auth@example.org", uri="/dir/index.html", \
+            algorithm=\(algorithm.name), nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", nc=00000001, \
+            cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", qop=auth, response="\(response)", \
+            opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+            """
+        let gate = try Self.makeGate()
+        #expect(isStale(try await gate.send([lines], target: "/dir/index.html")))
+        let wrong = lines.replacing(response, with: String(response.reversed()))
+        let refusal = try await gate.send([wrong], target: "/dir/index.html")
+        #expect(refusal.status == .unauthorized && !isStale(refusal))
+    }
+
+    /// §3.9.2: SHA-512-256 is not offered.
+    @Test func theOtherExampleUsesAnotherAlgorithm() async throws {
+        let line = """
+            Authorization: Digest username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b", \
+            realm="api@example.org", uri="/doe.json", algorithm=SHA-512-256, \
+            nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", nc=00000001, \
+            cnonce="NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm", qop=auth, \
+            response="ae66e67d6b427bd3f120414a82e4acff38e8ecd9101d6c861229025f607a79dd", \
+            opaque="HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS", userhash=true
+            """
+        let refusal = try await Self.makeGate(realm: "api@example.org").send([line], target: "/doe.json")
+        #expect(refusal.status == .unauthorized && !isStale(refusal))
+    }
+
+    /// What a handler has to wait for: one request is looked at once, and its count is good for it.
+    @Test func aRequestThatIsNotAnsweredAtOnceCountsOnce() async throws {
+        let gate = try Self.makeGate()
+        var client = try await Self.begin(gate)
+        let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
+        #expect(gate.handler.respondAtOnce(to: request) == nil)
+        let response = try await gate.handler.respond(to: request)
+        #expect(response.status == .noContent)
+        #expect(response.fields.first(named: "Authentication-Info")?.contains("rspauth") == true)
+        // Another request with the same answer is another one.
+        let again = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
+        #expect(try await gate.handler.respond(to: again).status == .unauthorized)
+        client.count = "00000002"
+        // The same object for the next request of a connection.
+        let head = Array("GET /f HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+        var parser = HeadParser()
+        _ = try unsafe head.withUnsafeBytes { try unsafe parser.parse($0, into: request) }
+        #expect(try await gate.handler.respond(to: request).status == .unauthorized)
+    }
+}
+#endif

@@ -1,0 +1,255 @@
+import DavitHTTP
+import DavitServer
+import Testing
+
+/// What guessing costs, and whom.
+struct GuessingTests {
+    static func makeGate(_ work: any BlockingWork = InlineWork()) throws -> Gate {
+        var accounts = Accounts()
+        #if TLS
+        // The password is "päss".
+        try accounts.add(name: "anna", hash: AccountsTests.scrypt)
+        try accounts.add(name: "bert", hash: AccountsTests.scrypt)
+        #else
+        try accounts.add(name: "anna", password: "päss")
+        try accounts.add(name: "bert", password: "päss")
+        #endif
+        return try Gate(accounts, work: work)
+    }
+
+    @Test func waitsGrowAndEnd() async throws {
+        let gate = try Self.makeGate()
+        for guess in 1...5 { #expect(try await gate.basic("anna:\(guess)").status == .unauthorized) }
+        for wait: Int64 in [1, 2, 4, 8, 16, 32, 60, 60] {
+            let response = try await gate.basic("anna:other\(wait)")
+            #expect(response.status == .tooManyRequests)
+            #expect(response.fields.first(.retryAfter) == "\(wait)")
+            // Nor the right one; nor any other account.
+            #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
+            #expect(try await gate.basic("bert:päss").status == .tooManyRequests)
+            gate.clock.advance(seconds: wait)
+            #expect(try await gate.basic("anna:next\(gate.clock.now)").status == .unauthorized)
+        }
+        #expect(gate.reports.seconds == [1, 2, 4, 8, 16, 32, 60, 60, 60])
+        gate.clock.advance(seconds: 60)
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+    }
+
+    @Test func othersAreNotHeldUp() async throws {
+        let gate = try Self.makeGate()
+        for guess in 1...5 { _ = try await gate.basic("anna:\(guess)") }
+        #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
+        #expect(try await gate.basic("anna:päss", from: "192.0.2.2").status == .noContent)
+        // Requests without credentials are no guesses.
+        #expect(try await gate.send([]).status == .unauthorized)
+    }
+
+    @Test func aWholeNetworkIsHeldUp() async throws {
+        let gate = try Self.makeGate()
+        for guess in 1...5 { _ = try await gate.basic("anna:\(guess)", from: "2001:db8::\(guess)") }
+        #expect(try await gate.basic("anna:päss", from: "2001:db8::ffff:1:1:1").status == .tooManyRequests)
+        #expect(try await gate.basic("anna:päss", from: "2001:db8:0:1::1").status == .noContent)
+    }
+
+    @Test func guessesFromManyAddressesHoldUpThoseWhoGuess() async throws {
+        let gate = try Self.makeGate()
+        for guess in 1...10 { _ = try await gate.basic("anna:\(guess)", from: "192.0.2.\(guess)") }
+        #expect(try await gate.basic("anna:more", from: "192.0.2.1").status == .tooManyRequests)
+        #expect(try await gate.basic("bert:more", from: "192.0.2.1").status == .unauthorized)
+        #expect(try await gate.basic("anna:päss", from: "198.51.100.1").status == .noContent)
+    }
+
+    /// The answer must not say which names there are.
+    @Test func unknownNamesAreHeldUpInTheSameWay() async throws {
+        var answers: [[HTTPStatus]] = []
+        for name in ["anna", "nobody"] {
+            let work = InlineWork()
+            let gate = try Self.makeGate(work)
+            var statuses: [HTTPStatus] = []
+            for guess in 1...8 { statuses.append(try await gate.basic("\(name):\(guess)").status) }
+            answers.append(statuses)
+            #if TLS
+            // The same work, too.
+            #expect(work.count == 5)
+            #endif
+        }
+        #expect(answers[0] == answers[1])
+    }
+
+    #if TLS
+    @Test func aRightPasswordIsHashedOnceInAWhile() async throws {
+        let work = InlineWork()
+        let gate = try Self.makeGate(work)
+        for _ in 0..<50 { #expect(try await gate.basic("anna:päss").status == .noContent) }
+        #expect(work.count == 1)
+        gate.clock.advance(seconds: 299)
+        _ = try await gate.basic("anna:päss")
+        #expect(work.count == 1)
+        gate.clock.advance(seconds: 1)
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+        #expect(work.count == 2)
+    }
+
+    @Test func whatIsRememberedIsAnsweredAtOnce() async throws {
+        let gate = try Self.makeGate()
+        let handler = AtOnce().behind(gate.authentication)
+        let line = "Authorization: Basic \(base64(Array("anna:päss".utf8)))"
+        let request = try makeRequest("GET /f HTTP/1.1", "Host: a", line)
+        #expect(handler.respondAtOnce(to: request) == nil)
+        #expect(try await handler.respond(to: request).status == .noContent)
+        let next = try makeRequest("GET /f HTTP/1.1", "Host: a", line)
+        #expect(handler.respondAtOnce(to: next)?.status == .ok)
+        #expect(next.principal == "anna")
+    }
+
+    /// A program with an old password asks all day; it does not guess.
+    @Test func theSameWrongPasswordIsOneGuess() async throws {
+        let work = InlineWork()
+        let gate = try Self.makeGate(work)
+        for _ in 0..<100 { #expect(try await gate.basic("anna:old").status == .unauthorized) }
+        #expect(work.count == 1)
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+        for _ in 0..<200 {
+            gate.clock.advance(seconds: 60)
+            #expect(try await gate.basic("anna:old").status == .unauthorized)
+        }
+        #expect(gate.reports.seconds == [])
+    }
+
+    @Test func whoHasComeInGoesOnWhileOthersGuess() async throws {
+        let gate = try Self.makeGate()
+        #expect(try await gate.basic("bert:päss").status == .noContent)
+        for guess in 1...5 { _ = try await gate.basic("anna:\(guess)") }
+        #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
+        #expect(try await gate.basic("bert:päss").status == .noContent)
+    }
+
+    @Test func aFloodCostsNoHashes() async throws {
+        let work = InlineWork()
+        let gate = try Self.makeGate(work)
+        for guess in 0..<1000 { _ = try await gate.basic("user\(guess):\(guess)") }
+        #expect(work.count == 5)
+    }
+
+    @Test func otherAccountsCountAtOnce() async throws {
+        let gate = try Self.makeGate()
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+        #expect(try await gate.basic("anna:new").status == .unauthorized)
+        var accounts = Accounts()
+        try accounts.add(name: "anna", password: "new")
+        try gate.authentication.replaceAccounts(accounts)
+        #expect(try await gate.basic("anna:päss").status == .unauthorized)
+        #expect(try await gate.basic("anna:new").status == .noContent)
+        #expect(try await gate.basic("bert:päss").status == .unauthorized)
+        // What is offered follows.
+        #expect(try await gate.send([]).fields.challenges.count == 3)
+    }
+
+    @Test func accountsThatCouldNotWorkChangeNothing() async throws {
+        let gate = try Self.makeGate()
+        var settings = AuthenticationSettings()
+        settings.realm = "other"
+        #expect(throws: Accounts.Problem.otherRealm) {
+            try gate.authentication.replaceAccounts(Accounts(settings))
+        }
+        settings = AuthenticationSettings()
+        settings.schemes = [.digestMD5]
+        var accounts = Accounts(settings)
+        try accounts.add(name: "anna", hash: AccountsTests.scrypt)
+        #expect(throws: Accounts.Problem.noScheme) { try gate.authentication.replaceAccounts(accounts) }
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+    }
+
+    /// A password that is being hashed while the accounts change is looked at again.
+    @Test func aPasswordThatWasTakenAwayMeanwhileIsRefused() async throws {
+        let work = HeldWork()
+        let gate = try Self.makeGate(work)
+        async let response = gate.basic("anna:päss").status
+        await work.waitUntil(count: 1)
+        var accounts = Accounts()
+        try accounts.add(name: "anna", password: "new")
+        try gate.authentication.replaceAccounts(accounts)
+        work.open()
+        #expect(try await response == .unauthorized)
+    }
+
+    @Test func theSamePasswordIsHashedOnceAtATime() async throws {
+        let work = HeldWork()
+        let gate = try Self.makeGate(work)
+        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for _ in 0..<20 { group.addTask { try await gate.basic("anna:päss").status } }
+            await work.waitUntil(count: 1)
+            work.open()
+            return try await group.reduce(into: [HTTPStatus]()) { $0.append($1) }
+        }
+        #expect(statuses == [HTTPStatus](repeating: .noContent, count: 20))
+        #expect(work.count == 1)
+    }
+
+    /// Two at a time, 32 wait, and whoever comes then is told to come again.
+    @Test func hashesWaitForEachOther() async throws {
+        let work = HeldWork()
+        let gate = try Self.makeGate(work)
+        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for guess in 0..<40 {
+                // The right password, written in so many ways, from as many addresses.
+                let pad = String(repeating: " ", count: guess + 1)
+                group.addTask {
+                    try await gate.send(
+                        ["Authorization: Basic\(pad)\(base64(Array("anna:päss".utf8)))"],
+                        from: "192.0.2.\(guess)"
+                    ).status
+                }
+            }
+            await work.waitUntil(count: 2)
+            // Those that find no room are there before anybody is let go.
+            var statuses: [HTTPStatus] = []
+            for _ in 0..<6 { if let status = try await group.next() { statuses.append(status) } }
+            #expect(work.count == 2)
+            work.open()
+            return try await group.reduce(into: statuses) { $0.append($1) }
+        }
+        #expect(statuses.prefix(6).allSatisfy { $0 == .serviceUnavailable })
+        #expect(statuses.dropFirst(6).allSatisfy { $0 == .noContent })
+        #expect(statuses.count == 40)
+    }
+
+    @Test func aFullQueueIs503() async throws {
+        let response = try await Self.makeGate(FullQueue()).basic("anna:päss")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.fields.first(.retryAfter) != nil)
+    }
+
+    /// Digest: guesses are held up before they are looked at; who has an answered nonce goes on.
+    @Test func digestIsHeldUpAsWell() async throws {
+        let gate = try DigestAuthenticationTests.makeGate()
+        var good = try await DigestAuthenticationTests.begin(gate)
+        #expect(try await gate.send([good.field]).status == .noContent)
+        var bad = try await DigestAuthenticationTests.begin(gate)
+        for count in 1...5 {
+            bad.password = "\(count)"
+            #expect(try await gate.send([bad.field]).status == .unauthorized)
+        }
+        let held = try await gate.send([bad.field])
+        #expect(held.status == .tooManyRequests)
+        #expect(held.fields.first(.retryAfter) == "1")
+        // A right answer to a new nonce waits; the one to a nonce that was answered before does not.
+        bad.password = "Circle of Life"
+        #expect(try await gate.send([bad.field]).status == .tooManyRequests)
+        good.count = "00000002"
+        #expect(try await gate.send([good.field]).status == .noContent)
+        // Somebody else's nonce is no way around.
+        good.user = "Jäsøn Doe"
+        good.count = "00000003"
+        #expect(try await gate.send([good.field]).status == .tooManyRequests)
+        gate.clock.advance(seconds: 1)
+        #expect(try await gate.send([bad.field]).status == .noContent)
+    }
+    #endif
+}
+
+/// Answers 200 without waiting.
+private struct AtOnce: Handler {
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { HTTPResponse(.noContent) }
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { HTTPResponse(.ok) }
+}

@@ -1,0 +1,160 @@
+import DavitServer
+import DavitTesting
+import Testing
+
+private let second: Int64 = 1_000_000_000
+
+struct FailureLedgerTests {
+    static let waits: [(failures: Int, seconds: Int64)] = [
+        (0, 0), (1, 0), (4, 0), (5, 1), (6, 2), (7, 4), (10, 32), (11, 60), (12, 60), (1_000_000, 60),
+    ]
+
+    @Test(arguments: waits)
+    func theWaitGrowsToALimit(failures: Int, seconds: Int64) {
+        #expect(FailureLedger.ofAddress.seconds(after: failures) == seconds)
+    }
+
+    @Test func anAddressWaitsForAsLongAsItIsSaid() {
+        var ledger = FailureLedger()
+        for failure in 1...4 {
+            #expect(ledger.failed(address: 1, account: failure, now: 0) == 0)
+            #expect(ledger.wait(address: 1, account: failure, now: 0) == nil)
+        }
+        #expect(ledger.failed(address: 1, account: 9, now: 0) == 1)
+        #expect(ledger.wait(address: 1, account: 5, now: 0) == 1)
+        #expect(ledger.wait(address: 1, account: 5, now: second - 1) == 1)
+        #expect(ledger.wait(address: 1, account: 5, now: second) == nil)
+        // Nobody else does.
+        #expect(ledger.wait(address: 2, account: 9, now: 0) == nil)
+    }
+
+    @Test func aQuietTimeIsForgiven() {
+        var ledger = FailureLedger()
+        for _ in 1...20 { _ = ledger.failed(address: 1, account: 1, now: 0) }
+        #expect(ledger.wait(address: 1, account: 1, now: 59 * second) == 1)
+        #expect(ledger.failed(address: 1, account: 1, now: FailureLedger.memory - 1) == 60)
+        #expect(ledger.failed(address: 1, account: 1, now: 3 * FailureLedger.memory) == 0)
+    }
+
+    /// Guesses at one account from many addresses hold up those who guess, and nobody else.
+    @Test func anAccountIsHeldUpForThoseWhoHaveFailed() {
+        var ledger = FailureLedger()
+        for address in 1...10 { _ = ledger.failed(address: address, account: 7, now: 0) }
+        #expect(ledger.wait(address: 10, account: 7, now: 0) == 1)
+        #expect(ledger.wait(address: 10, account: 8, now: 0) == nil)
+        #expect(ledger.wait(address: 11, account: 7, now: 0) == nil)
+        for address in 12...1000 { _ = ledger.failed(address: address, account: 7, now: 0) }
+        #expect(ledger.wait(address: 999, account: 7, now: 0) == 30)
+        #expect(ledger.wait(address: 11, account: 7, now: 0) == nil)
+    }
+
+    /// Whoever has many addresses gets no more than a bounded table out of it, and does not free himself in it.
+    @Test func theTablesAreBounded() {
+        var ledger = FailureLedger()
+        for address in 0..<(4 * FailureLedger.addressLimit) {
+            _ = ledger.failed(address: address, account: address, now: 0)
+            if address % 1000 == 0 {
+                for _ in 0..<6 { _ = ledger.failed(address: -1, account: -1, now: 0) }
+            }
+        }
+        #expect(ledger.count <= FailureLedger.addressLimit + FailureLedger.accountLimit)
+        #expect(ledger.wait(address: -1, account: 0, now: 0) == 60)
+    }
+}
+
+/// RFC 7616 §3.4, `nc`.
+struct NonceLedgerTests {
+    static func take(_ ledger: inout NonceLedger, _ count: UInt32, of number: UInt64 = 1, account: Int = 1)
+        -> Bool
+    {
+        ledger.take(count, of: number, time: Int64(number), account: account, oldest: 0)
+    }
+
+    @Test func eachCountIsTakenOnce() {
+        var ledger = NonceLedger()
+        for count: UInt32 in [1, 2, 3, 5, 4, 100, 99, 6, 300, 301, 299, 200] {
+            #expect(Self.take(&ledger, count), "\(count)")
+            #expect(!Self.take(&ledger, count), "\(count) again")
+        }
+    }
+
+    static let counts: [(first: UInt32, then: UInt32, isTaken: Bool)] = [
+        (200, 73, true), (200, 72, false), (129, 1, false), (128, 1, true), (1, 1, false),
+        (1, .max, true), (.max, .max - 127, true), (.max, .max - 128, false), (.max, 1, false),
+    ]
+
+    /// Those that are too far behind may have come before.
+    @Test(arguments: counts)
+    func theWindowHasAnEnd(first: UInt32, then: UInt32, isTaken: Bool) {
+        var ledger = NonceLedger()
+        #expect(Self.take(&ledger, first))
+        #expect(Self.take(&ledger, then) == isTaken)
+    }
+
+    /// Against the obvious way: all counts that have come.
+    @Test func agreesWithASetOfAllCounts() {
+        var generator = SeededGenerator(seed: 7616)
+        for _ in 0..<50 {
+            var ledger = NonceLedger()
+            var seen: Set<UInt32> = []
+            var highest: UInt32 = 0
+            for _ in 0..<400 {
+                let count = UInt32.random(
+                    in: max(1, highest > 140 ? highest - 140 : 1)...(highest + 3), using: &generator)
+                let isNew = !seen.contains(count) && (count > highest || highest - count < NonceLedger.window)
+                #expect(Self.take(&ledger, count) == isNew)
+                if isNew { seen.insert(count) }
+                highest = max(highest, isNew ? count : 0)
+            }
+        }
+    }
+
+    @Test func aNonceBelongsToOneAccount() {
+        var ledger = NonceLedger()
+        #expect(Self.take(&ledger, 1, account: 1))
+        #expect(!Self.take(&ledger, 2, account: 2))
+        #expect(ledger.isKnown(1, account: 1))
+        #expect(!ledger.isKnown(1, account: 2))
+        #expect(!ledger.isKnown(2, account: 1))
+    }
+
+    /// What is forgotten is refused, and never taken a second time.
+    @Test func theTableIsBoundedAndForgetsNoReplay() {
+        var ledger = NonceLedger()
+        let numbers = 1...UInt64(3 * NonceLedger.limit)
+        for number in numbers { #expect(Self.take(&ledger, 1, of: number)) }
+        #expect(ledger.count <= NonceLedger.limit)
+        for number in numbers { #expect(!Self.take(&ledger, 1, of: number)) }
+        #expect(Self.take(&ledger, 2, of: numbers.upperBound))
+    }
+}
+
+struct PeerNetworkTests {
+    static let same = [
+        ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201", "0:0:0:0:0:FFFF:192.0.2.1"],
+        ["2001:db8::1", "2001:db8:0:0:ffff::", "2001:0db8::2:3:4", "2001:db8::%2"],
+        ["2001:db8:0:1::", "2001:db8:0:1:2:3:4:5", "2001:DB8::1:0:0:0:0"],
+        ["::1", "::", "::192.0.2.1", "0::5"], ["fe80::1%eth0", "fe80::2"], ["192.0.2.2"], ["198.51.100.1"],
+        ["2001:db8:1::"], ["1:2:3:4::"], ["1:2:3:5:6:7:8:9"],
+    ]
+
+    @Test func anIPv6NetworkIsOne() {
+        for (index, names) in Self.same.enumerated() {
+            for name in names { #expect(PeerNetwork(of: name) == PeerNetwork(of: names[0]), "\(name)") }
+            for others in Self.same[(index + 1)...] {
+                for (name, other) in zip(names, others) {
+                    #expect(PeerNetwork(of: name) != PeerNetwork(of: other), "\(name) and \(other)")
+                }
+            }
+        }
+    }
+
+    /// A proxy may pass on anything.
+    @Test(arguments: [
+        "", "unknown", ":", ":::", "1.2.3", "1.2.3.4.5", "999999999999999999999.1.1.1",
+        "1:2:3:4:5:6:7:8:9:10", "_hidden", "%", "::%%",
+    ])
+    func anythingElseIsSomeNetwork(text: String) {
+        #expect(PeerNetwork(of: text) == PeerNetwork(of: text))
+    }
+}

@@ -1,0 +1,23 @@
+import DavitSystem
+import Testing
+
+struct HiddenLineTests {
+    static let lines: [(typed: [UInt8], bytes: [UInt8], outcome: HiddenLine.Outcome)] = [
+        (Array("abc\n".utf8), Array("abc".utf8), .ended), (Array("abc\r".utf8), Array("abc".utf8), .ended),
+        (Array("\n".utf8), [], .ended), (Array("abc".utf8), Array("abc".utf8), .more),
+        (Array("ab".utf8) + [127] + Array("c\n".utf8), Array("ac".utf8), .ended),
+        // One key takes back one character, however many bytes it has.
+        (Array("aö€".utf8) + [127, 8, 10], Array("a".utf8), .ended), ([127, 8, 120, 10], [120], .ended),
+        (Array("abc".utf8) + [21, 120, 10], [120], .ended),
+        ([97, 3], [97], .givenUp), ([4], [], .givenUp),
+    ]
+
+    @Test(arguments: lines)
+    func keysDoWhatTheyDoElsewhere(typed: [UInt8], bytes: [UInt8], outcome: HiddenLine.Outcome) {
+        var line = HiddenLine()
+        var last = HiddenLine.Outcome.more
+        for byte in typed { last = line.take(byte) }
+        #expect(line.bytes == bytes)
+        #expect(last == outcome)
+    }
+}
