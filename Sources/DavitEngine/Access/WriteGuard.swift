@@ -147,7 +147,8 @@ extension Share {
         return try? ResourcePath.parse(rawPath: destination.rawPath).path
     }
 
-    /// True if `authority` is the host this request was sent to, or one of the configured public names.
+    /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
+    /// configured public names.
     /// Schemes and their default ports are not told apart: a proxy that ends TLS changes both.
     func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
@@ -155,8 +156,13 @@ extension Share {
         guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
             return true
         }
-        guard let own = HostField(parsing: own.span), own.host == other.host else { return false }
-        return Self.portThatCounts(own) == Self.portThatCounts(other)
+        return Self.isSame(own, other)
+            || context.request.forwardedOrigin?.host.map { Self.isSame($0, other) } == true
+    }
+
+    private static func isSame(_ authority: [UInt8], _ other: HostField) -> Bool {
+        guard let own = HostField(parsing: authority.span), own.host == other.host else { return false }
+        return portThatCounts(own) == portThatCounts(other)
     }
 
     private static func portThatCounts(_ field: HostField) -> UInt16? {
