@@ -18,6 +18,10 @@ public enum ServerError: Error, Sendable, Equatable {
     case stateNotUsable(path: String, reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
+    /// Not an address, a network, or `unix`.
+    case trustedProxyMalformed(String)
+    /// The access log cannot be opened.
+    case accessLogNotUsable(LogFile.Destination, SystemError)
     case accountNotUsable(name: String, Accounts.Problem)
     /// Without accounts only loopback addresses are served.
     case accountsNeeded(host: String)

@@ -23,6 +23,8 @@ public final class WebServer: Sendable {
     /// Held as long as the server lives: nobody else may use the state meanwhile.
     private let folder: OwnedFolder
     private let log: Log
+    /// Nil without an access log of its own.
+    private let accessLog: LogFile?
     /// Absent before the start, and where the folder cannot have a socket.
     private let control = AtomicLazyReference<ControlServer>()
     private let isStopping = Atomic<Bool>(false)
@@ -30,7 +32,7 @@ public final class WebServer: Sendable {
     /// Opens the share and its state, and finishes what a crash interrupted. Listens to nothing yet.
     public init(sharing path: String, configuration: Configuration = Configuration()) throws(ServerError) {
         try configuration.check()
-        log = Log(level: configuration.logLevel)
+        log = configuration.makeLog()
         pool = BlockingPool()
         do throws(FileResourceStore.RootError) {
             resources = try FileResourceStore(root: path, sync: configuration.sync)
@@ -40,18 +42,31 @@ public final class WebServer: Sendable {
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
         state = try Self.openState(in: folder, configuration.sync, pool)
         let share = try Self.makeShare(resources, state, folder, pool, configuration, log)
-        var transport = configuration.transport(log: log)
+        let proxies = try configuration.trustedProxies()
+        accessLog = try configuration.openAccessLog(reportingTo: log)
+        var transport = configuration.transport(log: log, accessLog: accessLog)
         transport.upkeep = { [resources] in resources.closeUnusedFiles() }
         let application = WebDAVHandler(share: share, page: FolderListing())
         if configuration.accounts.isEmpty {
             let guarded = HostGuard(names: try configuration.publicHosts(), next: application)
-            http = HTTPServer(configuration: transport, handler: guarded, pool: pool, log: log)
+            http = Self.http(guarded, behind: proxies, transport, pool, log)
         } else {
             let guarded = BasicAuthentication(
                 accounts: try configuration.checkedAccounts(), optionsFields: OptionsMethod.complianceFields,
                 next: application)
-            http = HTTPServer(configuration: transport, handler: guarded, pool: pool, log: log)
+            http = Self.http(guarded, behind: proxies, transport, pool, log)
         }
+    }
+
+    private static func http(
+        _ application: some Handler, behind proxies: TrustedProxies?, _ transport: TransportConfiguration,
+        _ pool: BlockingPool, _ log: Log
+    ) -> HTTPServer {
+        guard let proxies else {
+            return HTTPServer(configuration: transport, handler: application, pool: pool, log: log)
+        }
+        return HTTPServer(
+            configuration: transport, handler: application.behind(proxies), pool: pool, log: log)
     }
 
     private static func openState(
@@ -101,6 +116,10 @@ public final class WebServer: Sendable {
         return addresses
     }
 
+    /// Closes the access log and opens its name again, for programs that have renamed it. Returns at once; what was
+    /// answered before is in the old file.
+    public func reopenLogs() { accessLog?.reopen() }
+
     /// Other commands may ask from now on. The share is served also where that is not possible: some volumes
     /// have no sockets.
     private func startControl() {
@@ -135,6 +154,7 @@ public final class WebServer: Sendable {
         state.endChecks()
         control.load()?.stop()
         pool.shutdown()
+        accessLog?.finish()
         // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
         do throws(StateError) { try state.checkpoint() } catch {
             log.warning("the log of the state was left for the next start", ["reason": "\(error)"])

@@ -30,12 +30,13 @@ package final class ConnectionCensus: Sendable {
         self.limitPerAddress = max(1, limitPerAddress)
     }
 
-    /// False if the peer has too many connections already.
+    /// False if the peer has too many connections already. A local socket has one peer, a proxy for all of its clients,
+    /// and no limit but that of all.
     package func enter(_ address: SocketAddress) -> Bool {
         state.withLock { state in
             let network = Network(address)
             let count = state.perNetwork[network, default: 0]
-            guard count < limitPerAddress else { return false }
+            guard count < limitPerAddress || address.family == .local else { return false }
             state.perNetwork[network] = count + 1
             state.count += 1
             return true

@@ -34,7 +34,23 @@ public struct TransportConfiguration: Sendable {
         public init() {}
     }
 
+    /// A socket in the file system, for programs of the same machine.
+    public struct LocalSocket: Hashable, Sendable {
+        /// At most 103 bytes on Apple systems; on Linux as long as any.
+        public var path: String
+        /// The permission bits; who may write may connect.
+        public var mode: UInt32
+
+        public init(path: String, mode: UInt32 = 0o600) {
+            self.path = path
+            self.mode = mode
+        }
+    }
+
     public var endpoints: [Endpoint]
+    public var localSockets: [LocalSocket] = []
+    /// Descriptors of stream sockets that listen already, from whoever started this process. The server closes them.
+    public var inheritedSockets: [Int32] = []
     /// Event loops, each a thread; 0 stands for the number of cores.
     public var loops = 0
     public var limits = WireLimits()
@@ -55,6 +71,10 @@ public struct TransportConfiguration: Sendable {
     public var stopsOnSignals = false
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
+    /// Called once, on a loop, when the server begins to stop; must not block.
+    public var willStop: (@Sendable () -> Void)?
+    /// Called on a loop in this rhythm for as long as that loop turns: for a watchdog.
+    public var heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
     /// Called every five seconds while requests come, and afterwards until it returns false; on another thread than
     /// the loops', so that it may block.
     public var upkeep: (@Sendable () -> Bool)?

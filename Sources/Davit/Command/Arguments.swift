@@ -50,7 +50,11 @@ package struct Arguments {
         }
         guard let folder else { return .help(.serve) }
         options.folder = folder
-        if !hosts.isEmpty { options.hosts = hosts }
+        if !hosts.isEmpty {
+            options.hosts = hosts
+            options.listensByDefault = false
+        }
+        try Self.checkDeployment(&options)
         if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
             throw .openToEverybody(host: host)
         }
@@ -125,7 +129,11 @@ package struct Arguments {
         let value = try value(of: name, behindSign: behindSign)
         switch option {
         case .host: hosts.append(Self.withoutBrackets(value))
-        case .port: options.port = try Self.number(value, option: name, in: 0...65535)
+        case .port:
+            options.port = try Self.number(value, option: name, in: 0...65535)
+            options.listensByDefault = false
+        case .unixSocket, .unixSocketMode, .trustedProxy, .proxyFields, .accessLog, .accessLogFormat:
+            try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
@@ -182,6 +190,12 @@ enum ServeOption: String, CaseIterable {
     case userFile = "--user-file"
     case readOnly = "--read-only"
     case publicURL = "--public-url"
+    case unixSocket = "--unix-socket"
+    case unixSocketMode = "--unix-socket-mode"
+    case trustedProxy = "--trusted-proxy"
+    case proxyFields = "--proxy-fields"
+    case accessLog = "--access-log"
+    case accessLogFormat = "--access-log-format"
     case logLevel = "--log-level"
     case grace = "--grace"
     case sync = "--sync"

@@ -14,11 +14,14 @@ struct ServeCommand {
             FileFaults.arm(.start)
             let server = try WebServer(sharing: options.folder, configuration: configuration)
             let addresses = try server.start()
-            let place = addresses.first.map { "http://\($0.authority)/" } ?? ""
-            let others = addresses.dropFirst().map { " and http://\($0.authority)/" }.joined()
+            // Whoever reads the line may know Internet addresses only: those come first.
+            let urls =
+                addresses.filter { $0.path == nil }.map(\.url)
+                + addresses.filter { $0.path != nil }.map(\.url)
             // Before anybody can know that the server is there: the crash tests count from here.
             FileFaults.arm(.ready)
-            StandardStreams.writeOutput("davit is ready at \(place)\(others)\n")
+            StandardStreams.writeOutput("davit is ready at \(urls.joined(separator: " and "))\n")
+            ServiceManager.ready()
             server.sweepLeftovers()
             ProcessMemory.returnCode()
             server.waitUntilStopped()
@@ -31,6 +34,16 @@ struct ServeCommand {
         var configuration = Configuration()
         configuration.hosts = options.hosts
         configuration.port = options.port
+        configuration.unixSocket = options.unixSocket.map { path in
+            options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
+        }
+        configuration.inheritedSockets = ServiceManager.inheritedSockets()
+        if !configuration.inheritedSockets.isEmpty, options.listensByDefault { configuration.hosts = [] }
+        configuration.notifiesServiceManager = true
+        configuration.proxies = options.proxies
+        configuration.accessLog = options.accessLog.map { path in
+            .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
+        }
         configuration.stateFolder = options.stateFolder
         configuration.accounts = try accounts()
         configuration.isReadOnly = options.isReadOnly
@@ -48,6 +61,7 @@ struct ServeCommand {
         case .warning: .warning
         case .info: .info
         case .access: .access
+        case .verbose: .verbose
         case .debug: .debug
         }
     }
@@ -82,6 +96,11 @@ extension Failure {
         case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
         case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
+        case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
+        case .accessLogNotUsable(.file(let path), let error):
+            self = .accessLogNotWritable(path, reason: error.description)
+        case .accessLogNotUsable(.standardError, let error):
+            self = .accessLogNotWritable("standard error", reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .accountsNeeded(let host):
             self = .other("without users, only this machine is served; \(host) is open to others")
@@ -90,12 +109,16 @@ extension Failure {
     }
 
     private init(_ error: TransportError) {
+        if error.host.contains("/") {
+            self = error.reason == .inUse ? .socketInUse(error.host) : .socketNotUsable(error.description)
+            return
+        }
         switch error.reason {
         case .inUse: self = .portInUse(host: error.host, port: error.port)
         case .notPermitted: self = .portNeedsPrivileges(port: error.port)
         case .notAvailable: self = .addressNotAvailable(host: error.host)
         case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
-        case .noEndpoint, .alreadyStarted, .system: self = .other(error.description)
+        case .noEndpoint, .alreadyStarted, .notListening, .system: self = .other(error.description)
         }
     }
 }

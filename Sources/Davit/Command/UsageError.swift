@@ -11,6 +11,12 @@ package enum UsageError: Error, Hashable, Sendable {
     case badPublicURL(String)
     case badLogLevel(String)
     case badSyncLevel(String)
+    case badTrustedProxy(String)
+    case badProxyFields(String)
+    case badSocketMode(String)
+    case badAccessLogFormat(String)
+    /// An option without the one that it is about.
+    case useless(option: String, without: String)
     /// Others can reach the host, and there are no users.
     case openToEverybody(host: String)
 
@@ -29,6 +35,11 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
+        case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
+        case .badProxyFields(let value): "--proxy-fields is either, forwarded or x-forwarded, not '\(value)'"
+        case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
+        case .badAccessLogFormat(let value): "there is no format '\(value)' of the access log"
+        case .useless(let option, let other): "\(option) means nothing without \(other)"
         case .openToEverybody(let host):
             "without users, everybody who can reach \(host) could read and change the folder"
         }
@@ -48,7 +59,10 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
-        case .badSyncLevel: "See 'davit \(command.rawValue) --help'."
+        case .badSyncLevel, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."
+        case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
+        case .badSocketMode: "For example: --unix-socket-mode 660"
+        case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .openToEverybody:
             "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
                 + " --host localhost"
