@@ -22,13 +22,18 @@ extension Configuration {
     /// - Throws: ``ServerError/trustedProxyMalformed(_:)``.
     func trustedProxies() throws(ServerError) -> TrustedProxies? {
         guard !proxies.trusted.isEmpty else { return nil }
+        return TrustedProxies(
+            networks: try proxyNetworks(), trustsLocalSockets: proxies.trusted.contains(Proxies.localName),
+            fields: proxies.fields)
+    }
+
+    /// The proxies that have an address.
+    func proxyNetworks() throws(ServerError) -> [IPNetwork] {
         var networks: [IPNetwork] = []
         for text in proxies.trusted where text != Proxies.localName {
             guard let network = IPNetwork(text) else { throw .trustedProxyMalformed(text) }
             networks.append(network)
         }
-        return TrustedProxies(
-            networks: networks, trustsLocalSockets: proxies.trusted.contains(Proxies.localName),
-            fields: proxies.fields)
+        return networks
     }
 }

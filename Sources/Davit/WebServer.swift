@@ -45,6 +45,7 @@ public final class WebServer: Sendable {
         let proxies = try configuration.trustedProxies()
         accessLog = try configuration.openAccessLog(reportingTo: log)
         var transport = configuration.transport(log: log, accessLog: accessLog)
+        transport.proxies = try configuration.proxyNetworks()
         transport.upkeep = { [resources] in resources.closeUnusedFiles() }
         let application = WebDAVHandler(share: share, page: FolderListing())
         if configuration.accounts.isEmpty {

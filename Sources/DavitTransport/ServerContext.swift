@@ -30,7 +30,8 @@ final class ServerContext: Sendable {
         observer = configuration.observer
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
         census = ConnectionCensus(
-            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
+            unlimited: configuration.proxies)
     }
 
     func observe(_ event: TransportEvent) { observer?(event) }

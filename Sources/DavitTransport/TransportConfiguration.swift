@@ -62,6 +62,8 @@ public struct TransportConfiguration: Sendable {
     public var maxWaitingPerLoop = 1024
     /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
     public var maxConnectionsPerAddress = 1024
+    /// Peers that this limit is not for, because their connections are those of many clients.
+    public var proxies: [IPNetwork] = []
     /// The value of `Server`; nil leaves the field out.
     public var serverName: String? = "davit"
     /// How long requests in flight may go on after ``HTTPServer/shutdown()``.
