@@ -16,6 +16,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case stateFolderHeld(path: String, byProcess: Int32?)
     /// The database in it cannot be used.
     case stateNotUsable(path: String, reason: String)
+    /// Something else that was to be mounted could not be made.
+    case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
     /// Not an address, a network, or `unix`.
@@ -23,7 +25,9 @@ public enum ServerError: Error, Sendable, Equatable {
     /// The access log cannot be opened.
     case accessLogNotUsable(LogFile.Destination, SystemError)
     case accountNotUsable(name: String, Accounts.Problem)
-    /// Without accounts only loopback addresses are served.
+    /// It would have a character that is not printable ASCII.
+    case serverNameMalformed(String)
+    /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
     case accountsNeeded(host: String)
     case cannotListen(TransportError)
 }

@@ -3,11 +3,13 @@ internal import DavitSystem
 /// Sockets that are not made from a host and a port.
 extension ListeningSocket {
     /// Listens under a name in the file system, which must be free, or left behind by a server that is gone.
-    static func local(_ local: TransportConfiguration.LocalSocket) throws(TransportError) -> ListeningSocket {
+    static func local(
+        _ local: TransportConfiguration.LocalSocket, backlog: Int
+    ) throws(TransportError) -> ListeningSocket {
         do throws(SystemError) {
             var file: LocalSocketFile?
             let socket = try LocalSocketFile.listen(
-                path: local.path, mode: local.mode, backlog: backlog, file: &file)
+                path: local.path, mode: local.mode, backlog: Int32(clamping: backlog), file: &file)
             return ListeningSocket(socket, at: BoundAddress(path: local.path), file: file)
         } catch {
             throw TransportError(.init(error), host: local.path)

@@ -20,7 +20,6 @@ final class ListeningSocket {
 extension ListeningSocket {
     /// How often another port is tried where one is free for some of the addresses only.
     private static let attempts = 16
-    static let backlog: Int32 = 4096
 
     /// Opens everything that a server listens on: endpoints, local sockets, and what was handed over.
     static func open(_ configuration: TransportConfiguration) throws(TransportError) -> [ListeningSocket] {
@@ -29,10 +28,10 @@ extension ListeningSocket {
         }
         let others = configuration.localSockets
         if !configuration.endpoints.isEmpty || sockets.isEmpty && others.isEmpty {
-            sockets += try bind(configuration.endpoints)
+            sockets += try bind(configuration.endpoints, backlog: configuration.backlog)
         }
         do throws(TransportError) {
-            for socket in others { sockets.append(try local(socket)) }
+            for socket in others { sockets.append(try local(socket, backlog: configuration.backlog)) }
         } catch {
             for socket in sockets { socket.file?.remove() }
             throw error
@@ -42,7 +41,7 @@ extension ListeningSocket {
 
     /// Binds all endpoints. Those with port 0 get the same port, which the system chooses.
     static func bind(
-        _ endpoints: [TransportConfiguration.Endpoint]
+        _ endpoints: [TransportConfiguration.Endpoint], backlog: Int
     ) throws(TransportError) -> [ListeningSocket] {
         guard !endpoints.isEmpty else { throw TransportError(.noEndpoint) }
         var candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])] = []
@@ -51,7 +50,7 @@ extension ListeningSocket {
         var lastError = TransportError(.noEndpoint)
         for _ in 0..<attempts {
             do throws(TransportError) {
-                return try bindOnce(candidates)
+                return try bindOnce(candidates, backlog: Int32(clamping: backlog))
             } catch {
                 lastError = error
                 // Only a port that the system chose can be exchanged for another.
@@ -62,7 +61,8 @@ extension ListeningSocket {
     }
 
     private static func bindOnce(
-        _ candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])]
+        _ candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])],
+        backlog: Int32
     ) throws(TransportError) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
         var bound: Set<SocketAddress> = []
@@ -77,7 +77,7 @@ extension ListeningSocket {
                     continue
                 }
                 do throws(SystemError) {
-                    let socket = try bind(address)
+                    let socket = try bind(address, backlog: backlog)
                     if endpoint.port == 0 { chosenPort = socket.boundAddress.port }
                     address.port = socket.boundAddress.port
                     bound.insert(address)
@@ -95,7 +95,9 @@ extension ListeningSocket {
         return sockets
     }
 
-    private static func bind(_ address: SocketAddress) throws(SystemError) -> ListeningSocket {
+    private static func bind(
+        _ address: SocketAddress, backlog: Int32
+    ) throws(SystemError) -> ListeningSocket {
         let socket = try Socket.listen(on: address, backlog: backlog)
         let actual = try Socket.localAddress(of: socket.rawValue)
         return ListeningSocket(socket, at: BoundAddress(host: actual.text, port: actual.port))

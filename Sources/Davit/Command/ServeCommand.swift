@@ -12,7 +12,7 @@ struct ServeCommand {
         let configuration = try configuration()
         do throws(ServerError) {
             FileFaults.arm(.start)
-            let server = try WebServer(sharing: options.folder, configuration: configuration)
+            let server = try WebServer(share, configuration: configuration)
             let addresses = try server.start()
             // Whoever reads the line may know Internet addresses only: those come first.
             let urls =
@@ -22,12 +22,17 @@ struct ServeCommand {
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(urls.joined(separator: " and "))\n")
             ServiceManager.ready()
-            server.sweepLeftovers()
             ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
             throw Failure(error, folder: options.folder)
         }
+    }
+
+    private var share: WebDAVShare {
+        WebDAVShare(
+            options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
+            sync: options.sync)
     }
 
     private func configuration() throws(Failure) -> Configuration {
@@ -44,12 +49,9 @@ struct ServeCommand {
         configuration.accessLog = options.accessLog.map { path in
             .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
         }
-        configuration.stateFolder = options.stateFolder
         configuration.accounts = try accounts()
-        configuration.isReadOnly = options.isReadOnly
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
-        configuration.sync = options.sync
         configuration.grace = .seconds(options.graceSeconds)
         configuration.stopsOnSignals = true
         return configuration
@@ -95,6 +97,8 @@ extension Failure {
         case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
         case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
         case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .mountNotUsable(let reason): self = .other(reason)
+        case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
         case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
         case .accessLogNotUsable(.file(let path), let error):

@@ -168,15 +168,6 @@ extension SocketAddress {
     /// The peer of a local socket.
     package static let local = SocketAddress(family: .local, high: 0, low: 0, scope: 0, port: 0)
 
-    /// True for 127.0.0.0/8, `::1` and local sockets: who connects there is on this machine.
-    package var isLoopback: Bool {
-        switch family {
-        case .ipv4: low >> 24 == 127
-        case .ipv6: high == 0 && low == 1
-        case .local: true
-        }
-    }
-
     /// 127.0.0.1
     package static func ipv4Loopback(port: UInt16) -> SocketAddress {
         SocketAddress(family: .ipv4, high: 0, low: 0x7F00_0001, scope: 0, port: port)

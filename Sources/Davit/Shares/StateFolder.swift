@@ -32,8 +32,10 @@ enum StateFolder {
         }
     }
 
+    /// True if a folder is the share, or below it.
+    ///
     /// Looks at where the folder would come to be: nothing is made before this is known.
-    private static func isInside(_ path: String, share: String) -> Bool {
+    static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []
         while true {

@@ -1,0 +1,19 @@
+// What an app needs to write handlers and to configure a server comes with `import Davit`.
+@_exported public import DavitHTTP
+@_exported public import DavitServer
+@_exported public import DavitTransport
+
+@_exported public import class DavitFileStore.FileResourceStore
+@_exported public import enum DavitFileStore.SyncLevel
+@_exported public import struct DavitSystem.ClosureSink
+@_exported public import struct DavitSystem.Log
+@_exported public import struct DavitSystem.LogEntry
+@_exported public import class DavitSystem.LogFile
+@_exported public import protocol DavitSystem.LogSink
+@_exported public import enum DavitSystem.ServiceManager
+@_exported public import struct DavitSystem.StandardErrorSink
+@_exported public import struct DavitSystem.SystemError
+
+#if canImport(os)
+@_exported public import struct DavitSystem.SystemLogSink
+#endif
