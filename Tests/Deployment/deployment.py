@@ -256,7 +256,7 @@ def journal(work, report):
 
 
 NGINX = """
-daemon off; pid {work}/nginx.pid; error_log {work}/nginx-error.log; events {{ }}
+{user}daemon off; pid {work}/nginx.pid; error_log {work}/nginx-error.log; events {{ }}
 http {{
     access_log off; client_body_temp_path {work}/body; proxy_temp_path {work}/proxy;
     fastcgi_temp_path {work}/f; uwsgi_temp_path {work}/u; scgi_temp_path {work}/s;
@@ -285,7 +285,9 @@ class Nginx:
     def __init__(self, work, upstream):
         self.port = free_port()
         configuration = work / "nginx.conf"
-        configuration.write_text(NGINX.format(work=work, port=self.port, upstream=upstream))
+        # Its workers give up root's rights otherwise, and with them the folder of the test.
+        user = "user root; " if os.geteuid() == 0 else ""
+        configuration.write_text(NGINX.format(work=work, port=self.port, upstream=upstream, user=user))
         nginx = shutil.which("nginx") or "/usr/sbin/nginx"
         self.process = subprocess.Popen([nginx, "-p", str(work), "-c", str(configuration)], stderr=subprocess.DEVNULL)
 
