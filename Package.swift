@@ -81,7 +81,7 @@ let package = Package(
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",
-            dependencies: ["DavitEngine", "DavitWebDAV", "DavitHTTP", "DavitSystem"],
+            dependencies: ["DavitEngine", "DavitWebDAV", "DavitServer", "DavitHTTP", "DavitSystem"],
             swiftSettings: strict),
 
         // What tests share.

@@ -4,7 +4,13 @@ internal import DavitHTTP
 extension [UInt8] {
     /// Appends text that stands between quotes: printable ASCII as it is; quotes, backslashes and all else as `\xHH`.
     mutating func appendQuotable(_ bytes: borrowing Span<UInt8>) {
-        for index in 0..<bytes.count { appendQuotable(bytes[index]) }
+        var start = 0
+        for index in 0..<bytes.count where !bytes[index].isPlain {
+            append(copying: bytes.extracting(start..<index))
+            appendQuotable(bytes[index])
+            start = index + 1
+        }
+        append(copying: bytes.extracting(start..<bytes.count))
     }
 
     /// Appends text that stands between spaces, `-` for none: as between quotes, and spaces escaped as well.
@@ -16,8 +22,7 @@ extension [UInt8] {
     }
 
     private mutating func appendQuotable(_ byte: UInt8) {
-        let isPlain = byte >= 32 && byte < 127 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-        if isPlain { return append(byte) }
+        if byte.isPlain { return append(byte) }
         append("\\x")
         append(Self.hexDigit(byte >> 4))
         append(Self.hexDigit(byte & 15))
@@ -27,25 +32,34 @@ extension [UInt8] {
     /// characters, those of ISO 6429 (U+0080 to U+009F) included: terminals obey them.
     mutating func appendJSON(_ bytes: borrowing Span<UInt8>) {
         append(UInt8(ascii: "\""))
+        var start = 0
         var index = 0
         while index < bytes.count, bytes[index] < 0x80 {
-            appendJSON(UInt32(bytes[index]))
+            if !bytes[index].isPlain {
+                append(copying: bytes.extracting(start..<index))
+                appendJSON(UInt32(bytes[index]))
+                start = index + 1
+            }
             index += 1
         }
+        append(copying: bytes.extracting(start..<index))
         if index < bytes.count {
-            let rest = [UInt8](copying: bytes.extracting(index..<bytes.count))
-            for scalar in String(decoding: rest, as: UTF8.self).unicodeScalars {
-                if scalar.value < 0xA0 {
-                    appendJSON(scalar.value)
-                } else {
-                    append(contentsOf: String(scalar).utf8)
-                }
-            }
+            appendJSON(notASCII: [UInt8](copying: bytes.extracting(index..<bytes.count)))
         }
         append(UInt8(ascii: "\""))
     }
 
-    mutating func appendJSON(_ text: String) { appendJSON([UInt8](text.utf8).span) }
+    private mutating func appendJSON(notASCII bytes: [UInt8]) {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            if scalar.value < 0xA0 {
+                appendJSON(scalar.value)
+            } else {
+                append(contentsOf: String(scalar).utf8)
+            }
+        }
+    }
+
+    mutating func appendJSON(_ text: String) { text.utf8.withSpan { appendJSON($0) } }
 
     /// - Parameter scalar: below U+00A0.
     private mutating func appendJSON(_ scalar: UInt32) {
@@ -74,5 +88,12 @@ extension [UInt8] {
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
+
+extension UInt8 {
+    /// Printable ASCII without the quote and the backslash.
+    fileprivate var isPlain: Bool {
+        self &- 32 < 95 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
     }
 }

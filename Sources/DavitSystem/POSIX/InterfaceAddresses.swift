@@ -20,7 +20,8 @@ package enum InterfaceAddresses {
         let elsewhere: SocketAddress
         switch family {
         case .ipv4: elsewhere = SocketAddress(family: .ipv4, high: 0, low: 0xC000_0201, scope: 0, port: 9)
-        case .ipv6: elsewhere = SocketAddress(family: .ipv6, high: 0x2001_0db8 << 32, low: 1, scope: 0, port: 9)
+        case .ipv6:
+            elsewhere = SocketAddress(family: .ipv6, high: 0x2001_0db8 << 32, low: 1, scope: 0, port: 9)
         case .local: return nil
         }
         if let source = try? Socket.source(towards: elsewhere), source.isOfUse { return source }
