@@ -24,8 +24,8 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 8080
     /// A socket in the file system, beside the hosts; with `hosts = []` instead of them.
     public var unixSocket: UnixSocket?
-    /// Descriptors of stream sockets that listen already, such as ``DavitSystem/ServiceManager/inheritedSockets()``. The
-    /// server owns them from its start on.
+    /// Descriptors of stream sockets that listen already, such as ``DavitSystem/ServiceManager/inheritedSockets()``. They
+    /// stay open when the server stops, so that it can start again.
     public var inheritedSockets: [Int32] = []
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []

@@ -16,7 +16,7 @@ extension ListeningSocket {
         }
     }
 
-    /// Takes over a socket that listens. Its name, if it has one, is not this server's to remove.
+    /// Accepts on a socket that listens. It stays open when the server stops, and its name, if it has one, stays too.
     static func inherited(_ number: Int32) throws(TransportError) -> ListeningSocket {
         do throws(SystemError) {
             let socket = try Socket.adoptListener(number)

@@ -49,7 +49,8 @@ public struct TransportConfiguration: Sendable {
 
     public var endpoints: [Endpoint]
     public var localSockets: [LocalSocket] = []
-    /// Descriptors of stream sockets that listen already, from whoever started this process. The server closes them.
+    /// Descriptors of stream sockets that listen already, from whoever started this process. They stay open when the
+    /// server stops.
     public var inheritedSockets: [Int32] = []
     /// Event loops, each a thread; 0 stands for the number of cores.
     public var loops = 0

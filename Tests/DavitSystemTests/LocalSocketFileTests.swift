@@ -94,11 +94,15 @@ struct LocalSocketFileTests {
 
     @Test func onlySocketsThatListenAreAdopted() throws {
         var file: LocalSocketFile?
-        let number = try open(file: &file).release()
+        let socket = try open(file: &file)
+        let number = socket.rawValue
         #expect(try Socket.localPath(of: number) == path)
         let adopted = try Socket.adoptListener(number)
-        #expect(adopted.rawValue == number)
-        #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
+        #expect(try Socket.localPath(of: adopted.rawValue) == path)
+        for descriptor in [number, adopted.rawValue] {
+            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+            #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
+        }
         let client = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
         let error = #expect(throws: SystemError.self) { _ = try Socket.adoptListener(client.number) }
         #expect(error?.errno == EINVAL)

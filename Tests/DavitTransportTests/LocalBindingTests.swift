@@ -106,22 +106,26 @@ struct LocalBindingTests {
         let port = try Socket.localAddress(of: internet.rawValue).port
         var file: LocalSocketFile?
         let local = try LocalSocketFile.listen(path: path, mode: 0o600, backlog: 16, file: &file)
-        let numbers = [internet.release(), local.release()]
-        let server = try TestServer {
-            $0.endpoints = []
-            $0.inheritedSockets = numbers
-        } handler: { request throws(HTTPError) in
-            HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
+        let numbers = [internet.rawValue, local.rawValue]
+        // They are not used up: a second server finds them as the first one did.
+        for _ in 0..<2 {
+            let server = try TestServer {
+                $0.endpoints = []
+                $0.inheritedSockets = numbers
+            } handler: { request throws(HTTPError) in
+                HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
+            }
+            #expect(
+                server.addresses == [BoundAddress(host: "127.0.0.1", port: port), BoundAddress(path: path)])
+            let peer = try server.connect()
+            try peer.send(RequestTests.get)
+            #expect(try peer.response().text == "127.0.0.1")
+            #expect(try answer().hasSuffix("unix:"))
+            server.server.shutdown()
+            server.server.waitUntilStopped()
         }
-        #expect(server.addresses == [BoundAddress(host: "127.0.0.1", port: port), BoundAddress(path: path)])
-        let peer = try server.connect()
-        try peer.send(RequestTests.get)
-        #expect(try peer.response().text == "127.0.0.1")
-        #expect(try answer().hasSuffix("unix:"))
-        server.server.shutdown()
-        server.server.waitUntilStopped()
         // The name is whoever's made it.
-        #expect(isThere)
+        #expect(isThere && internet.rawValue >= 0 && local.rawValue >= 0)
         file?.remove()
     }
 

@@ -11,10 +11,10 @@ internal import Darwin
 
 /// Sockets that another program made.
 extension Socket {
-    /// Takes over a stream socket that listens, and gives it what one of our own has: it does not block, and programs
-    /// that this one starts do not get it.
+    /// A second descriptor of a stream socket that listens, and for both what one of our own has: they do not block, and
+    /// programs that this one starts do not get them. The first one stays open, for the next who wants to listen there.
     ///
-    /// - Throws: `EINVAL` for a descriptor that is none; it stays open.
+    /// - Throws: `EINVAL` for a descriptor that is none.
     package static func adoptListener(_ number: Int32) throws(SystemError) -> FileDescriptor {
         guard try option(number, SO_TYPE) == streamType, try option(number, SO_ACCEPTCONN) != 0 else {
             throw SystemError(errno: EINVAL, call: "getsockopt")
@@ -22,9 +22,11 @@ extension Socket {
         let flags = try checked("fcntl") { fcntl(number, F_GETFL) }
         _ = try checked("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
         _ = try checked("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
+        let second = FileDescriptor(owning: try checked("dup") { dup(number) })
+        _ = fcntl(second.rawValue, F_SETFD, FD_CLOEXEC)
         // Fails for a local socket, which has no such delay.
         sendWithoutDelay(number)
-        return FileDescriptor(owning: number)
+        return second
     }
 
     /// The path of a local socket; nil for sockets of other families. Names outside the file system are told with an
