@@ -1,6 +1,7 @@
 // What an app needs to write handlers and to configure a server comes with `import Davit`.
 @_exported public import DavitHTTP
 @_exported public import DavitServer
+@_exported public import DavitSite
 @_exported public import DavitTransport
 
 @_exported public import class DavitFileStore.FileResourceStore

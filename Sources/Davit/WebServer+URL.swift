@@ -14,7 +14,9 @@ extension WebServer {
         if let first = configuration.publicURLs.first, let url = PublicURL(parsing: first) {
             return url.text + "/"
         }
-        return ServerURL.text(of: addresses, isSecure: false) { InterfaceAddresses.primary($0)?.text }
+        return ServerURL.text(of: addresses, isSecure: configuration.tls != nil) {
+            InterfaceAddresses.primary($0)?.text
+        }
     }
 }
 
@@ -25,7 +27,9 @@ package enum ServerURL {
     package static func text(
         of addresses: [BoundAddress], isSecure: Bool, primary: (SocketAddress.Family) -> String?
     ) -> String? {
-        guard let first = addresses.first(where: { $0.path == nil }) else { return addresses.first?.url }
+        guard let first = addresses.first(where: { $0.path == nil }) else {
+            return addresses.first?.url(scheme: isSecure ? "https" : "http")
+        }
         let url = PublicURL(
             isSecure: isSecure, host: host(of: first.host, addresses, primary),
             port: first.port == (isSecure ? 443 : 80) ? nil : first.port)

@@ -15,7 +15,12 @@ internal import Synchronization
 /// A process can have several. What a server serves is fixed when it is made.
 public final class WebServer: Sendable {
     let configuration: Configuration
-    private let http: HTTPServer
+    let http: HTTPServer
+    #if TLS
+    /// Nil without TLS.
+    let certificates: ServerCertificates?
+    #endif
+    let reloads = ReloadActions()
     private let pool: BlockingPool
     private let environment: ServerEnvironment
     /// Nil without an access log of its own.
@@ -41,6 +46,15 @@ public final class WebServer: Sendable {
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
             transport.upkeep = { environment.upkeep() }
+            if configuration.reloadsOnHangUp { transport.onHangUp = configuration.reload(reloads) }
+            #if TLS
+            let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
+            transport.tls = try certificates?.load()
+            if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
+            self.certificates = certificates
+            #else
+            if configuration.tls != nil { throw .noTLS }
+            #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
         } catch {
             environment.end(pool)
@@ -48,6 +62,13 @@ public final class WebServer: Sendable {
         }
         self.pool = pool
         self.environment = environment
+        reloads.add { [weak self] in
+            guard let self else { return }
+            reopenLogs()
+            do throws(ServerError) { try reloadCertificates() } catch {
+                log.error("the certificates stay as they were", ["reason": error.certificateReason])
+            }
+        }
     }
 
     /// Serves a folder over WebDAV, as ``WebDAVShare`` does by default.
@@ -107,23 +128,26 @@ public final class WebServer: Sendable {
         ended.countDown()
     }
 
+    /// Returns when the server has stopped, as the one that blocks; holds a thread meanwhile.
+    public func waitUntilStopped() async {
+        let waiting = BlockingPool(threads: 1)
+        let end: @Sendable () -> Void = { self.waitUntilStopped() }
+        _ = await waiting.run { end() }
+        waiting.shutdown()
+    }
+
     /// Stops accepting, and returns when requests in flight have ended, or were cut after the grace time.
     public func stop() async {
         shutdown()
-        await waitingUntilStopped()
+        await waitUntilStopped()
     }
 
     /// Listens, and returns when the server has stopped.
     public func run() async throws(ServerError) {
         try start()
-        await waitingUntilStopped()
+        await waitUntilStopped()
     }
 
-    private func waitingUntilStopped() async {
-        let waiting = BlockingPool(threads: 1)
-        _ = await waiting.run { self.waitUntilStopped() }
-        waiting.shutdown()
-    }
 }
 
 extension ServerEnvironment {

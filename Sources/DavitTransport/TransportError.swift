@@ -76,7 +76,10 @@ public struct BoundAddress: Hashable, Sendable {
     }
 
     /// `http://127.0.0.1:8080/`; for a local socket `http+unix://%2Frun%2Fdavit.sock/`, which some clients understand.
-    public var url: String { (path == nil ? "http://" : "http+unix://") + authority + "/" }
+    /// - Parameter scheme: `http` or `https`.
+    public func url(scheme: String = "http") -> String {
+        scheme + (path == nil ? "://" : "+unix://") + authority + "/"
+    }
 
     private static func encoded(_ path: String) -> String {
         var text = ""

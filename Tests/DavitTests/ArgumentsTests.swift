@@ -150,6 +150,7 @@ struct ArgumentsTests {
         "--host", "--port", "--state-dir", "--user", "--user-file", "--public-url", "--log-level", "--grace",
         "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
         "--access-log-format",
+        "--tls-cert", "--tls-key", "--tls-client-ca", "--tls-clients",
     ]
 
     @Test(arguments: needValues)

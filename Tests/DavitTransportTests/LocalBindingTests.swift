@@ -51,7 +51,7 @@ struct LocalBindingTests {
         let server = try server()
         #expect(server.addresses == [BoundAddress(path: path)])
         let name = path.dropFirst(5)
-        #expect(server.addresses[0].url == "http+unix://%2Ftmp%2F\(name)/")
+        #expect(server.addresses[0].url() == "http+unix://%2Ftmp%2F\(name)/")
         for _ in 0..<3 { #expect(try answer().hasSuffix("\r\n\r\nunix:")) }
         server.server.shutdown()
         server.server.waitUntilStopped()

@@ -213,6 +213,14 @@ def service_manager(work, report):
         report.check("an Internet socket is served", ask(("127.0.0.1", port)) == 200)
         report.check("a local socket is served", ask(path) == 200)
         report.check("the watchdog hears of it", messages.recv(100) == b"WATCHDOG=1")
+        server.process.send_signal(signal.SIGHUP)
+        told = []
+        while len(told) < 2:
+            message = messages.recv(100)
+            if message != b"WATCHDOG=1":
+                told.append(message)
+        holds = told[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=") and told[1] == b"READY=1"
+        report.check("the manager is told RELOADING=1 and READY=1", holds, str(told))
         server.process.send_signal(signal.SIGTERM)
         last = b"WATCHDOG=1"
         while last == b"WATCHDOG=1":
@@ -350,7 +358,17 @@ def access_log(work, report):
     with Server(work, "--port", "0", "--access-log", str(access)).wait_until_ready() as server:
         agent = 'User-Agent: a"b\\c\u00e9'
         ask(("127.0.0.1", server.port), "OPTIONS", "/", [agent, "Referer: http://r/"])
+        # As logrotate does it.
+        old = access.rename(work / "combined.log.1")
+        server.process.send_signal(signal.SIGHUP)
+        for _ in range(600):
+            if access.exists():
+                break
+            select.select([], [], [], 0.05)
+        ask(("127.0.0.1", server.port), "GET", "/none")
         server.stop()
+    report.check("after SIGHUP a new file is written", '"GET /none HTTP/1.1" 404 ' in access.read_text())
+    access = old
     line = access.read_text()
     pattern = r'127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:[\d:]{8} \+0000\] "OPTIONS / HTTP/1\.1" 200 0 '
     pattern += r'"http://r/" "a\\x22b\\x5cc\\xc3\\xa9"\n'

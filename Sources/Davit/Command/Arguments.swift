@@ -55,6 +55,7 @@ package struct Arguments {
             options.listensByDefault = false
         }
         try Self.checkDeployment(&options)
+        try options.tls.check()
         if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
             throw .openToEverybody(host: host)
         }
@@ -123,7 +124,7 @@ package struct Arguments {
         }
         guard option.takesValue else {
             if behindSign != nil { throw .unwantedValue(option: name) }
-            options.isReadOnly = true
+            if option == .tlsSelfSigned { options.tls.isSelfSigned = true } else { options.isReadOnly = true }
             return
         }
         let value = try value(of: name, behindSign: behindSign)
@@ -147,7 +148,13 @@ package struct Arguments {
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
-        case .readOnly: break
+        case .tlsCert: options.tls.certificates.append(value)
+        case .tlsKey: options.tls.keys.append(value)
+        case .tlsClientCA: options.tls.clientAuthorities = value
+        case .tlsClients:
+            guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
+            options.tls.clients = clients
+        case .readOnly, .tlsSelfSigned: break
         }
     }
 
@@ -199,6 +206,11 @@ enum ServeOption: String, CaseIterable {
     case logLevel = "--log-level"
     case grace = "--grace"
     case sync = "--sync"
+    case tlsCert = "--tls-cert"
+    case tlsKey = "--tls-key"
+    case tlsSelfSigned = "--tls-self-signed"
+    case tlsClientCA = "--tls-client-ca"
+    case tlsClients = "--tls-clients"
 
-    var takesValue: Bool { self != .readOnly }
+    var takesValue: Bool { self != .readOnly && self != .tlsSelfSigned }
 }

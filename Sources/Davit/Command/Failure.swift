@@ -32,6 +32,8 @@ package enum Failure: Error, Hashable, Sendable {
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)
     case badUser(name: String, problem: String)
+    /// A certificate, a key, or a list of authorities; no path where it is not from a file.
+    case certificateNotUsable(String?, reason: String)
     case other(String)
 
     /// What is wrong.
@@ -69,6 +71,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
         case .userFileEmpty(let path): "the user file \(path) has no users"
         case .badUser(let name, let problem): "the user '\(name)' cannot be used: \(problem)"
+        case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .other(let reason): reason
         }
     }
@@ -106,6 +109,8 @@ package enum Failure: Error, Hashable, Sendable {
             "Each line is NAME:PASSWORD; empty lines and lines that begin with # do not count."
         case .userFileEmpty: "It needs lines NAME:PASSWORD."
         case .badUser: "Choose another name or password."
+        case .certificateNotUsable:
+            "Certificates and keys are files in PEM. See 'davit serve --help', and docs/configuration.md."
         case .other: nil
         }
     }

@@ -17,6 +17,13 @@ package enum UsageError: Error, Hashable, Sendable {
     case badAccessLogFormat(String)
     /// An option without the one that it is about.
     case useless(option: String, without: String)
+    /// This build has no TLS.
+    case noTLS(option: String)
+    case certificatesAndKeys(certificates: Int, keys: Int)
+    /// The option says something about TLS, and nothing turns TLS on.
+    case optionNeedsCertificate(String)
+    case badTLSClients(String)
+    case clientsWithoutAuthority
     /// Others can reach the host, and there are no users.
     case openToEverybody(host: String)
 
@@ -40,6 +47,12 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
         case .badAccessLogFormat(let value): "there is no format '\(value)' of the access log"
         case .useless(let option, let other): "\(option) means nothing without \(other)"
+        case .noTLS(let option): "\(option) needs TLS, and this davit was built without it"
+        case .certificatesAndKeys(let certificates, let keys):
+            "each --tls-cert needs its --tls-key; there are \(certificates) and \(keys)"
+        case .optionNeedsCertificate(let option): "\(option) needs a certificate of the server"
+        case .badTLSClients(let value): "--tls-clients is optional or required, not '\(value)'"
+        case .clientsWithoutAuthority: "--tls-clients needs --tls-client-ca"
         case .openToEverybody(let host):
             "without users, everybody who can reach \(host) could read and change the folder"
         }
@@ -63,6 +76,10 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
+        case .noTLS: "Build it with the package trait TLS, or put a proxy with TLS in front."
+        case .certificatesAndKeys: "Both may be one file: --tls-cert server.pem --tls-key server.pem"
+        case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
+        case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
             "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
                 + " --host localhost"

@@ -34,6 +34,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
         var isSecure = false
+        var clientCertificate: ClientCertificate?
         var peerAddress = ""
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0
@@ -71,6 +72,12 @@ public final class HTTPRequest: @unchecked Sendable {
     public package(set) var isSecure: Bool {
         get { values.forwardedOrigin?.isSecure ?? values.isSecure }
         set { values.isSecure = newValue }
+    }
+    /// What the client has shown in the handshake of TLS: valid, and signed by an authority that the server trusts for
+    /// clients. Nil without one.
+    public package(set) var clientCertificate: ClientCertificate? {
+        get { values.clientCertificate }
+        set { values.clientCertificate = newValue }
     }
     /// Numeric address of the client, without port: of the peer, or, if that is a trusted proxy, what the proxy says.
     /// `unix:` for a local socket; "" in tests without a socket.

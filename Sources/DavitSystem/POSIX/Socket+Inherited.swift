@@ -1,6 +1,3 @@
-#if os(Linux)
-internal import CLinux
-#endif
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)

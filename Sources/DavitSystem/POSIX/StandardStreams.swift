@@ -26,6 +26,8 @@ public enum StandardStreams {
             #endif
         }
     }
+    /// Whether somebody sits, or still sits, at the terminal that standard input is.
+    public static var hasTerminal: Bool { isatty(0) == 1 }
 
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
