@@ -77,7 +77,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitSQLite",
+                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore",
+                "DavitSQLite",
                 "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
@@ -101,7 +102,7 @@ let package = Package(
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",
-            dependencies: ["DavitEngine", "DavitWebDAV", "DavitHTTP", "DavitSystem"],
+            dependencies: ["DavitEngine", "DavitWebDAV", "DavitServer", "DavitHTTP", "DavitSystem"],
             swiftSettings: strict),
 
         // What tests share.

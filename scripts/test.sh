@@ -126,13 +126,18 @@ suite_clients() {
     counted "clients" Tests/Clients/run.sh
 }
 
+suite_deployment() {
+    section "deployment"
+    counted "deployment" python3 Tests/Deployment/deployment.py
+}
+
 suite_crash() {
     section "crash"
     counted "crash" python3 Tests/Crash/crash.py
 }
 
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus clients crash)
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus clients deployment crash)
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"

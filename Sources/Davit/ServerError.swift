@@ -20,6 +20,10 @@ public enum ServerError: Error, Sendable, Equatable {
     case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
+    /// Not an address, a network, or `unix`.
+    case trustedProxyMalformed(String)
+    /// The access log cannot be opened.
+    case accessLogNotUsable(LogFile.Destination, SystemError)
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes make no sense, or no scheme is left that every account can use.
     case authenticationNotUsable(Accounts.Problem)

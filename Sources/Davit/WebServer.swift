@@ -25,6 +25,8 @@ public final class WebServer: Sendable {
     /// Nil without accounts.
     let authentication: Authentication?
     private let environment: ServerEnvironment
+    /// Nil without an access log of its own.
+    private let accessLog: LogFile?
     private let bound = Mutex<[BoundAddress]>([])
     private let isEnding = Atomic<Bool>(false)
     private let ended = Latch(count: 1)
@@ -35,19 +37,21 @@ public final class WebServer: Sendable {
     ) throws(ServerError) {
         try configuration.check()
         self.configuration = configuration
-        let log = Log(level: configuration.logLevel)
+        let log = configuration.makeLog()
         let pool = BlockingPool()
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
         do throws(ServerError) {
+            accessLog = try configuration.openAccessLog(reportingTo: log)
             let application = try Self.application(root, in: environment)
             authentication = try configuration.makeAuthentication(
                 announcing: root.announcedFields, pool, log)
             let front = try configuration.front(of: application, behind: authentication)
-            var transport = configuration.transport(log: log)
+            var transport = configuration.transport(log: log, accessLog: accessLog)
+            transport.proxies = try configuration.proxyNetworks()
             transport.upkeep = { environment.upkeep() }
-            if configuration.reloadsOnHangUp { transport.onHangUp = { [reloads] in reloads.run() } }
+            if configuration.reloadsOnHangUp { transport.onHangUp = configuration.reload(reloads) }
             #if TLS
             let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
             transport.tls = try certificates?.load()
@@ -65,6 +69,7 @@ public final class WebServer: Sendable {
         self.environment = environment
         reloads.add { [weak self] in
             guard let self else { return }
+            reopenLogs()
             do throws(ServerError) { try reloadCertificates() } catch {
                 log.error("the certificates stay as they were", ["reason": error.certificateReason])
             }
@@ -111,6 +116,10 @@ public final class WebServer: Sendable {
     /// start.
     public var addresses: [BoundAddress] { bound.withLock { $0 } }
 
+    /// Closes the access log and opens its name again, for programs that have renamed it. Returns at once; what was
+    /// answered before is in the old file.
+    public func reopenLogs() { accessLog?.reopen() }
+
     /// Stops accepting; requests in flight end, or are cut after the grace time. Returns at once.
     public func shutdown() { http.shutdown() }
 
@@ -120,6 +129,7 @@ public final class WebServer: Sendable {
         http.waitUntilStopped()
         if isEnding.exchange(true, ordering: .relaxed) { return ended.wait() }
         environment.end(pool)
+        accessLog?.finish()
         ended.countDown()
     }
 

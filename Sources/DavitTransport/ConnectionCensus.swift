@@ -1,3 +1,4 @@
+package import DavitHTTP
 package import DavitSystem
 internal import Synchronization
 
@@ -23,23 +24,37 @@ package final class ConnectionCensus: Sendable {
 
     private let limit: Int
     private let limitPerAddress: Int
+    /// Proxies: their connections are those of many clients.
+    private let unlimited: [IPNetwork]
     private let state = Mutex(State())
 
-    package init(limit: Int, limitPerAddress: Int) {
+    package init(limit: Int, limitPerAddress: Int, unlimited: [IPNetwork] = []) {
         self.limit = max(1, limit)
+        self.unlimited = unlimited
         self.limitPerAddress = max(1, limitPerAddress)
     }
 
-    /// False if the peer has too many connections already.
+    /// False if the peer has too many connections already. Local sockets and proxies have no limit but that of
+    /// all: theirs are the connections of many clients.
     package func enter(_ address: SocketAddress) -> Bool {
         state.withLock { state in
             let network = Network(address)
             let count = state.perNetwork[network, default: 0]
-            guard count < limitPerAddress else { return false }
+            guard count < limitPerAddress || isUnlimited(address) else { return false }
             state.perNetwork[network] = count + 1
             state.count += 1
             return true
         }
+    }
+
+    private func isUnlimited(_ address: SocketAddress) -> Bool {
+        let known: IPAddress
+        switch address.family {
+        case .local: return true
+        case .ipv4: known = IPAddress(ipv4: UInt32(truncatingIfNeeded: address.low))
+        case .ipv6: known = IPAddress(ipv6High: address.high, low: address.low)
+        }
+        return unlimited.contains { $0.contains(known) }
     }
 
     package func leave(_ address: SocketAddress) {

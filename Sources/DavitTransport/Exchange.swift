@@ -279,7 +279,8 @@ final class Exchange {
         if let log = server.accessLog {
             log(
                 progress.record(
-                    of: request, status: progress.status, peer: connection.peer, isComplete: isComplete))
+                    of: request, status: progress.status, received: content?.receivedBytes ?? 0,
+                    peer: connection.peer, isComplete: isComplete))
         }
         return .close
     }
@@ -295,7 +296,9 @@ final class Exchange {
             return .close
         }
         if let log = server.accessLog {
-            log(progress.record(of: nil, status: error.status, peer: connection.peer, isComplete: true))
+            log(
+                progress.record(
+                    of: nil, status: error.status, received: 0, peer: connection.peer, isComplete: true))
         }
         return .linger
     }

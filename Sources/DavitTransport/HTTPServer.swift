@@ -33,7 +33,8 @@ public final class HTTPServer: Sendable {
     /// Binds all endpoints and begins to serve, on threads of its own. Blocks while names are looked up.
     ///
     /// Also raises the limit of descriptors and ignores SIGPIPE, for the whole process.
-    /// - Returns: where the server listens, in the order of the endpoints.
+    /// - Returns: where the server listens: the sockets that were handed over, the endpoints, the local sockets, each
+    ///   in their order.
     /// - Throws: ``TransportError``; nothing listens then.
     public func start() throws(TransportError) -> [BoundAddress] {
         if isStarted.exchange(true, ordering: .acquiringAndReleasing) {
@@ -50,12 +51,13 @@ public final class HTTPServer: Sendable {
     private func bindAndRun() throws(TransportError) -> [BoundAddress] {
         ResourceLimits.raiseDescriptorLimit()
         Signals.ignoreBrokenPipes()
-        let sockets = try ListeningSocket.bind(configuration.endpoints, backlog: configuration.backlog)
+        let sockets = try ListeningSocket.open(configuration)
         do throws(SystemError) {
             let group = try LoopGroup(configuration, context: context)
             try group.start(sockets)
             _ = self.group.storeIfNil(group)
         } catch {
+            for socket in sockets { socket.file?.remove() }
             throw TransportError(.system(error))
         }
         return sockets.map(\.boundAddress)

@@ -15,16 +15,20 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let server: ServerContext
     private let accept: Accept
     private var socket: FileDescriptor?
+    private let file: LocalSocketFile?
     /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
     private var spare = FileDescriptor.spare()
     private var isWatched = false
 
-    /// - Parameter loops: the first one is the listener's own.
+    /// - Parameters:
+    ///   - file: the name of a local socket, which goes when the socket does.
+    ///   - loops: the first one is the listener's own.
     init(
-        _ socket: consuming FileDescriptor, loops: [EventLoop], server: ServerContext,
-        accept: @escaping Accept
+        _ socket: consuming FileDescriptor, file: LocalSocketFile? = nil, loops: [EventLoop],
+        server: ServerContext, accept: @escaping Accept
     ) {
         self.socket = consume socket
+        self.file = file
         self.loops = loops
         self.server = server
         self.accept = accept
@@ -54,12 +58,14 @@ final class Listener: LoopMember, @unchecked Sendable {
     override func drain() {
         unwatch()
         loop.remove(self)
+        // Before the socket: who finds the name can connect.
+        file?.remove()
         socket = nil
     }
 
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
         guard server.census.enter(address) else {
-            server.log.debug("too many connections of one peer", ["peer": address.text])
+            server.log.verbose("too many connections of one peer", ["peer": address.text])
             return
         }
         var chosen = loop

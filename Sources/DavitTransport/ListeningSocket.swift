@@ -3,11 +3,14 @@ internal import DavitSystem
 /// A socket that listens, and where.
 final class ListeningSocket {
     let boundAddress: BoundAddress
+    /// The name of a local socket that is to be removed when nothing listens there any more.
+    let file: LocalSocketFile?
     private var socket: FileDescriptor?
 
-    private init(_ socket: consuming FileDescriptor, at address: SocketAddress) {
+    init(_ socket: consuming FileDescriptor, at address: BoundAddress, file: LocalSocketFile? = nil) {
         self.socket = consume socket
-        boundAddress = BoundAddress(host: address.text, port: address.port)
+        self.file = file
+        boundAddress = address
     }
 
     /// Gives the socket away; nil the second time.
@@ -17,6 +20,24 @@ final class ListeningSocket {
 extension ListeningSocket {
     /// How often another port is tried where one is free for some of the addresses only.
     private static let attempts = 16
+
+    /// Opens everything that a server listens on: endpoints, local sockets, and what was handed over.
+    static func open(_ configuration: TransportConfiguration) throws(TransportError) -> [ListeningSocket] {
+        var sockets = try configuration.inheritedSockets.map { (number) throws(TransportError) in
+            try inherited(number)
+        }
+        let others = configuration.localSockets
+        if !configuration.endpoints.isEmpty || sockets.isEmpty && others.isEmpty {
+            sockets += try bind(configuration.endpoints, backlog: configuration.backlog)
+        }
+        do throws(TransportError) {
+            for socket in others { sockets.append(try local(socket, backlog: configuration.backlog)) }
+        } catch {
+            for socket in sockets { socket.file?.remove() }
+            throw error
+        }
+        return sockets
+    }
 
     /// Binds all endpoints. Those with port 0 get the same port, which the system chooses.
     static func bind(
@@ -79,7 +100,7 @@ extension ListeningSocket {
     ) throws(SystemError) -> ListeningSocket {
         let socket = try Socket.listen(on: address, backlog: backlog)
         let actual = try Socket.localAddress(of: socket.rawValue)
-        return ListeningSocket(socket, at: actual)
+        return ListeningSocket(socket, at: BoundAddress(host: actual.text, port: actual.port))
     }
 
     private static func addresses(

@@ -9,6 +9,8 @@ final class LoopGroup: Sendable {
     private let stopsOnSignals: Bool
     private let onHangUp: (@Sendable () -> Void)?
     private let accept: Listener.Accept
+    private let willStop: (@Sendable () -> Void)?
+    private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
     init(_ configuration: TransportConfiguration, context: ServerContext) throws(SystemError) {
         let count = configuration.loops > 0 ? configuration.loops : Thread.coreCount
@@ -21,16 +23,20 @@ final class LoopGroup: Sendable {
         stopsOnSignals = configuration.stopsOnSignals
         onHangUp = configuration.onHangUp
         accept = configuration.accept
+        willStop = configuration.willStop
+        heartbeat = configuration.heartbeat
     }
 
     /// Starts the threads. The first loop accepts.
     func start(_ sockets: [ListeningSocket]) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
         // The others are told when nothing is accepted any longer, so that none ends and then gets a connection.
-        loops[0].onDrain = { [loops, grace] in
+        loops[0].onDrain = { [loops, grace, willStop] in
+            willStop?()
             GraceTimer(loops[0]).start(grace)
             for loop in loops.dropFirst() { loop.requestDrain() }
         }
+        if let heartbeat { HeartbeatTimer(loops[0], heartbeat.interval, heartbeat.beat).start() }
         if stopsOnSignals {
             try loops[0].queue.watchSignals(Signals.stopping)
             loops[0].onSignal = { [self] in requestDrain() }
@@ -41,7 +47,7 @@ final class LoopGroup: Sendable {
         }
         for socket in sockets {
             guard let descriptor = socket.take() else { continue }
-            Listener(descriptor, loops: loops, server: context, accept: accept).start()
+            Listener(descriptor, file: socket.file, loops: loops, server: context, accept: accept).start()
         }
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
@@ -79,5 +85,25 @@ private final class GraceTimer: TimerEntry {
         hasAborted = true
         loop.abortMembers()
         loop.schedule(self, after: Self.lastNanoseconds)
+    }
+}
+
+/// Says that a loop turns.
+private final class HeartbeatTimer: TimerEntry {
+    private unowned let loop: EventLoop
+    private let interval: Int64
+    private let beat: @Sendable () -> Void
+
+    init(_ loop: EventLoop, _ interval: Duration, _ beat: @escaping @Sendable () -> Void) {
+        self.loop = loop
+        self.interval = max(1, interval.nanoseconds)
+        self.beat = beat
+    }
+
+    func start() { loop.schedule(self, after: interval) }
+
+    override func deadlinePassed() {
+        beat()
+        loop.schedule(self, after: interval)
     }
 }

@@ -39,7 +39,8 @@ final class ServerContext: Sendable {
         let census =
             census
             ?? ConnectionCensus(
-                limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+                limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
+                unlimited: configuration.proxies)
         self.census = census
         #if TLS
         if let context = configuration.tls {

@@ -17,12 +17,37 @@ struct ArgumentsTests {
         (["serve", "/srv", "--port", "1", "--help"], .help(.serve)), (["--version"], .version),
         (["serve", "/srv"], .serve(options())),
         (["serve", "--", "-odd-"], .serve(ServeOptions(folder: "-odd-"))),
-        (["serve", "--port", "0", "/srv"], .serve(options { $0.port = 0 })),
-        (["serve", "/srv", "--port=65535"], .serve(options { $0.port = 65535 })),
-        (["serve", "/srv", "--host", "127.0.0.1"], .serve(options { $0.hosts = ["127.0.0.1"] })),
+        (
+            ["serve", "--port", "0", "/srv"],
+            .serve(
+                options {
+                    $0.port = 0
+                    $0.listensByDefault = false
+                })
+        ),
+        (
+            ["serve", "/srv", "--port=65535"],
+            .serve(
+                options {
+                    $0.port = 65535
+                    $0.listensByDefault = false
+                })
+        ),
+        (
+            ["serve", "/srv", "--host", "127.0.0.1"],
+            .serve(
+                options {
+                    $0.hosts = ["127.0.0.1"]
+                    $0.listensByDefault = false
+                })
+        ),
         (
             ["serve", "/srv", "--host=127.1.2.3", "--host", "[::1]", "--host", "LOCALHOST"],
-            .serve(options { $0.hosts = ["127.1.2.3", "::1", "LOCALHOST"] })
+            .serve(
+                options {
+                    $0.hosts = ["127.1.2.3", "::1", "LOCALHOST"]
+                    $0.listensByDefault = false
+                })
         ),
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
@@ -34,6 +59,7 @@ struct ArgumentsTests {
                 options {
                     $0.users = [.init(name: "anna", password: "a:b=c"), .init(name: "bert", password: " ")]
                     $0.hosts = ["0.0.0.0"]
+                    $0.listensByDefault = false
                 })
         ),
         (
@@ -42,6 +68,7 @@ struct ArgumentsTests {
                 options {
                     $0.userFile = "/etc/users"
                     $0.hosts = ["files.example.org"]
+                    $0.listensByDefault = false
                 })
         ),
         (
@@ -153,7 +180,9 @@ struct ArgumentsTests {
 
     static let needValues = [
         "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--public-url",
-        "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca", "--tls-clients",
+        "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
+        "--access-log-format", "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca",
+        "--tls-clients",
     ]
 
     @Test(arguments: needValues)

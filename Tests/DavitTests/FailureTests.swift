@@ -9,6 +9,12 @@ struct FailureTests {
         (.portInUse(host: "localhost", port: 8080), ["8080", "localhost", "--port"]),
         (.portNeedsPrivileges(port: 80), ["80", "--port 8080"]),
         (.addressNotAvailable(host: "192.0.2.1"), ["192.0.2.1", "--host localhost"]),
+        (.socketInUse("/run/s"), ["/run/s is in use", "another name"]),
+        (.socketNotUsable("/run/s: Permission denied"), ["/run/s: Permission denied", "folder"]),
+        (
+            .accessLogNotWritable("/l", reason: "Permission denied"),
+            ["/l cannot be written: Permission", "- for"]
+        ),
         (.unknownHost("nowhere"), ["nowhere", "address"]),
         (.stateFolderNotWritable("/s", reason: "Read-only file system"), ["/s", "Read-only", "--state-dir"]),
         (.stateFolderInShare(state: "/srv/s", share: "/srv"), ["/srv/s lies inside", "--state-dir"]),

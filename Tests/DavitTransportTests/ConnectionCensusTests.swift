@@ -1,3 +1,4 @@
+import DavitHTTP
 import DavitSystem
 import DavitTransport
 import Synchronization
@@ -14,6 +15,19 @@ struct ConnectionCensusTests {
         #expect(census.enter(Self.second))
         census.leave(.ipv4Loopback(port: 1))
         #expect(census.enter(.ipv4Loopback(port: 3)))
+    }
+
+    /// The connections of a proxy are those of many clients.
+    @Test func proxiesHaveNoLimitOfTheirOwn() throws {
+        let proxies = [try #require(IPNetwork("127.0.0.0/8")), try #require(IPNetwork("2001:db8::/32"))]
+        let census = ConnectionCensus(limit: 10, limitPerAddress: 1, unlimited: proxies)
+        for _ in 0..<3 {
+            #expect(census.enter(Self.first))
+            #expect(census.enter(.local))
+        }
+        #expect(census.enter(Self.second))
+        #expect(!census.enter(Self.second))
+        #expect(census.hasRoom {})
     }
 
     @Test func roomIsAnnouncedOnce() {

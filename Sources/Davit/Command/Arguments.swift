@@ -53,7 +53,11 @@ package struct Arguments {
         }
         guard let folder else { return .help(.serve) }
         options.folder = folder
-        if !hosts.isEmpty { options.hosts = hosts }
+        if !hosts.isEmpty {
+            options.hosts = hosts
+            options.listensByDefault = false
+        }
+        try Self.checkDeployment(&options)
         try options.tls.check()
         if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
             throw .openToEverybody(host: host)
@@ -162,7 +166,11 @@ package struct Arguments {
         let value = try value(of: name, behindSign: behindSign)
         switch option {
         case .host: hosts.append(Self.withoutBrackets(value))
-        case .port: options.port = try Self.number(value, option: name, in: 0...65535)
+        case .port:
+            options.port = try Self.number(value, option: name, in: 0...65535)
+            options.listensByDefault = false
+        case .unixSocket, .unixSocketMode, .trustedProxy, .proxyFields, .accessLog, .accessLogFormat:
+            try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
@@ -250,6 +258,12 @@ enum ServeOption: String, CaseIterable {
     case readOnly = "--read-only"
     case noCompression = "--no-compression"
     case publicURL = "--public-url"
+    case unixSocket = "--unix-socket"
+    case unixSocketMode = "--unix-socket-mode"
+    case trustedProxy = "--trusted-proxy"
+    case proxyFields = "--proxy-fields"
+    case accessLog = "--access-log"
+    case accessLogFormat = "--access-log-format"
     case logLevel = "--log-level"
     case grace = "--grace"
     case sync = "--sync"

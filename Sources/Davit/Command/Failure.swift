@@ -7,6 +7,11 @@ package enum Failure: Error, Hashable, Sendable {
     case portNeedsPrivileges(port: UInt16)
     case addressNotAvailable(host: String)
     case unknownHost(String)
+    /// Somebody listens there, or the file is no socket.
+    case socketInUse(String)
+    /// What is wrong with it, its path included.
+    case socketNotUsable(String)
+    case accessLogNotWritable(String, reason: String)
     case stateFolderNotWritable(String, reason: String)
     case stateFolderInShare(state: String, share: String)
     /// Another process serves with this state; its number is 0 where it is not known.
@@ -44,6 +49,10 @@ package enum Failure: Error, Hashable, Sendable {
         case .portNeedsPrivileges(let port): "port \(port) is reserved for privileged programs"
         case .addressNotAvailable(let host): "\(host) is not an address of this machine"
         case .unknownHost(let host): "the host \(host) is not known"
+        case .socketInUse(let path): "\(path) is in use"
+        case .socketNotUsable(let reason): "the socket cannot be made: \(reason)"
+        case .accessLogNotWritable(let path, let reason):
+            "the access log \(path) cannot be written: \(reason)"
         case .stateFolderNotWritable(let path, let reason):
             "the state folder \(path) cannot be written: \(reason)"
         case .stateFolderInShare(let state, let share):
@@ -82,6 +91,10 @@ package enum Failure: Error, Hashable, Sendable {
         case .portNeedsPrivileges: "Choose a port from 1024 on: --port 8080"
         case .addressNotAvailable: "See the addresses with 'ip address', or use --host localhost."
         case .unknownHost: "Check the name, or give an address."
+        case .socketInUse:
+            "Stop the other server, or choose another name. A file that is no socket is never replaced."
+        case .socketNotUsable: "It needs a folder that davit may write to, such as /run/davit."
+        case .accessLogNotWritable: "Choose a file that davit may write to, or - for standard error."
         case .stateFolderNotWritable: "Choose another one: --state-dir /some/folder"
         case .stateFolderInShare: "Clients would see it. Choose one outside: --state-dir /some/folder"
         case .stateFolderHeld:

@@ -66,7 +66,15 @@ package enum Help: Hashable, Sendable {
           --host HOST             a name or an address; may be repeated (default: localhost,
                                   which is 127.0.0.1 and ::1)
           --port PORT             0 for any free one (default: 8080)
-          --public-url URL        how clients see the server behind a proxy; may be repeated
+          --unix-socket PATH      a socket in the file system; alone, unless a host or a port is given too
+          --unix-socket-mode MODE its permission bits (default: 600)
+
+        behind a proxy:
+          --public-url URL        how clients see the server; may be repeated
+          --trusted-proxy PROXY   an address, a network or 'unix': whose Forwarded or X-Forwarded-* is
+                                  believed; may be repeated
+          --proxy-fields FIELDS   which of them the proxies set: either, forwarded or x-forwarded
+                                  (default: either)
 
         who may use it:
           --user NAME:PASSWORD    an account; may be repeated
@@ -93,7 +101,10 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
           --no-compression        listings go out as they are, also to clients that ask for gzip
-          --log-level LEVEL       error, warning, info, access or debug (default: info)
+          --log-level LEVEL       error, warning, info, access, verbose or debug (default: info)
+          --access-log FILE       a line for each response; - is standard error
+          --access-log-format FORMAT
+                                  davit, common, combined or json (default: combined)
           --grace SECONDS         time for requests in flight when it is stopped (default: 30)
           --help                  this text
 

@@ -14,6 +14,12 @@ package enum UsageError: Error, Hashable, Sendable {
     case badPublicURL(String)
     case badLogLevel(String)
     case badSyncLevel(String)
+    case badTrustedProxy(String)
+    case badProxyFields(String)
+    case badSocketMode(String)
+    case badAccessLogFormat(String)
+    /// An option without the one that it is about.
+    case useless(option: String, without: String)
     /// This build has no TLS.
     case noTLS(option: String)
     case certificatesAndKeys(certificates: Int, keys: Int)
@@ -42,6 +48,11 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
+        case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
+        case .badProxyFields(let value): "--proxy-fields is either, forwarded or x-forwarded, not '\(value)'"
+        case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
+        case .badAccessLogFormat(let value): "there is no format '\(value)' of the access log"
+        case .useless(let option, let other): "\(option) means nothing without \(other)"
         case .noTLS(let option): "\(option) needs TLS, and this davit was built without it"
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert needs its --tls-key; there are \(certificates) and \(keys)"
@@ -70,11 +81,14 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
+        case .badSyncLevel, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."
+        case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
+        case .badSocketMode: "For example: --unix-socket-mode 660"
+        case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .noTLS: "Build it with the package trait TLS, or put a proxy with TLS in front."
         case .certificatesAndKeys: "Both may be one file: --tls-cert server.pem --tls-key server.pem"
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
         case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."
-        case .badSyncLevel: "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
             "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
                 + " --host localhost"

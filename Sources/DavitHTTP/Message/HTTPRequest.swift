@@ -37,6 +37,8 @@ public final class HTTPRequest: @unchecked Sendable {
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var peerAddress = ""
+        var forwardedOrigin: ForwardedOrigin?
+        var requestNumber: UInt64 = 0
         var hostKind: HostField.Kind?
         var framing = BodyFraming.none
         var expectsContinue = false
@@ -72,9 +74,9 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.admittedBy }
         set { values.admittedBy = newValue }
     }
-    /// The connection came in over TLS.
+    /// The client asks over TLS: the connection came in over it, or a trusted proxy says that its own did.
     public package(set) var isSecure: Bool {
-        get { values.isSecure }
+        get { values.forwardedOrigin?.isSecure ?? values.isSecure }
         set { values.isSecure = newValue }
     }
     /// What the client has shown in the handshake of TLS: valid, and signed by an authority that the server trusts for
@@ -83,10 +85,23 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.clientCertificate }
         set { values.clientCertificate = newValue }
     }
-    /// Numeric address of the peer, without port; "" in tests without a socket.
+    /// Numeric address of the client, without port: of the peer, or, if that is a trusted proxy, what the proxy says.
+    /// `unix:` for a local socket; "" in tests without a socket.
     public package(set) var peerAddress: String {
-        get { values.peerAddress }
+        get { values.forwardedOrigin?.peerAddress ?? values.peerAddress }
         set { values.peerAddress = newValue }
+    }
+    /// As ``peerAddress``, whatever a proxy says.
+    package var connectionPeerAddress: String { values.peerAddress }
+    /// What a trusted proxy says; nil without one.
+    package var forwardedOrigin: ForwardedOrigin? {
+        get { values.forwardedOrigin }
+        set { values.forwardedOrigin = newValue }
+    }
+    /// 0 until somebody has asked for ``requestID``.
+    package var requestNumber: UInt64 {
+        get { values.requestNumber }
+        set { values.requestNumber = newValue }
     }
     /// What the Host field names; nil if there is none.
     package var hostKind: HostField.Kind? {
@@ -146,6 +161,8 @@ extension HTTPRequest {
         values.body = EmptyRequestBody.shared
         values.principal = nil
         values.admittedBy = nil
+        if values.forwardedOrigin != nil { values.forwardedOrigin = nil }
+        values.requestNumber = 0
         values.hostKind = nil
         values.framing = .none
         values.expectsContinue = false
