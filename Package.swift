@@ -64,11 +64,16 @@ let package = Package(
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
+        // Sessions as text: what `--record` writes and `davit replay` plays.
+        library(
+            "DavitRecording",
+            ["DavitTransport", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem", "DavitHTTP"]),
+
         // The façade and the command.
         library(
             "Davit",
             [
-                "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
+                "DavitRecording", "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
                 "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
@@ -110,6 +115,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
+        tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
         tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
     ],
     swiftLanguageModes: [.v6]
