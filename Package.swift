@@ -73,7 +73,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitRecording", "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
+                "DavitRecording", "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore",
+                "DavitSQLite", "DavitStore",
                 "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
@@ -116,7 +117,7 @@ let package = Package(
                 "DavitHTTP",
             ]),
         tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
-        tests(of: "Davit", ["DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(of: "Davit", ["DavitRecording", "DavitTesting", "DavitFileStore", "DavitSystem"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -113,13 +113,18 @@ suite_clients() {
     counted "clients" Tests/Clients/run.sh
 }
 
+suite_recordings() {
+    section "recordings"
+    counted "recordings" Tests/Recordings/run.sh
+}
+
 suite_crash() {
     section "crash"
     counted "crash" python3 Tests/Crash/crash.py
 }
 
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus clients crash)
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus recordings clients crash)
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"

@@ -33,7 +33,7 @@ enum StateFolder {
     }
 
     /// Looks at where the folder would come to be: nothing is made before this is known.
-    private static func isInside(_ path: String, share: String) -> Bool {
+    static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []
         while true {

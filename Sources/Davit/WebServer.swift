@@ -2,6 +2,7 @@ internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
 internal import DavitPage
+internal import DavitRecording
 internal import DavitSQLite
 internal import DavitServer
 internal import DavitStore
@@ -23,6 +24,7 @@ public final class WebServer: Sendable {
     /// Held as long as the server lives: nobody else may use the state meanwhile.
     private let folder: OwnedFolder
     private let log: Log
+    private let recorder: Recorder?
     /// Absent before the start, and where the folder cannot have a socket.
     private let control = AtomicLazyReference<ControlServer>()
     private let isStopping = Atomic<Bool>(false)
@@ -41,6 +43,8 @@ public final class WebServer: Sendable {
         state = try Self.openState(in: folder, configuration.sync, pool)
         let share = try Self.makeShare(resources, state, folder, pool, configuration, log)
         var transport = configuration.transport(log: log)
+        recorder = try configuration.recorder(outside: resources.rootPath, log: log)
+        if let recorder { transport.tap = { recorder.tap(for: $0) } }
         transport.upkeep = { [resources] in resources.closeUnusedFiles() }
         let application = WebDAVHandler(share: share, page: FolderListing())
         if configuration.accounts.isEmpty {
@@ -131,6 +135,7 @@ public final class WebServer: Sendable {
     /// of this process writes there any more.
     public func waitUntilStopped() {
         http.waitUntilStopped()
+        recorder?.stop()
         isStopping.store(true, ordering: .relaxed)
         state.endChecks()
         control.load()?.stop()

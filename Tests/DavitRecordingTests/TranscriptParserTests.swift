@@ -44,7 +44,8 @@ struct TranscriptParserTests {
         let first = parsed.exchanges[0]
         #expect(first.title == "first: with a body")
         #expect((first.method, first.target) == ("PUT", "${ROOT}x"))
-        #expect(first.fields == [.init(name: "If", value: "(<${TOKEN}>)"), .init(name: "Keep-Alive", value: "")])
+        #expect(
+            first.fields == [.init(name: "If", value: "(<${TOKEN}>)"), .init(name: "Keep-Alive", value: "")])
         #expect(first.content == .bytes(Array("one\n two\n".utf8)))
         #expect(first.framing == .chunked(7))
         #expect(first.awaitsContinue && first.opensConnection && first.waitSeconds == 2)

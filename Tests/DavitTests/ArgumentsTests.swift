@@ -1,11 +1,21 @@
 import Davit
 import DavitFileStore
+import DavitRecording
 import Testing
 
 struct ArgumentsTests {
     /// The options of `davit serve /srv` with changes.
     static func options(_ change: (inout ServeOptions) -> Void = { _ in }) -> ServeOptions {
         var options = ServeOptions(folder: "/srv")
+        change(&options)
+        return options
+    }
+
+    static func replay(
+        _ recordings: [String], _ change: (inout ReplayOptions) -> Void = { _ in }
+    ) -> ReplayOptions {
+        var options = ReplayOptions(server: ServerAddress(parsing: "http://h:1/")!)
+        options.recordings = recordings
         change(&options)
         return options
     }
@@ -25,6 +35,18 @@ struct ArgumentsTests {
         ),
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
+        (["serve", "/srv", "--record", "/rec"], .serve(options { $0.recordingFolder = "/rec" })),
+        (["replay", "--help"], .help(.replay)), (["help", "replay"], .help(.replay)),
+        (["replay", "/rec", "--to", "http://h:1/"], .replay(replay(["/rec"]))),
+        (["replay", "--to=http://h:1/", "a", "--", "-b"], .replay(replay(["a", "-b"]))),
+        (
+            ["replay", "a", "--user", "anna:a:b", "--to", "http://h:1/", "--expect", "known"],
+            .replay(
+                replay(["a"]) {
+                    $0.user = .init(name: "anna", password: "a:b")
+                    $0.expectedDifferences = "known"
+                })
+        ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
         (
             ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
@@ -74,6 +96,11 @@ struct ArgumentsTests {
         (["help", "sreve"], .unknownCommand("sreve", nearest: "serve")),
         (["--verison"], .unknownOption("--verison", nearest: "--version")),
         (["-v"], .unknownOption("-v", nearest: "--help")),
+        (["replay"], .missingRecording), (["replay", "--to", "http://h/"], .missingRecording),
+        (["replay", "a"], .missingServer), (["replay", "a", "--to"], .missingValue(option: "--to")),
+        (["replay", "a", "--to", "h:1"], .badServer("h:1")),
+        (["replay", "a", "--to", "http://h/", "--usr", "a:b"], .unknownOption("--usr", nearest: "--user")),
+        (["replay", "a", "--to", "http://h/", "--user", "anna"], .badUser),
         (["serve"], .missingFolder), (["serve", ""], .missingFolder),
         (["serve", "--read-only"], .missingFolder),
         (["serve", "/a", "/b"], .moreThanOneFolder("/b")),
@@ -116,7 +143,7 @@ struct ArgumentsTests {
     func showsTheCommandThatWasGiven(command: Subcommand) {
         #expect(ErrorText.of(.missingFolder, in: command).contains("davit \(command.rawValue) /srv"))
         #expect(Help.davit.text.contains("\n  \(command.rawValue) "))
-        #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) FOLDER"))
+        #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) "))
     }
 
     static let needValues = [

@@ -13,6 +13,8 @@ public enum Command {
                 return report { () throws(Failure) in try ServeCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(Failure) in try CheckCommand(options: options).run() }
+            case .replay(let options):
+                return report { () throws(Failure) in try ReplayCommand(options: options).run() }
             }
             return ExitStatus.success
         } catch {

@@ -27,6 +27,17 @@ package enum Failure: Error, Hashable, Sendable {
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)
     case badUser(name: String, problem: String)
+    case recordingFolderNotWritable(String, reason: String)
+    case recordingFolderNotEmpty(String)
+    case recordingFolderInShare(String, share: String)
+    /// A recording or a transcript that cannot be read.
+    case recordingUnreadable(String, reason: String)
+    /// There is none in the folder.
+    case noRecording(String)
+    /// The server of a replay could not be asked, or did not let the replay make what it needs.
+    case cannotReplay(reason: String)
+    /// A replay has found something; it is said already.
+    case replayDiffers(count: Int)
     case other(String)
 
     /// What is wrong.
@@ -60,6 +71,16 @@ package enum Failure: Error, Hashable, Sendable {
         case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
         case .userFileEmpty(let path): "the user file \(path) has no users"
         case .badUser(let name, let problem): "the user '\(name)' cannot be used: \(problem)"
+        case .recordingFolderNotWritable(let path, let reason):
+            "nothing can be recorded in \(path): \(reason)"
+        case .recordingFolderNotEmpty(let path): "the folder \(path) for the recording is not empty"
+        case .recordingFolderInShare(let path, let share):
+            "the folder \(path) for the recording lies inside the shared folder \(share)"
+        case .recordingUnreadable(let path, let reason): "\(path) cannot be read: \(reason)"
+        case .noRecording(let path): "there is no recording in \(path)"
+        case .cannotReplay(let reason): "nothing could be replayed: \(reason)"
+        case .replayDiffers(1): "one thing is not as expected"
+        case .replayDiffers(let count): "\(count) things are not as expected"
         case .other(let reason): reason
         }
     }
@@ -93,7 +114,13 @@ package enum Failure: Error, Hashable, Sendable {
             "Each line is NAME:PASSWORD; empty lines and lines that begin with # do not count."
         case .userFileEmpty: "It needs lines NAME:PASSWORD."
         case .badUser: "Choose another name or password."
-        case .other: nil
+        case .recordingFolderNotWritable: "Choose another one: --record /some/folder"
+        case .recordingFolderNotEmpty: "One folder is one session. Choose a new one: --record /some/folder"
+        case .recordingFolderInShare: "Clients would see it. Choose one outside: --record /some/folder"
+        case .recordingUnreadable, .noRecording:
+            "Give files that 'davit serve --record' has written, or their folder."
+        case .cannotReplay: "Is the server there? Does it need --user NAME:PASSWORD?"
+        case .replayDiffers, .other: nil
         }
     }
 }

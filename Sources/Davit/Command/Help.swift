@@ -1,12 +1,13 @@
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check
+    case davit, serve, check, replay
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
         case .check: Self.checkText
+        case .replay: Self.replayText
         }
     }
 
@@ -15,11 +16,13 @@ package enum Help: Hashable, Sendable {
 
         usage: davit serve FOLDER [OPTION...]
                davit check FOLDER [OPTION...]
+               davit replay RECORDING... --to URL [OPTION...]
                davit --help | --version
 
         commands:
           serve FOLDER      share a folder; 'davit serve --help' lists its options
           check FOLDER      look whether the locks and properties of a folder are stored soundly
+          replay RECORDING  send the requests of a recording to a server, and compare its answers
 
         example:
           davit serve /srv/files --user anna:secret --host 0.0.0.0
@@ -36,6 +39,23 @@ package enum Help: Hashable, Sendable {
           --help                  this text
 
         Ends with 0 if the state is sound, with 1 if it is not or cannot be read.
+
+        """
+
+    private static let replayText = """
+        usage: davit replay RECORDING... --to URL [OPTION...]
+
+        Sends the requests of each RECORDING, a file or a folder of files that 'davit serve --record' has written, to
+        the server at URL, and prints what is not as it was. Its folder must hold what it held when the recording began.
+        Transcripts, which people write, are played in a new folder below URL that is removed afterwards.
+
+          --to URL                the server, such as http://127.0.0.1:8080/
+          --user NAME:PASSWORD    sent where credentials were; they are not in the recording
+          --expect FILE           differences that are known: a line 'FILE | STEP | WHAT | REASON' each. Then advice
+                                  counts as well, and what is in the list and does not differ
+          --help                  this text
+
+        Ends with 0 if everything is as expected, with 1 if not.
 
         """
 
@@ -65,6 +85,8 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
           --log-level LEVEL       error, warning, info, access or debug (default: info)
+          --record FOLDER         record every connection into FOLDER, which is new or empty; credentials are
+                                  masked, content is not
           --grace SECONDS         time for requests in flight when it is stopped (default: 30)
           --help                  this text
 

@@ -38,6 +38,7 @@ struct ServeCommand {
         configuration.logLevel = level
         configuration.sync = options.sync
         configuration.grace = .seconds(options.graceSeconds)
+        configuration.recordingFolder = options.recordingFolder
         configuration.stopsOnSignals = true
         return configuration
     }
@@ -81,6 +82,10 @@ extension Failure {
         case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
         case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
         case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .recordingFolderNotUsable(let path, let error):
+            self = .recordingFolderNotWritable(path, reason: error.description)
+        case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
+        case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .accountsNeeded(let host):

@@ -1,11 +1,12 @@
 /// The commands of `davit`.
 package enum Subcommand: String, CaseIterable, Sendable {
-    case serve, check
+    case serve, check, replay
 
     package var help: Help {
         switch self {
         case .serve: .serve
         case .check: .check
+        case .replay: .replay
         }
     }
 }

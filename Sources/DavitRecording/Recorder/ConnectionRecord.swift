@@ -1,7 +1,7 @@
 /// What was seen of one connection: finds the messages in its bytes, and brings answers to their requests.
 ///
-/// Belongs to the thread that writes. Makes text of each exchange that is complete; the order of answers is counted by its
-/// owner, for all connections.
+/// Belongs to the thread that writes. Makes text of each exchange that is complete; requests are counted by its owner, for all
+/// connections.
 struct ConnectionRecord {
     enum Direction: Sendable { case received, sent }
 
@@ -28,7 +28,7 @@ struct ConnectionRecord {
         return text
     }
 
-    /// - Parameter count: the number of the last answer; one is added for each.
+    /// - Parameter count: the number of the last request that was complete, or was answered before; one is added for each.
     mutating func add(
         _ bytes: UnsafeRawBufferPointer, _ direction: Direction, milliseconds: Int64, order count: inout Int
     ) {
@@ -42,7 +42,7 @@ struct ConnectionRecord {
             while true {
                 let isOver =
                     switch direction {
-                    case .received: try unsafe request(&rest, milliseconds: milliseconds)
+                    case .received: try unsafe request(&rest, milliseconds: milliseconds, order: &count)
                     case .sent: try unsafe answer(&rest, order: &count)
                     }
                 if isOver { return }
@@ -76,11 +76,15 @@ struct ConnectionRecord {
 
     /// The connection is closed: what is not complete stays so.
     mutating func end() {
-        if isAnswering, !isInterim, answers.endsWithConnection, !areAnswersLost { open[0].isAnswerComplete = true }
+        if isAnswering, !isInterim, answers.endsWithConnection, !areAnswersLost {
+            open[0].isAnswerComplete = true
+        }
         for index in open.indices { text += open[index].text() }
         open = []
         if leftOutBytes > 0 {
-            text += "\n# \(leftOutBytes) bytes of this connection are not in this file: they came too fast, or".utf8
+            text +=
+                "\n# \(leftOutBytes) bytes of this connection are not in this file: they came too fast, or"
+                .utf8
             text += " were no HTTP.\n".utf8
         }
     }
@@ -96,7 +100,7 @@ struct ConnectionRecord {
 
     /// - Returns: true if there is no more to read.
     private mutating func request(
-        _ rest: inout UnsafeRawBufferPointer, milliseconds: Int64
+        _ rest: inout UnsafeRawBufferPointer, milliseconds: Int64, order count: inout Int
     ) throws(MessageScanner.Lost) -> Bool {
         let (consumed, step) = try unsafe requests.next(rest)
         unsafe rest = UnsafeRawBufferPointer(rebasing: rest[consumed...])
@@ -119,6 +123,8 @@ struct ConnectionRecord {
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         case .end:
             isReading = false
+            // Not when it is answered: the client may have the answer, and have sent more elsewhere, before that is seen.
+            open[open.count - 1].count(&count)
             open[open.count - 1].isRequestComplete = true
             writeComplete()
         }
@@ -159,8 +165,7 @@ struct ConnectionRecord {
         if isInterim {
             open[0].interim.append(status)
         } else {
-            count += 1
-            open[0].order = count
+            open[0].count(&count)
             open[0].answer = head
         }
         answers.begin(framing)

@@ -13,8 +13,8 @@ struct ExchangeRecord {
     var isAnswerComplete = false
     var isAnswerLost = false
     var interim: [Int] = []
-    /// Among the answers of all connections.
-    var order = 0
+    /// Among the requests of all connections; 0 before it is counted.
+    private(set) var order = 0
 
     var method: String { head.words[0] }
 
@@ -24,7 +24,14 @@ struct ExchangeRecord {
             && head.fields["Expect"]?.lowercased() == "100-continue"
     }
 
-    /// The lines of the file. Nil if there was no answer: nothing is to be compared then.
+    /// Gives it the next number, unless it has one.
+    mutating func count(_ last: inout Int) {
+        guard order == 0 else { return }
+        last += 1
+        order = last
+    }
+
+    /// The lines of the file.
     mutating func text() -> [UInt8] {
         var text: [UInt8] = []
         let target = CredentialMask.withoutUser(head.words[1])

@@ -46,6 +46,8 @@ package final class Recorder: Sendable {
         throw .notEmpty
     }
 
+    deinit { queue.end() }
+
     /// A tap for a new connection; nil if too much waits to record another one.
     package func tap(for peer: String) -> (any ConnectionTap)? {
         guard let number = queue.open(peer: peer) else { return nil }

@@ -43,7 +43,8 @@ final class RecordingQueue: Sendable {
     }
 
     /// - Returns: false if there is no room; nothing was queued then.
-    func add(_ number: Int, _ direction: ConnectionRecord.Direction, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    func add(_ number: Int, _ direction: ConnectionRecord.Direction, _ bytes: UnsafeRawBufferPointer) -> Bool
+    {
         guard hasRoom(for: bytes.count) else { return false }
         // Copied outside the lock; others may overtake, which costs at most a few pieces over the limit.
         let item = Item.bytes(

@@ -16,7 +16,7 @@ final class RecordingWriter: @unchecked Sendable {
     private let limits: Recorder.Limits
     private let log: Log
     private var connections: [Int: Connection] = [:]
-    private var answers = 0
+    private var requests = 0
     private var missedBytes: Int64 = 0
     /// The disk refused: nothing more is written.
     private var isBroken = false
@@ -46,7 +46,7 @@ final class RecordingWriter: @unchecked Sendable {
         case .bytes(let number, let direction, let bytes, let milliseconds):
             unsafe bytes.withUnsafeBytes {
                 unsafe connections[number]?.record.add(
-                    $0, direction, milliseconds: milliseconds, order: &answers)
+                    $0, direction, milliseconds: milliseconds, order: &requests)
             }
         case .missed(let number, let direction, let count):
             missedBytes += count

@@ -2,6 +2,9 @@ internal import DavitXML
 
 /// An answer as checks and comparisons look at it: decoded, and read as XML where it is.
 struct AnswerView {
+    /// Longer content is compared by its length and its digest.
+    static let bodyLimitBytes = 64 * 1024 * 1024
+
     let status: Int
     let fields: [WireField]
     let interim: [Int]
@@ -17,7 +20,8 @@ struct AnswerView {
         self.content = content
         switch content {
         case .bytes(let bytes): body = CodedContent.decoded(bytes, codings: fields["Content-Encoding"])
-        case .fill(let byte, let count): body = [UInt8](repeating: byte, count: count)
+        case .fill(let byte, let count):
+            body = count <= Self.bodyLimitBytes ? [UInt8](repeating: byte, count: count) : nil
         case .omitted: body = nil
         }
         let type = fields["Content-Type"]?.lowercased() ?? ""

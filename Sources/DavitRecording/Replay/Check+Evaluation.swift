@@ -35,8 +35,11 @@ extension Check {
         case .isPresent: return value == nil ? "there is none" : nil
         case .hasToken(let token):
             guard let value else { return "there is none" }
-            let tokens = value.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-            return tokens.contains(variables.filled(token).lowercased()) ? nil : "it is '\(Excerpt.of(value))'"
+            let tokens = value.split(separator: ",").map {
+                $0.filter { $0 != " " && $0 != "\t" }.lowercased()
+            }
+            return tokens.contains(variables.filled(token).lowercased())
+                ? nil : "it is '\(Excerpt.of(value))'"
         case .value(let test):
             guard let value else { return "there is none" }
             return failure(test, of: value, variables)

@@ -32,7 +32,8 @@ enum CodedContent {
         while true {
             let progress = unsafe bytes.withUnsafeBytes { input in
                 unsafe room.withUnsafeMutableBytes { output in
-                    try? unsafe inflater.transform(UnsafeRawBufferPointer(rebasing: input[used...]), into: output)
+                    try? unsafe inflater.transform(
+                        UnsafeRawBufferPointer(rebasing: input[used...]), into: output)
                 }
             }
             guard let progress else { return nil }

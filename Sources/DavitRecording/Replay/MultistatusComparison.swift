@@ -29,7 +29,8 @@ struct MultistatusComparison {
                 findings.append(Finding(subject: "number of responses", detail: detail))
             }
         }
-        let byPath = Dictionary(actual.responses.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        let byPath = Dictionary(
+            actual.responses.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         for old in recorded.responses {
             guard let new = byPath[old.path] else { continue }
             findings += self.findings(old, new, &roles)
@@ -79,15 +80,18 @@ struct MultistatusComparison {
                 return roles.bind(token: oldText, to: newText)
             case "lockdiscovery":
                 return LockComparison.difference(
-                    ActiveLockView.all(in: old.element), ActiveLockView.all(in: new.element), in: comparison, &roles)
+                    ActiveLockView.all(in: old.element), ActiveLockView.all(in: new.element), in: comparison,
+                    &roles)
             case "quota-available-bytes", "quota-used-bytes":
                 return Int64(oldText) != nil && Int64(newText) == nil ? "'\(newText)' is no number" : nil
             case "getlastmodified": roles.bind(date: oldText, to: newText, at: path)
             default: break
             }
         }
-        let before = AnswerComparison.withoutTimes(comparison.origins.moved(text(of: old.element)))
-        let now = AnswerComparison.withoutTimes(text(of: new.element))
+        let (oldWhole, newWhole) = (comparison.origins.moved(text(of: old.element)), text(of: new.element))
+        if oldWhole == newWhole { return nil }
+        let before = AnswerComparison.withoutTimes(oldWhole)
+        let now = AnswerComparison.withoutTimes(newWhole)
         return before == now ? nil : "recorded '\(Excerpt.of(before))', now '\(Excerpt.of(now))'"
     }
 
@@ -114,7 +118,8 @@ struct MultistatusComparison {
 /// Compares active locks: tokens by role; the time that is left by its form, for it passes.
 enum LockComparison {
     static func difference(
-        _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: AnswerComparison, _ roles: inout Roles
+        _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: AnswerComparison,
+        _ roles: inout Roles
     ) -> String? {
         guard old.count == new.count else { return "recorded \(old.count), now \(new.count)" }
         for (before, now) in zip(old, new) {

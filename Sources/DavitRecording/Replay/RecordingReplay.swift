@@ -3,7 +3,7 @@ internal import DavitHTTP
 /// Plays recordings of one session against a server, and says what is not as it was.
 ///
 /// Every connection of the recording is one of the replay. Requests go out one after another, in the order in which they were
-/// answered, whichever connection they came on.
+/// complete, whichever connection they came on.
 package final class RecordingReplay {
     private struct Step {
         let file: String
@@ -78,6 +78,7 @@ package final class RecordingReplay {
         let comparison = AnswerComparison(
             recorded: AnswerView(status: status, fields: recorded.fields, content: recorded.content),
             actual: answer, method: exchange.method, path: path,
+            ifRange: exchange.fields["If-Range"],
             origins: origins)
         for finding in comparison.findings(&roles) {
             report.differences.append(difference(step, finding.subject, finding.detail))
@@ -86,9 +87,12 @@ package final class RecordingReplay {
 
     /// Content that was not recorded was made up: where it comes back, its digest is another one.
     private func learnFiller(_ exchange: RecordedExchange) {
-        guard case .omitted(let count, let digest?) = exchange.content else { return }
-        let filler = RecordedContent.fill(WireClient.fillerByte, count: Int(count))
-        if let actual = filler.digest { roles.bind(digest: digest, to: actual) }
+        guard case .omitted(let count, let digest) = exchange.content else { return }
+        roles.hasFiller = true
+        guard let digest, let actual = RecordedContent.digest(of: Filler.pattern, count: count) else {
+            return
+        }
+        roles.bind(digest: digest, to: actual)
     }
 
     // MARK: Requests
@@ -97,7 +101,8 @@ package final class RecordingReplay {
         var content = exchange.content
         if case .bytes(let bytes) = content { content = .bytes(roles.translated(bytes)) }
         var request = WireRequest(
-            method: exchange.method, target: origins.moved(exchange.target), minorVersion: exchange.minorVersion,
+            method: exchange.method, target: origins.moved(exchange.target),
+            minorVersion: exchange.minorVersion,
             fields: [], content: content, awaitsContinue: exchange.awaitsContinue,
             isContentWithheld: exchange.isContentWithheld)
         for field in exchange.fields {
@@ -115,7 +120,11 @@ package final class RecordingReplay {
             }
         }
         if exchange.fields["Transfer-Encoding"] != nil {
-            if case .chunked(let size) = exchange.framing { request.chunkBytes = size } else { request.chunkBytes = 8192 }
+            if case .chunked(let size) = exchange.framing {
+                request.chunkBytes = size
+            } else {
+                request.chunkBytes = 8192
+            }
         }
         return request
     }

@@ -13,6 +13,14 @@ package struct ReplayReport: Sendable {
         /// How.
         package var detail: String
 
+        package init(file: String, step: String, request: String, subject: String, detail: String) {
+            self.file = file
+            self.step = step
+            self.request = request
+            self.subject = subject
+            self.detail = detail
+        }
+
         package var text: String { "\(file), \(step)\n  \(request)\n  \(subject): \(detail)\n" }
     }
 

@@ -18,6 +18,8 @@ struct Roles {
     private var dates: [TagKey: String] = [:]
     /// Of content that was too long to be recorded, and of what was sent in its place.
     private var digests: [String: String] = [:]
+    /// Something was sent in the place of content that was not recorded.
+    var hasFiller = false
 
     // MARK: Answers
 

@@ -24,7 +24,9 @@ package struct ServerAddress: Hashable, Sendable {
         var host = authority
         var port: UInt16 = isSecure ? 443 : 80
         if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
-            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else { return nil }
+            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else {
+                return nil
+            }
             port = number
             host = authority[..<colon]
         }

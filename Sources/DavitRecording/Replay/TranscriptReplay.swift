@@ -40,7 +40,9 @@ package final class TranscriptReplay {
             let name = "davit-replay-\(number)"
             let status = try send("MKCOL", target.server.path + name + "/")
             if status == 201 { return name }
-            guard status == 405 else { throw .setUp("MKCOL \(target.server.path)\(name)/ is answered \(status)") }
+            guard status == 405 else {
+                throw .setUp("MKCOL \(target.server.path)\(name)/ is answered \(status)")
+            }
         }
         throw .setUp("a thousand folders davit-replay-N are there already")
     }
@@ -135,7 +137,9 @@ package final class TranscriptReplay {
         // What a client cannot read helps nobody.
         let isMultistatus = answer.status == 207
         let isLock = exchange.method == "LOCK" && (answer.status == 200 || answer.status == 201)
-        if isMultistatus || isLock, !answer.isWellFormed { note(exchange, "body", "it is not well-formed XML") }
+        if isMultistatus || isLock, !answer.isWellFormed {
+            note(exchange, "body", "it is not well-formed XML")
+        }
         for check in exchange.checks {
             guard let failure = check.failure(of: answer, variables) else { continue }
             note(exchange, check.text, failure, isAdvice: check.isAdvice)
@@ -182,7 +186,8 @@ package final class TranscriptReplay {
             variables[capture.name] = String(group)
         case .property(let href, let name):
             let response = answer.multistatus?.response(at: variables.filled(href))
-            guard let property = response?.properties.first(where: { $0.name == name && $0.status == 200 }) else {
+            guard let property = response?.properties.first(where: { $0.name == name && $0.status == 200 })
+            else {
                 return false
             }
             variables[capture.name] = property.text
@@ -195,7 +200,8 @@ package final class TranscriptReplay {
     ) {
         let difference = ReplayReport.Difference(
             file: file, step: exchange.title,
-            request: "\(exchange.method) \(variables.filled(exchange.target))", subject: subject, detail: detail)
+            request: "\(exchange.method) \(variables.filled(exchange.target))", subject: subject,
+            detail: detail)
         if isAdvice { report.advice.append(difference) } else { report.differences.append(difference) }
     }
 }

@@ -50,7 +50,9 @@ final class WireClient {
     private var used = 0
 
     /// - Parameter contentLimitBytes: of longer content the length and the digest are kept.
-    init(_ server: ServerAddress, patienceSeconds: Int = 60, contentLimitBytes: Int = 64 * 1024 * 1024) {
+    init(
+        _ server: ServerAddress, patienceSeconds: Int = 60, contentLimitBytes: Int = AnswerView.bodyLimitBytes
+    ) {
         self.server = server
         self.patienceSeconds = patienceSeconds
         self.contentLimitBytes = contentLimitBytes
@@ -131,15 +133,13 @@ final class WireClient {
         switch request.content {
         case .bytes(let bytes): try send(bytes, chunkBytes: request.chunkBytes, stream)
         case .fill(let byte, let count):
-            try send(filler: byte, Int64(count), chunkBytes: request.chunkBytes, stream)
+            try send([byte], repeatedTo: Int64(count), chunkBytes: request.chunkBytes, stream)
         // What it was is not known; as much of something else takes its place.
         case .omitted(let count, _):
-            try send(filler: Self.fillerByte, count, chunkBytes: request.chunkBytes, stream)
+            try send(Filler.pattern, repeatedTo: count, chunkBytes: request.chunkBytes, stream)
         }
         if request.chunkBytes != nil { try stream.send(Array("0\r\n\r\n".utf8)) }
     }
-
-    static let fillerByte = UInt8(ascii: "=")
 
     private func send(
         _ bytes: [UInt8], chunkBytes: Int?, _ stream: any WireStream
@@ -158,13 +158,17 @@ final class WireClient {
     }
 
     private func send(
-        filler byte: UInt8, _ count: Int64, chunkBytes: Int?, _ stream: any WireStream
+        _ pattern: [UInt8], repeatedTo count: Int64, chunkBytes: Int?, _ stream: any WireStream
     ) throws(WireError) {
-        let piece = [UInt8](repeating: byte, count: Int(min(count, Int64(chunkBytes ?? 256 * 1024))))
         var left = count
+        var offset = 0
+        let most = Int64(chunkBytes ?? 256 * 1024)
+        let repeats = Int(most) / pattern.count + 2
+        let source = Array(repeatElement(pattern, count: repeats).joined())
         while left > 0 {
-            let taken = Int(min(left, Int64(piece.count)))
-            try send(taken == piece.count ? piece : Array(piece[..<taken]), chunkBytes: chunkBytes, stream)
+            let taken = Int(min(left, most))
+            try send(Array(source[offset..<(offset + taken)]), chunkBytes: chunkBytes, stream)
+            offset = (offset + taken) % pattern.count
             left -= Int64(taken)
         }
     }

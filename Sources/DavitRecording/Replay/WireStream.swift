@@ -56,7 +56,9 @@ final class SocketStream: WireStream {
     }
 
     func receive() throws(WireError) -> [UInt8] {
-        let outcome = unsafe buffer.withUnsafeMutableBytes { unsafe Socket.receive(socket.rawValue, into: $0) }
+        let outcome = unsafe buffer.withUnsafeMutableBytes {
+            unsafe Socket.receive(socket.rawValue, into: $0)
+        }
         switch outcome {
         case .bytes(let count): return Array(buffer[..<count])
         case .wouldBlock: throw .silent(seconds: patienceSeconds)

@@ -40,7 +40,9 @@ enum RecordingText {
             case UInt8(ascii: "n"): bytes.append(10)
             case UInt8(ascii: "t"): bytes.append(9)
             case UInt8(ascii: "x"):
-                guard let high = iterator.next()?.hexValue, let low = iterator.next()?.hexValue else { return nil }
+                guard let high = iterator.next()?.hexValue, let low = iterator.next()?.hexValue else {
+                    return nil
+                }
                 bytes.append(high << 4 | low)
             default: return nil
             }

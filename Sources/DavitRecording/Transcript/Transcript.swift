@@ -19,6 +19,11 @@ package struct Transcript: Sendable {
         /// Below the root; percent-encoded, without slashes at its ends.
         package var path: String
         package var content: Content
+
+        package init(path: String, content: Content) {
+            self.path = path
+            self.content = content
+        }
     }
 
     package var kind: Kind
@@ -59,7 +64,7 @@ package struct RecordedExchange: Sendable {
     package var title: String
     /// Of the file, from 1.
     package var line: Int
-    /// Recordings: the place among the answers of all connections.
+    /// Recordings: the place among the requests of all connections.
     package var order = 0
     package var method = ""
     package var target = ""

@@ -48,6 +48,9 @@ package struct TranscriptParser {
         return try parser.finish()
     }
 
+    /// True if that is what the bytes begin like.
+    package static func isTranscript(_ bytes: [UInt8]) -> Bool { bytes.starts(with: RecordingText.mark.utf8) }
+
     private mutating func takeLine() throws(TranscriptError) {
         line += 1
         let bytes = unread
@@ -185,7 +188,9 @@ package struct TranscriptParser {
         let value = bytes[(colon + 1)...].drop { $0.isWhitespace }
         var kept: [UInt8] = Array(value)
         if transcript?.kind == .recording {
-            guard let raw = RecordingText.unescape(value) else { throw problem("an escape that is not known") }
+            guard let raw = RecordingText.unescape(value) else {
+                throw problem("an escape that is not known")
+            }
             kept = raw
         }
         return WireField(name: WireText.string(bytes[..<colon]), value: WireText.string(kept))
@@ -244,7 +249,8 @@ package struct TranscriptParser {
             guard let (byte, count) = Self.fill(&words) else { throw problem("not a byte and a count") }
             set(.fill(byte, count: count))
         case "omitted":
-            guard let count = words.next().flatMap({ Int64($0) }), count >= 0, let digest = words.next() else {
+            guard let count = words.next().flatMap({ Int64($0) }), count >= 0, let digest = words.next()
+            else {
                 throw problem("not a length and a digest")
             }
             set(.omitted(count: count, digest: digest == "-" ? nil : String(digest)))

@@ -2,7 +2,7 @@
 internal import DavitCrypto
 #endif
 
-/// Content as it passes: all of it up to a limit, above that only its length and its digest.
+/// Content as it passes: all of it up to a limit, above that only its length and its digest, or the byte that all of it is.
 package struct ContentSample {
     private let limitBytes: Int
     private var bytes: [UInt8] = []
@@ -10,12 +10,19 @@ package struct ContentSample {
     private var digest: ContentDigest?
     /// Part of it was missed.
     private var hasGap = false
+    /// The byte that all of it is, as far as it came.
+    private var onlyByte: UInt8?
+    private var isUniform = true
 
     package init(limitBytes: Int) { self.limitBytes = limitBytes }
 
     package mutating func append(_ piece: UnsafeRawBufferPointer) {
         count += Int64(piece.count)
         guard !hasGap else { return }
+        if isUniform {
+            if onlyByte == nil { onlyByte = unsafe piece.first }
+            isUniform = unsafe piece.allSatisfy { [onlyByte] in $0 == onlyByte }
+        }
         if digest == nil, count <= Int64(limitBytes) {
             unsafe bytes.append(contentsOf: piece)
             return
@@ -41,6 +48,7 @@ package struct ContentSample {
     package mutating func finish() -> RecordedContent {
         if hasGap { return .omitted(count: count, digest: nil) }
         guard let digest else { return .bytes(bytes) }
+        if isUniform, let onlyByte, let length = Int(exactly: count) { return .fill(onlyByte, count: length) }
         return .omitted(count: count, digest: digest.finish())
     }
 }
@@ -80,17 +88,24 @@ extension RecordedContent {
             let digest = ContentDigest()
             unsafe bytes.withUnsafeBytes { unsafe digest.update($0) }
             return digest.finish()
-        case .fill(let byte, let count):
-            let digest = ContentDigest()
-            let piece = [UInt8](repeating: byte, count: min(count, 64 * 1024))
-            var left = count
-            while left > 0 {
-                let taken = min(left, piece.count)
-                unsafe piece.withUnsafeBytes { unsafe digest.update(UnsafeRawBufferPointer(rebasing: $0[..<taken])) }
-                left -= taken
-            }
-            return digest.finish()
+        case .fill(let byte, let count): return Self.digest(of: [byte], count: Int64(count))
         case .omitted(_, let digest): return digest
         }
+    }
+
+    /// The digest of a pattern that is repeated until there are `count` bytes.
+    static func digest(of pattern: [UInt8], count: Int64) -> String? {
+        let digest = ContentDigest()
+        let repeats = max(1, 64 * 1024 / pattern.count)
+        let piece = Array(repeatElement(pattern, count: repeats).joined())
+        var left = count
+        while left > 0 {
+            let taken = Int(min(left, Int64(piece.count)))
+            unsafe piece.withUnsafeBytes {
+                unsafe digest.update(UnsafeRawBufferPointer(rebasing: $0[..<taken]))
+            }
+            left -= Int64(taken)
+        }
+        return digest.finish()
     }
 }

@@ -61,7 +61,9 @@ package struct MessageScanner {
         case .chunked(var decoder):
             let consumed: Int
             let step: ChunkedDecoder.Step
-            do throws(HTTPError) { (consumed, step) = try unsafe decoder.decode(input) } catch { throw Lost() }
+            do throws(HTTPError) { (consumed, step) = try unsafe decoder.decode(input) } catch {
+                throw Lost()
+            }
             switch step {
             case .needMore:
                 phase = .chunked(decoder)

@@ -34,13 +34,15 @@ package struct PrivateFolder: ~Copyable, Sendable {
     /// Makes a file of mode 0600, which must not exist yet.
     package borrowing func make(_ name: String, content: [UInt8]) throws(SystemError) {
         let file = try folder.open(Array(name.utf8), for: .newContent, permissions: 0o600)
-        try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
+        try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes)
+        }
     }
 
     /// Adds to the end of a file that is there.
     package borrowing func add(_ content: [UInt8], to name: String) throws(SystemError) {
         let file = try folder.open(Array(name.utf8), for: .addition)
-        try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
+        try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes)
+        }
     }
 }
 
