@@ -29,29 +29,36 @@ final class RecordingWriter: @unchecked Sendable {
 
     func run(_ queue: RecordingQueue) {
         while let items = queue.take() {
-            for item in items { take(item) }
-            for number in connections.keys { write(number) }
+            var touched: Set<Int> = []
+            for item in items { touched.insert(take(item)) }
+            for number in touched { write(number) }
         }
         for number in connections.keys.sorted() { end(number) }
         report(queue)
     }
 
-    private func take(_ item: RecordingQueue.Item) {
+    /// - Returns: the number of the connection.
+    private func take(_ item: RecordingQueue.Item) -> Int {
         switch item {
         case .opened(let number, let peer):
             let digits = String(number)
             let name = String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".txt"
             connections[number] = Connection(
                 record: ConnectionRecord(contentLimitBytes: limits.contentBytes), peer: peer, fileName: name)
+            return number
         case .bytes(let number, let direction, let bytes, let milliseconds):
             unsafe bytes.withUnsafeBytes {
                 unsafe connections[number]?.record.add(
                     $0, direction, milliseconds: milliseconds, order: &requests)
             }
+            return number
         case .missed(let number, let direction, let count):
             missedBytes += count
             connections[number]?.record.miss(count, direction)
-        case .closed(let number): end(number)
+            return number
+        case .closed(let number):
+            end(number)
+            return number
         }
     }
 

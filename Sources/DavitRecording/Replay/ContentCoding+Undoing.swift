@@ -1,13 +1,13 @@
 internal import DavitZlib
 
 /// Undoes the codings of content (RFC 9110 §8.4).
-enum CodedContent {
+package enum CodedContent {
     /// Expanded content may be so long.
     private static let limitBytes: Int64 = 256 * 1024 * 1024
 
     /// - Parameter codings: the value of `Content-Encoding`.
     /// - Returns: nil where the content is not what the field says, or a coding is not known.
-    static func decoded(_ bytes: [UInt8], codings: String?) -> [UInt8]? {
+    package static func decoded(_ bytes: [UInt8], codings: String?) -> [UInt8]? {
         var content = bytes
         for coding in (codings ?? "").split(separator: ",").reversed() {
             let format: Inflater.Format
