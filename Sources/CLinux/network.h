@@ -20,6 +20,7 @@
 
 /* The C libraries disagree on which constants are enumerations; here all of them are numbers. */
 static const int DAVIT_SOCK_STREAM = SOCK_STREAM;
+static const int DAVIT_SOCK_DGRAM = SOCK_DGRAM;
 static const int DAVIT_SOCK_FLAGS = SOCK_NONBLOCK | SOCK_CLOEXEC;
 static const int DAVIT_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int DAVIT_SHUT_WR = SHUT_WR;

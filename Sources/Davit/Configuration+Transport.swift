@@ -5,7 +5,10 @@ internal import DavitTransport
 extension Configuration {
     /// Without accounts everybody who reaches the server may do everything, so nobody but this machine may.
     func check() throws(ServerError) {
-        guard accounts.isEmpty else { return }
+        if let serverName, serverName.isEmpty || !serverName.utf8.allSatisfy({ $0 >= 32 && $0 < 127 }) {
+            throw .serverNameMalformed(serverName)
+        }
+        if !accounts.isEmpty || allowsAnonymousVisitors { return }
         for host in hosts where !ServeOptions.isLoopback(Self.unbracketed(host)) {
             throw .accountsNeeded(host: host)
         }
@@ -16,6 +19,13 @@ extension Configuration {
             endpoints: hosts.map { TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port) })
         transport.grace = grace
         transport.stopsOnSignals = stopsOnSignals
+        transport.serverName = serverName
+        transport.loops = threads
+        transport.backlog = backlog
+        transport.maxConnections = maxConnections
+        transport.maxConnectionsPerAddress = maxConnectionsPerAddress
+        transport.limits = limits
+        transport.deadlines = deadlines
         if log.isOn(.access) { transport.accessLog = { log.text(.access, $0.line.utf8) } }
         return transport
     }

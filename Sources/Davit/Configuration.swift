@@ -1,9 +1,13 @@
-public import DavitFileStore
+public import DavitHTTP
+public import DavitServer
 public import DavitSystem
+public import DavitTransport
 
-/// How a server listens, who may come in, and where its state is kept.
+/// How a server listens, who may come in, and how much they are granted.
 public struct Configuration: Sendable {
-    /// Somebody who may use the share.
+    public typealias Deadlines = TransportConfiguration.Deadlines
+
+    /// Somebody who may come in.
     public struct Account: Hashable, Sendable {
         public var name: String
         public var password: String
@@ -18,18 +22,15 @@ public struct Configuration: Sendable {
     public var hosts = ["localhost"]
     /// 0 lets the system choose.
     public var port: UInt16 = 8080
-    /// The folder for locks and properties; nil for one below the user's state folder, named after the share.
-    public var stateFolder: String?
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
-    /// Answers 403 to every method that could change something.
-    public var isReadOnly = false
+    /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.
+    /// For what everybody may see and do: a share that is not read-only can then be changed by everybody.
+    public var allowsAnonymousVisitors = false
     /// What a proxy in front of this server is called: `https://files.example.com`.
     public var publicURLs: [String] = []
     /// Lines up to this level go to standard error.
     public var logLevel = Log.Level.info
-    /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
-    public var sync = SyncLevel.none
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
     /// A new or empty folder, outside the share, that gets a recording of every connection: requests and answers with all
@@ -38,6 +39,27 @@ public struct Configuration: Sendable {
     public var recordingFolder: String?
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
     public var stopsOnSignals = false
+    /// The value of `Server`, printable ASCII; nil leaves the field out.
+    public var serverName: String? = "davit"
+
+    /// Sees requests once they are known to come from somebody who may come in, and before any route. The first one
+    /// sees them first.
+    public var middleware: [any Middleware] = []
+    /// Sees all requests, before authentication: for CORS, whose preflights have no credentials.
+    public var outerMiddleware: [any Middleware] = []
+
+    /// Threads that serve connections; 0 for one per core.
+    public var threads = 0
+    /// Connections that may wait to be accepted, on each address. The system has a limit of its own.
+    public var backlog = 4096
+    /// Over it no connection is accepted until one ends.
+    public var maxConnections = 16384
+    /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
+    public var maxConnectionsPerAddress = 1024
+    /// How much of a request is taken before its content; each limit has a status of its own.
+    public var limits = WireLimits()
+    /// How long the server waits for its peers.
+    public var deadlines = Deadlines()
 
     public init() {}
 }

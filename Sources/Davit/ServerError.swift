@@ -21,10 +21,14 @@ public enum ServerError: Error, Sendable, Equatable {
     case recordingFolderNotEmpty(path: String)
     /// Clients would see what they say, and that would be recorded again.
     case recordingFolderInsideShare(path: String)
+    /// Something else that was to be mounted could not be made.
+    case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
     case accountNotUsable(name: String, Accounts.Problem)
-    /// Without accounts only loopback addresses are served.
+    /// It would have a character that is not printable ASCII.
+    case serverNameMalformed(String)
+    /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
     case accountsNeeded(host: String)
     case cannotListen(TransportError)
 }

@@ -11,8 +11,10 @@ public protocol CollectionPage: Sendable {
 public struct CollectionVisit: Sendable {
     /// As asked for: the page speaks of the names that the visitor used.
     public let path: ResourcePath
-    /// Whether the target ends in a slash: without one, relative links start from the collection above.
+    /// Whether the URL of the request ends in a slash: without one, relative links start from the collection above.
     public let endsInSlash: Bool
+    /// The last segment of the prefix below which the share is mounted, decoded; empty where it is not mounted.
+    public let mountName: [UInt8]
     let share: Share
     /// Canonical.
     let target: ResourcePath

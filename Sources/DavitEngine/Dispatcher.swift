@@ -13,6 +13,9 @@ public struct WebDAVHandler: Handler {
         self.page = page
     }
 
+    /// What ``OptionsMethod/complianceFields`` says, for the paths above a mount.
+    public var announcedFields: HTTPFields { OptionsMethod.complianceFields }
+
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do throws(WebDAVError) {
             return try await dispatch(request)

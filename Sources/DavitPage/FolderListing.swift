@@ -8,7 +8,8 @@ public struct FolderListing: CollectionPage {
 
     public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
         let page = ListingPage(
-            segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash)
+            segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash,
+            mountName: visit.mountName)
         let members = visit.members()
         // Before the head is out: what cannot be read at all has a status.
         let first = try await members.next()

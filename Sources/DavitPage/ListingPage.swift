@@ -17,11 +17,15 @@ public struct ListingPage: Sendable {
     ///   - segments: of the path of the collection, decoded; none for the root.
     ///   - endsInSlash: whether the path of the request does. Without it, browsers resolve relative links
     ///     against the collection above.
-    public init(rootName: String = "Files", segments: [[UInt8]], endsInSlash: Bool) {
+    ///   - mountName: the last segment of the prefix in front of the root, decoded; none at the top.
+    public init(
+        rootName: String = "Files", segments: [[UInt8]], endsInSlash: Bool, mountName: [UInt8] = []
+    ) {
         self.rootName = rootName
         self.segments = segments
         var base = Array("./".utf8)
-        if !endsInSlash, let last = segments.last {
+        let last = segments.last ?? mountName
+        if !endsInSlash, !last.isEmpty {
             PercentCoding.append(last, to: &base)
             base.append(UInt8(ascii: "/"))
         }

@@ -4,7 +4,7 @@ public import DavitHTTP
 ///
 /// Runs on the event loop of the connection. It must not block: calls that can wait belong on a
 /// `BlockingPool`, one hop for each operation.
-public protocol Handler: Sendable {
+public protocol Handler: Mountable {
     /// - Throws: ``HTTPError``; the connection answers it with its status and a short body.
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
@@ -16,5 +16,7 @@ public protocol Handler: Sendable {
 }
 
 extension Handler {
+    public func handler(in environment: ServerEnvironment) throws -> any Handler { self }
+
     public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { nil }
 }

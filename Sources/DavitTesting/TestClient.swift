@@ -12,7 +12,7 @@ internal import Darwin
 /// Sends requests to a handler without a socket: the bytes of a head through the real parser, a body in one
 /// piece, and the whole response back.
 public struct TestClient<Application: Handler>: Sendable {
-    private let application: Application
+    public let application: Application
     /// Sent with every request.
     public var host = "localhost"
 

@@ -46,7 +46,7 @@ public final class HTTPServer: Sendable {
     private func bindAndRun() throws(TransportError) -> [BoundAddress] {
         ResourceLimits.raiseDescriptorLimit()
         Signals.ignoreBrokenPipes()
-        let sockets = try ListeningSocket.bind(configuration.endpoints)
+        let sockets = try ListeningSocket.bind(configuration.endpoints, backlog: configuration.backlog)
         do throws(SystemError) {
             let group = try LoopGroup(configuration, context: context)
             try group.start(sockets)

@@ -17,11 +17,10 @@ final class ListeningSocket {
 extension ListeningSocket {
     /// How often another port is tried where one is free for some of the addresses only.
     private static let attempts = 16
-    private static let backlog: Int32 = 4096
 
     /// Binds all endpoints. Those with port 0 get the same port, which the system chooses.
     static func bind(
-        _ endpoints: [TransportConfiguration.Endpoint]
+        _ endpoints: [TransportConfiguration.Endpoint], backlog: Int
     ) throws(TransportError) -> [ListeningSocket] {
         guard !endpoints.isEmpty else { throw TransportError(.noEndpoint) }
         var candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])] = []
@@ -30,7 +29,7 @@ extension ListeningSocket {
         var lastError = TransportError(.noEndpoint)
         for _ in 0..<attempts {
             do throws(TransportError) {
-                return try bindOnce(candidates)
+                return try bindOnce(candidates, backlog: Int32(clamping: backlog))
             } catch {
                 lastError = error
                 // Only a port that the system chose can be exchanged for another.
@@ -41,7 +40,8 @@ extension ListeningSocket {
     }
 
     private static func bindOnce(
-        _ candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])]
+        _ candidates: [(endpoint: TransportConfiguration.Endpoint, addresses: [SocketAddress])],
+        backlog: Int32
     ) throws(TransportError) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
         var bound: Set<SocketAddress> = []
@@ -56,7 +56,7 @@ extension ListeningSocket {
                     continue
                 }
                 do throws(SystemError) {
-                    let socket = try bind(address)
+                    let socket = try bind(address, backlog: backlog)
                     if endpoint.port == 0 { chosenPort = socket.boundAddress.port }
                     address.port = socket.boundAddress.port
                     bound.insert(address)
@@ -74,7 +74,9 @@ extension ListeningSocket {
         return sockets
     }
 
-    private static func bind(_ address: SocketAddress) throws(SystemError) -> ListeningSocket {
+    private static func bind(
+        _ address: SocketAddress, backlog: Int32
+    ) throws(SystemError) -> ListeningSocket {
         let socket = try Socket.listen(on: address, backlog: backlog)
         let actual = try Socket.localAddress(of: socket.rawValue)
         return ListeningSocket(socket, at: actual)

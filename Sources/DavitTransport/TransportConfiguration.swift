@@ -39,6 +39,8 @@ public struct TransportConfiguration: Sendable {
     public var loops = 0
     public var limits = WireLimits()
     public var deadlines = Deadlines()
+    /// Connections that may wait to be accepted, on each address; the system has a limit of its own.
+    public var backlog = 4096
     /// Over it no connection is accepted until one ends; the backlog of the system is the queue.
     public var maxConnections = 16384
     /// So many connections of one loop wait for their next request for ``Deadlines/parking``; more of them give up

@@ -1,4 +1,6 @@
+import DavitEngine
 import DavitHTTP
+import DavitServer
 import DavitTesting
 import Testing
 
@@ -75,14 +77,23 @@ func askProperty(_ name: String) -> String {
 
 extension TestShare {
     /// Plays the steps in a folder on a disk and in one in memory, where changes take another way.
-    static func play(_ scenario: Scenario) async throws {
+    /// - Parameter prefix: where the share is mounted; nil for a share without a router.
+    static func play(_ scenario: Scenario, mountedAt prefix: String? = nil) async throws {
         for parent in ["/tmp", "/dev/shm"] {
-            try await TestShare(TemporaryFolder(in: parent)).play(scenario)
+            let share = try TestShare(TemporaryFolder(in: parent))
+            guard let prefix else {
+                try await share.play(scenario)
+                continue
+            }
+            let router = Router { $0.mount(prefix, WebDAVHandler(share: share.share, page: nil)) }
+            try await share.play(scenario, TestClient(router))
         }
     }
 
+    func play(_ scenario: Scenario) async throws { try await play(scenario, client) }
+
     /// Plays the steps in order.
-    func play(_ scenario: Scenario) async throws {
+    func play(_ scenario: Scenario, _ client: TestClient<some Handler>) async throws {
         var tokens: [String] = []
         var tag = ""
         for (index, step) in scenario.steps.enumerated() {

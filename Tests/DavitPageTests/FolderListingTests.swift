@@ -39,6 +39,17 @@ struct FolderListingTests {
         #expect(try await client.send("GET", "/a%23b").text.contains("href=\"./a%23b/c\""))
     }
 
+    // A share never redirects: clients that are no browsers ask for folders without the slash.
+    @Test func linksHoldBelowAPrefix() async throws {
+        _ = try await client.send("MKCOL", "/d")
+        let application = client.application
+        let mounted = TestClient(Router { $0.mount("/x/my files", application) })
+        #expect(try await mounted.send("GET", "/x/my%20files").text.contains("href=\"./my%20files/d/\""))
+        #expect(try await mounted.send("GET", "/x/my%20files/").text.contains("href=\"./d/\""))
+        let inner = try await mounted.send("GET", "/x/my%20files/d").text
+        #expect(inner.contains("href=\"./d/../\""))
+    }
+
     @Test func thePageRunsNothingAndLoadsNothing() async throws {
         _ = try await client.send("PUT", "/%3Cscript%3E", text: "x")
         let response = try await client.send("GET", "/")

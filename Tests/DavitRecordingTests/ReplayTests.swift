@@ -101,7 +101,7 @@ struct ReplayTests {
     @Test func aServerThatRefusesChangesDiffersInStatuses() async throws {
         try await blocking {
             let folder = try Self.record([Repository.recordings + "/cadaver"])
-            let report = try Self.replay([folder.path], try LiveShare { $0.isReadOnly = true })
+            let report = try Self.replay([folder.path], try LiveShare(isReadOnly: true))
             #expect(
                 report.differences.contains {
                     $0.request.hasPrefix("MKCOL") && $0.detail.hasSuffix("now 403")
@@ -136,7 +136,7 @@ struct ReplayTests {
             let file = try SmallFile(reading: folder.path + "/session/000001.txt").bytes
             #expect(file.count < 10_000)
             #expect(try Self.replay([folder.path], try LiveShare()).lines == [])
-            let bystander = try LiveShare(files: ["large": "other"]) { $0.isReadOnly = true }
+            let bystander = try LiveShare(files: ["large": "other"], isReadOnly: true)
             #expect(
                 try Self.replay([folder.path], bystander).lines.contains {
                     $0.hasPrefix("GET /large: content: recorded 88889 bytes")
@@ -149,9 +149,9 @@ struct ReplayTests {
         var configuration = Configuration()
         configuration.recordingFolder = share.path + "/recording"
         let state = try TemporaryFolder()
-        configuration.stateFolder = state.path + "/s"
+        let mounted = WebDAVShare(share.path, stateFolder: state.path + "/s")
         let error = #expect(throws: ServerError.self) {
-            try WebServer(sharing: share.path, configuration: configuration)
+            try WebServer(configuration: configuration) { $0.mount("/files", mounted) }
         }
         #expect(error == .recordingFolderInsideShare(path: share.path + "/recording"))
     }

@@ -34,7 +34,9 @@ struct RoleTests {
         < 204
         """ + "\n"
 
-    static func tagFindings(_ lines: [String]) -> [String] { lines.filter { $0.contains("field etag") && !$0.hasPrefix("PUT") } }
+    static func tagFindings(_ lines: [String]) -> [String] {
+        lines.filter { $0.contains("field etag") && !$0.hasPrefix("PUT") }
+    }
 
     @Test func aTagThatStaysOrChangesAsItDidIsTheSame() async throws {
         let same = Self.head(1, "", tag: "\"x\"") + Self.head(3, "", tag: "\"x\"")

@@ -12,18 +12,21 @@ final class LiveShare {
     let address: ServerAddress
 
     /// - Parameter files: names and contents of what is there at the start.
-    init(files: [String: String] = [:], _ configure: (inout Configuration) -> Void = { _ in }) throws {
+    init(
+        files: [String: String] = [:], isReadOnly: Bool = false,
+        _ configure: (inout Configuration) -> Void = { _ in }
+    ) throws {
         folder = try TemporaryFolder()
         state = try TemporaryFolder()
         try Self.fill(folder.path, files)
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
-        configuration.stateFolder = state.path + "/state"
         configuration.logLevel = .error
         configuration.grace = .zero
         configure(&configuration)
-        server = try WebServer(sharing: folder.path, configuration: configuration)
+        let share = WebDAVShare(folder.path, stateFolder: state.path + "/state", isReadOnly: isReadOnly)
+        server = try WebServer(share, configuration: configuration)
         let bound = try server.start()
         address = ServerAddress(parsing: "http://\(bound[0].authority)/")!
     }

@@ -12,6 +12,7 @@ struct MountTests {
         routes.get("/x/files/own") { _ in .text("own") }
         routes.get("/") { _ in .text("root") }
         routes.mount("/outer", Router { $0.mount("/inner", Echo()) })
+        routes.mount("/told", Router { $0.mount("/inner", Told()) }.behind(CORS(origins: [])))
     }
 
     static let answers: [(method: String, target: String, text: String)] = [
@@ -19,7 +20,9 @@ struct MountTests {
         ("MKCOL", "/x/files", "MKCOL /x/files "), ("BREW", "/x/files/a", "BREW /x/files /a"),
         ("PUT", "/x/f%69les/a%20b", "PUT /x/f%69les /a%20b"), ("GET", "/x/files/own", "own"),
         ("PUT", "/x/files/own", "PUT /x/files /own"), ("OPTIONS", "/x/files/a", "OPTIONS /x/files /a"),
-        ("GET", "/outer/inner/a", "GET /outer/inner /a"),
+        ("GET", "/outer/inner/a", "GET /outer/inner /a"), ("GET", "/outer/inner", "GET /outer/inner "),
+        ("GET", "//outer//inner//a", "GET //outer//inner //a"), ("GET", "/x/files?a=b", "GET /x/files "),
+        ("GET", "http://localhost/x/files/a", "GET /x/files /a"),
     ]
 
     @Test(arguments: answers)
@@ -49,6 +52,14 @@ struct MountTests {
         #expect(try await Self.client.send("GET", "/")["DAV"] == nil)
     }
 
+    // What is mounted says it by itself, also through a router that is mounted, and whatever stands in front of that.
+    @Test(arguments: ["*", "/", "/told", "/told/"])
+    func optionsTellsOfMountsWithinMounts(target: String) async throws {
+        let response = try await Self.client.send("OPTIONS", target)
+        #expect(response.status / 100 == 2)
+        #expect(response["Content-Language"] == "tlh")
+    }
+
     @Test func anotherHandlerAtTheRootDoesNotHideIt() async throws {
         var fields = HTTPFields()
         fields.append(.dav, "1")
@@ -68,5 +79,16 @@ struct MountTests {
         _ = try await router.respond(to: request)
         #expect(request.target.rawPath == Array("/x/files/a".utf8))
         #expect(request.mountPath.isEmpty)
+    }
+}
+
+/// Announces a field.
+struct Told: Handler {
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { .text("told") }
+
+    var announcedFields: HTTPFields {
+        var fields = HTTPFields()
+        fields.append(.contentLanguage, "tlh")
+        return fields
     }
 }

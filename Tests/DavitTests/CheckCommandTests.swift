@@ -31,10 +31,10 @@ struct CheckCommandTests {
     private func withServer(stateFolder: String? = nil, _ body: () throws -> Void) throws {
         var configuration = Configuration()
         configuration.port = 0
-        configuration.stateFolder = stateFolder ?? state
         configuration.logLevel = .error
         configuration.grace = .zero
-        let server = try WebServer(sharing: share, configuration: configuration)
+        let server = try WebServer(
+            WebDAVShare(share, stateFolder: stateFolder ?? state), configuration: configuration)
         _ = try server.start()
         defer {
             server.shutdown()
@@ -128,9 +128,9 @@ struct CheckCommandTests {
     @Test func aStoppedServerHasNothingLeftToWrite() throws {
         var configuration = Configuration()
         configuration.port = 0
-        configuration.stateFolder = state
         configuration.logLevel = .error
-        let server = try WebServer(sharing: share, configuration: configuration)
+        let server = try WebServer(
+            WebDAVShare(share, stateFolder: state), configuration: configuration)
         _ = try server.start()
         #expect(size(of: state + "/state.sqlite-wal") ?? 0 > 0)
         server.shutdown()

@@ -12,14 +12,13 @@ struct ServeCommand {
         let configuration = try configuration()
         do throws(ServerError) {
             FileFaults.arm(.start)
-            let server = try WebServer(sharing: options.folder, configuration: configuration)
+            let server = try WebServer(share, configuration: configuration)
             let addresses = try server.start()
             let place = addresses.first.map { "http://\($0.authority)/" } ?? ""
             let others = addresses.dropFirst().map { " and http://\($0.authority)/" }.joined()
             // Before anybody can know that the server is there: the crash tests count from here.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(place)\(others)\n")
-            server.sweepLeftovers()
             ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
@@ -27,16 +26,19 @@ struct ServeCommand {
         }
     }
 
+    private var share: WebDAVShare {
+        WebDAVShare(
+            options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
+            sync: options.sync)
+    }
+
     private func configuration() throws(Failure) -> Configuration {
         var configuration = Configuration()
         configuration.hosts = options.hosts
         configuration.port = options.port
-        configuration.stateFolder = options.stateFolder
         configuration.accounts = try accounts()
-        configuration.isReadOnly = options.isReadOnly
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
-        configuration.sync = options.sync
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
         configuration.stopsOnSignals = true
@@ -86,6 +88,8 @@ extension Failure {
             self = .recordingFolderNotWritable(path, reason: error.description)
         case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
         case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
+        case .mountNotUsable(let reason): self = .other(reason)
+        case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .accountsNeeded(let host):

@@ -78,14 +78,14 @@ struct WriteGuard: Sendable {
     private func require(_ locks: [Lock]) throws(WebDAVError) {
         // Where several locks cover one resource they are shared, and one token is enough (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
-        throw WebDAVError(.locked, .lockTokenSubmitted(locks.map(\.rootHref)))
+        throw WebDAVError(.locked, .lockTokenSubmitted(locks.map(context.href(ofRootOf:))))
     }
 
     private func requireEach(_ locks: [Lock]) throws(WebDAVError) {
         let missing = unheldRoots(among: locks)
         guard !missing.isEmpty else { return }
-        throw WebDAVError(
-            .locked, .lockTokenSubmitted(locks.filter { missing.contains($0.root) }.map(\.rootHref)))
+        let roots = locks.filter { missing.contains($0.root) }.map(context.href(ofRootOf:))
+        throw WebDAVError(.locked, .lockTokenSubmitted(roots))
     }
 
     /// The lock roots below a collection for which no token was submitted.
@@ -139,12 +139,12 @@ struct WriteGuard: Sendable {
 }
 
 extension Share {
-    /// The path that a Resource-Tag of `If` names; nil if it is not on this server.
+    /// The path that a Resource-Tag of `If` names; nil if it is not in this share.
     func path(ofTag tag: String, in context: RequestContext) -> ResourcePath? {
         let bytes = Array(tag.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
         if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
-        return try? ResourcePath.parse(rawPath: destination.rawPath).path
+        return try? context.path(at: destination.rawPath)
     }
 
     /// True if `authority` is the host this request was sent to, or one of the configured public names.

@@ -150,7 +150,7 @@ final class PropertyResponses {
 
     private func writeLocks(at path: ResourcePath) throws(WebDAVError) {
         guard share.state.hasLocks else { return writer.lockDiscovery([]) }
-        writer.lockDiscovery(try check.locks(covering: path).map { ActiveLock($0, now: check.context.now) })
+        writer.lockDiscovery(try check.locks(covering: path).map { ActiveLock($0, in: check.context) })
     }
 
     private func writeQuota(_ property: LiveProperty, at path: ResourcePath) throws(WebDAVError) {

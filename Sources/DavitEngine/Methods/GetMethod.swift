@@ -68,7 +68,8 @@ struct GetMethod: Sendable {
                 try storing { () throws(StoreError) in try share.look(at: path, wait: wait).path }
             }
             let visit = CollectionVisit(
-                path: path, endsInSlash: context.endsInSlash, share: share, target: target)
+                path: path, endsInSlash: context.endsInSlash && !context.isMountItself,
+                mountName: Array(context.mount.name), share: share, target: target)
             do throws(HTTPError) { return try await page.response(to: visit) } catch {
                 throw WebDAVError(connection: error)
             }

@@ -106,7 +106,7 @@ struct LockMethod: ChangeMethod {
         let covering = try check.locks(covering: path)
         let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
         guard conflicts.isEmpty else {
-            throw WebDAVError(.locked, .noConflictingLock(conflicts.map(\.rootHref)))
+            throw WebDAVError(.locked, .noConflictingLock(conflicts.map(scene.context.href(ofRootOf:))))
         }
         let below = depth == .infinity ? try check.locks(under: path) : []
         let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
@@ -150,7 +150,7 @@ struct LockMethod: ChangeMethod {
             token: LockToken.make(from: random), root: scene.target.path, depth: depth, scope: info.scope,
             owner: info.owner, principal: scene.context.principal, timeoutSeconds: seconds,
             expiry: scene.context.now.adding(seconds: seconds),
-            rootHref: scene.context.href + (slash ? [UInt8(ascii: "/")] : []))
+            rootHref: scene.context.localHref + (slash ? [UInt8(ascii: "/")] : []))
     }
 
     // MARK: Refresh
@@ -190,7 +190,7 @@ struct LockMethod: ChangeMethod {
             response.fields.append(.lockToken, token.codedURL)
         }
         response.fields.append(.contentType, "application/xml; charset=utf-8")
-        let active = outcome.locks.map { ActiveLock($0, now: scene.context.now) }
+        let active = outcome.locks.map { ActiveLock($0, in: scene.context) }
         response.body = .bytes(LockDiscoveryWriter.lockResponse(active))
         return response
     }
@@ -200,7 +200,7 @@ struct LockMethod: ChangeMethod {
         let writer = MultistatusWriter()
         writer.begin()
         for lock in conflicts {
-            writer.beginResponse(href: Href.sanitise(lock.rootHref))
+            writer.beginResponse(href: Href.sanitise(scene.context.href(ofRootOf: lock)))
             writer.responseStatus(.locked)
             writer.endResponse(condition: .noConflictingLock([]))
         }
@@ -213,11 +213,11 @@ struct LockMethod: ChangeMethod {
 }
 
 extension ActiveLock {
-    /// How a lock is shown at `now`.
-    init(_ lock: Lock, now: Timestamp) {
-        let left = max(0, lock.expiry.nanoseconds - now.nanoseconds + 999_999_999) / 1_000_000_000
+    /// How a lock is shown to the client of a request, at the time of that.
+    init(_ lock: Lock, in context: RequestContext) {
+        let left = max(0, lock.expiry.nanoseconds - context.now.nanoseconds + 999_999_999) / 1_000_000_000
         self.init(
             scope: lock.scope, depth: lock.depth, owner: lock.owner, remainingSeconds: left,
-            token: lock.token, rootHref: lock.rootHref)
+            token: lock.token, rootHref: context.href(ofRootOf: lock))
     }
 }

@@ -18,9 +18,13 @@ struct Transfer: Sendable {
             throw WebDAVError(.badGateway)
         }
         // A query is no part of a resource's name here: what it asks for cannot be made.
-        guard parsed.rawQuery == nil, let path = try? ResourcePath.parse(rawPath: parsed.rawPath).path else {
-            throw WebDAVError(.badRequest)
+        if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
+        let path: ResourcePath?
+        do throws(HTTPError) { path = try context.path(at: parsed.rawPath) } catch {
+            throw WebDAVError(error.status)
         }
+        // §9.8.5: what is outside the share is another URL namespace, which another handler serves.
+        guard let path else { throw WebDAVError(.badGateway) }
         destination = path
         // §10.6: absent means T.
         guard let overwrite = request.withValue(of: .overwrite, { Overwrite.parse($0) }) ?? .allowed else {

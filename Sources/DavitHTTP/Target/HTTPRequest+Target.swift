@@ -31,6 +31,7 @@ extension HTTPRequest {
     package func enterMount(segments: Int) -> Place {
         let place = Place(rawPath: target.rawPath, mountPath: mountPath)
         let end = target.end(ofSegments: segments)
+        guard end > 0 else { return place }
         parsedMountPath += target.rawPath[..<end]
         parsedTarget.rawPath.removeSubrange(..<end)
         return place

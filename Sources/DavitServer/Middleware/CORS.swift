@@ -48,14 +48,28 @@ public struct CORS: Middleware {
 
     public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
         let origin = allowedOrigin(of: request)
-        if let origin, request.method == .options,
+        if let response = preflight(request, from: origin) { return response }
+        return sharing(try await next.respond(to: request), with: origin)
+    }
+
+    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
+        let origin = allowedOrigin(of: request)
+        if let response = preflight(request, from: origin) { return response }
+        return next.respondAtOnce(to: request).map { sharing($0, with: origin) }
+    }
+
+    /// The answer to a browser that asks what it may do.
+    private func preflight(_ request: HTTPRequest, from origin: [UInt8]?) -> HTTPResponse? {
+        guard let origin, request.method == .options,
             request.string(named: "Access-Control-Request-Method") != nil
-        {
-            var response = HTTPResponse(.noContent, fields: preflightFields)
-            allow(origin, &response)
-            return response
-        }
-        var response = try await next.respond(to: request)
+        else { return nil }
+        var response = HTTPResponse(.noContent, fields: preflightFields)
+        allow(origin, &response)
+        return response
+    }
+
+    private func sharing(_ response: HTTPResponse, with origin: [UInt8]?) -> HTTPResponse {
+        var response = response
         // Also on answers to others: a cache must not give those to an origin that is allowed.
         response.fields.vary(on: .origin)
         if let origin {

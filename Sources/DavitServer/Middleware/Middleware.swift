@@ -25,6 +25,12 @@ public struct Behind<Front: Middleware, Next: Handler>: Handler {
         self.next = next
     }
 
+    public func handler(in environment: ServerEnvironment) throws -> any Handler {
+        front.inFront(of: try next.handler(in: environment))
+    }
+
+    public var announcedFields: HTTPFields { next.announcedFields }
+
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await front.handle(request, next: next)
     }
@@ -34,10 +40,37 @@ public struct Behind<Front: Middleware, Next: Handler>: Handler {
     }
 }
 
+extension Middleware {
+    /// A handler whose type is not known here, with this in front of it.
+    package func inFront(of handler: any Handler) -> any Handler {
+        func behind(_ next: some Handler) -> any Handler { next.behind(self) }
+        return behind(handler)
+    }
+}
+
 extension Handler {
     /// This handler with `middleware` in front of it: `router.behind(CORS(origins: [...]))`. What is added last sees
     /// the request first.
     public func behind<M: Middleware>(_ middleware: M) -> Behind<M, Self> { Behind(middleware, next: self) }
+}
+
+extension Mountable {
+    /// What this becomes, with `middleware` in front of it, for one mount alone:
+    /// `routes.mount("/files", WebDAVShare("/srv/files").behind(CORS(origins: [...])))`.
+    public func behind(_ middleware: some Middleware) -> some Mountable {
+        MountedBehind(front: middleware, mountable: self)
+    }
+}
+
+private struct MountedBehind<Front: Middleware, Base: Mountable>: Mountable {
+    let front: Front
+    let mountable: Base
+
+    func handler(in environment: ServerEnvironment) throws -> any Handler {
+        front.inFront(of: try mountable.handler(in: environment))
+    }
+
+    var announcedFields: HTTPFields { mountable.announcedFields }
 }
 
 /// Looks at requests before the handler does.

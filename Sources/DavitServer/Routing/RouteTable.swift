@@ -26,6 +26,8 @@ struct RouteTable: Sendable {
     private struct OrderedRoute: Sendable {
         var order: Int
         var route: any ScannedRoute
+        /// The route, if it is a mount.
+        var mount: Mount?
     }
 
     var answersHeadWithGet = true
@@ -35,6 +37,7 @@ struct RouteTable: Sendable {
     private var exact: [Key: [ExactRoute]] = [:]
     private var scanned: [OrderedRoute] = []
     private var count = 0
+    private var hasMounts = false
 
     mutating func add(_ method: HTTPMethod, at key: Key, action: @escaping RouteAction) {
         let route = ExactRoute(order: count, method: method, action: action)
@@ -47,6 +50,21 @@ struct RouteTable: Sendable {
         count += 1
     }
 
+    mutating func add(_ mount: Mount) {
+        scanned.insert(OrderedRoute(order: count, route: mount, mount: mount), at: 0)
+        hasMounts = true
+        count += 1
+    }
+
+    /// Makes handlers of all values that are mounted.
+    mutating func make(in environment: ServerEnvironment) throws {
+        for index in scanned.indices {
+            guard let mount = try scanned[index].mount?.made(in: environment) else { continue }
+            scanned[index].route = mount
+            scanned[index].mount = mount
+        }
+    }
+
     /// What answers the request; nil if no route does.
     func answer(to request: HTTPRequest, at key: Key) -> RouteAnswer? {
         var subject = RouteSubject(request: request, key: key)
@@ -57,6 +75,22 @@ struct RouteTable: Sendable {
             if let answer = candidate.route.answer(to: &subject) { return answer }
         }
         return indexed.map { RouteAnswer($0.action) }
+    }
+
+    /// The mount that answers the request. Nil if none does, and if code of the application has a say in that: it is
+    /// asked once for a request.
+    func mount(for request: HTTPRequest, at key: Key) -> Mount? {
+        guard hasMounts else { return nil }
+        let indexed = exact[key]?.first { accepts($0.method, request.method) }
+        for candidate in scanned {
+            if let indexed, candidate.order < indexed.order { return nil }
+            if let mount = candidate.mount {
+                if mount.prefix.contains(key.path) { return mount }
+            } else if candidate.route.method.map({ accepts($0, request.method) }) ?? true {
+                return nil
+            }
+        }
+        return nil
     }
 
     /// The methods that have a route at this path, in the order of ``DavitHTTP/HTTPMethod``; asks every route.

@@ -16,19 +16,42 @@ public import DavitHTTP
 /// An action that throws `HTTPError` answers with its status and reason. Any other error becomes 500 with a request id
 /// and nothing else; the error goes to `report` together with that id.
 public struct Router: Handler {
-    private let table: RouteTable
-    private let report: @Sendable (HandlerFailure) -> Void
+    private var table: RouteTable
+    private var report: (@Sendable (HandlerFailure) -> Void)?
 
     /// - Parameters:
-    ///   - report: called on the event loop for each error an action did not expect; must not block.
+    ///   - report: called on the event loop for each error an action did not expect; must not block. Without it a
+    ///     server that the router is mounted in logs them.
     ///   - build: adds the routes; later there are no others.
     public init(
-        report: @escaping @Sendable (HandlerFailure) -> Void = { _ in }, _ build: (inout Routes) -> Void
+        report: (@Sendable (HandlerFailure) -> Void)? = nil, _ build: (inout Routes) -> Void
     ) {
         var routes = Routes()
         build(&routes)
         table = routes.table
         self.report = report
+    }
+
+    public func handler(in environment: ServerEnvironment) throws -> any Handler {
+        var router = self
+        try router.table.make(in: environment)
+        router.report = report ?? { environment.report($0) }
+        return router
+    }
+
+    /// What its mounts announce.
+    public var announcedFields: HTTPFields {
+        table.announcements.reduce(into: HTTPFields()) { $0.appendMissing($1.fields) }
+    }
+
+    /// Asks what is mounted at the path, where that is sure without asking code of the application.
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        // Mounts below have their say about OPTIONS.
+        guard request.method != .options, let (path, endsInSlash) = try? request.target.resourcePath() else {
+            return nil
+        }
+        let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
+        return table.mount(for: request, at: key)?.respondAtOnce(to: request)
     }
 
     /// - Throws: ``DavitHTTP/HTTPError/disconnected`` only, and 400 for a path no resource can have.
@@ -89,7 +112,7 @@ public struct Router: Handler {
         } catch {
             if error is CancellationError, Task.isCancelled { throw .disconnected }
             let failure = HandlerFailure(error, request)
-            report(failure)
+            report?(failure)
             return failure.response(to: request)
         }
     }

@@ -118,18 +118,21 @@ public struct Routes {
         base = outer
     }
 
-    /// Gives everything at and below `prefix` to another handler, whatever the method.
+    /// Gives everything at and below `prefix` to something else, whatever the method: a handler, or a value that a
+    /// server makes one of. Only a server can: a router on its own answers 500 below such a value.
     ///
     /// The handler sees the path below the prefix; ``DavitHTTP/HTTPRequest/mountPath`` has the prefix as sent.
-    /// - Parameter optionsFields: stand on answers to OPTIONS for `*` and for all paths above the prefix, because
-    ///   clients ask there what the server can do.
+    /// - Parameter optionsFields: stand on answers to OPTIONS for `*` and for all paths above the prefix, beside what
+    ///   is announced by itself (``Mountable/announcedFields``).
     public mutating func mount(
-        _ prefix: String, _ handler: any Handler, optionsFields: HTTPFields = HTTPFields()
+        _ prefix: String, _ mountable: some Mountable, optionsFields: HTTPFields = HTTPFields()
     ) {
         let prefix = joined(Self.parse(prefix).path)
-        table.add(Mount(prefix: prefix, handler: handler))
-        if !optionsFields.encoded.isEmpty {
-            table.announcements.append(RouteTable.Announcement(prefix: prefix, fields: optionsFields))
+        table.add(Mount(prefix: prefix, mountable))
+        var fields = optionsFields
+        fields.appendMissing(mountable.announcedFields)
+        if !fields.encoded.isEmpty {
+            table.announcements.append(RouteTable.Announcement(prefix: prefix, fields: fields))
         }
     }
 

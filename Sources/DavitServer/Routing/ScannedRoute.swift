@@ -105,28 +105,3 @@ struct ConditionRoute: ScannedRoute {
         return RouteAnswer(action)
     }
 }
-
-struct Mount: ScannedRoute {
-    private let prefix: ResourcePath
-    private let segmentCount: Int
-    private let handler: any Handler
-
-    init(prefix: ResourcePath, handler: any Handler) {
-        self.prefix = prefix
-        segmentCount = prefix.segments.count
-        self.handler = handler
-    }
-
-    var method: HTTPMethod? { nil }
-
-    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
-        guard prefix.contains(subject.key.path) else { return nil }
-        let (handler, segmentCount) = (handler, segmentCount)
-        return RouteAnswer { request in
-            let place = request.enterMount(segments: segmentCount)
-            // For the access log, and for whatever wraps the router.
-            defer { request.leaveMount(place) }
-            return try await handler.respond(to: request)
-        }
-    }
-}

@@ -32,10 +32,12 @@ package enum Socket {
 
     #if os(Linux)
     static let streamType = DAVIT_SOCK_STREAM
+    private static let datagramType = DAVIT_SOCK_DGRAM
     private static let protocolTCP = DAVIT_IPPROTO_TCP
     private static let protocolIPv6 = DAVIT_IPPROTO_IPV6
     #else
     static let streamType = SOCK_STREAM
+    private static let datagramType = SOCK_DGRAM
     private static let protocolTCP = IPPROTO_TCP
     private static let protocolIPv6 = IPPROTO_IPV6
     #endif
@@ -103,8 +105,23 @@ package enum Socket {
 
     /// Connects and waits for it: for clients and tests.
     package static func connect(to address: SocketAddress) throws(SystemError) -> FileDescriptor {
+        try connect(to: address, type: streamType)
+    }
+
+    /// The address of this machine from which datagrams to `address` would come. Nothing is sent.
+    /// - Throws: where there is no way to `address`.
+    package static func source(towards address: SocketAddress) throws(SystemError) -> SocketAddress {
+        let socket = try connect(to: address, type: datagramType)
+        var source = try localAddress(of: socket.rawValue)
+        source.port = 0
+        return source
+    }
+
+    private static func connect(
+        to address: SocketAddress, type: Int32
+    ) throws(SystemError) -> FileDescriptor {
         let number = try checked("socket") {
-            socket(address.family == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
+            socket(address.family == .ipv4 ? AF_INET : AF_INET6, type, 0)
         }
         let connection = FileDescriptor(owning: number)
         let result = unsafe address.withSystemAddress { address, length in

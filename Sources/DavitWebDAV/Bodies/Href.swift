@@ -19,6 +19,16 @@ public enum Href {
         return path
     }
 
+    /// As ``sanitise(_:)``; of several slashes at the start one stays, and an empty path becomes one.
+    ///
+    /// A client would read `//a/b` as `/b` on the host `a` (RFC 3986 §4.2). Empty segments name nothing here, so that
+    /// the resource is the same.
+    public static func path(_ rawPath: [UInt8]) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        if rawPath.first == slash, rawPath.count == 1 || rawPath[1] != slash { return sanitise(rawPath) }
+        return sanitise([slash] + rawPath.drop { $0 == slash })
+    }
+
     private static func isSafe(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, 0x7F...0xFF, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"),

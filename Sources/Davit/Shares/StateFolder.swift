@@ -32,6 +32,8 @@ enum StateFolder {
         }
     }
 
+    /// True if a folder is the share, or below it.
+    ///
     /// Looks at where the folder would come to be: nothing is made before this is known.
     static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path

@@ -1,0 +1,23 @@
+internal import DavitServer
+internal import DavitSystem
+
+extension ServerEnvironment {
+    init(publicHosts: [String], pool: BlockingPool, log: Log) {
+        self.init(
+            work: PoolWork(pool: pool), publicHosts: publicHosts, background: { pool.start($0) },
+            log: { severity, message, details in
+                switch severity {
+                case .error: log.error(message, details)
+                case .warning: log.warning(message, details)
+                case .info: log.info(message, details)
+                }
+            })
+    }
+}
+
+/// The pool, as handlers know it.
+struct PoolWork: BlockingWork {
+    let pool: BlockingPool
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }
+}

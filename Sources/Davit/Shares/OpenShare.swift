@@ -1,0 +1,146 @@
+internal import DavitEngine
+internal import DavitFileStore
+internal import DavitHTTP
+internal import DavitPage
+internal import DavitSQLite
+internal import DavitServer
+internal import DavitStore
+internal import DavitSystem
+internal import Synchronization
+
+/// A share while its server lives: the folder, the state, and who asks about it.
+final class OpenShare: Resident {
+    let handler: WebDAVHandler
+    let resources: FileResourceStore
+    /// Held as long as the server lives: nobody else may use the state meanwhile.
+    let folder: OwnedFolder
+    private let state: SQLiteStateStore
+    private let environment: Lent
+    /// Absent before the start, and where the folder cannot have a socket.
+    private let control = AtomicLazyReference<ControlServer>()
+    private let isEnding = Atomic<Bool>(false)
+
+    /// Of the environment only what does not hold this object.
+    private struct Lent {
+        let log: ServerEnvironment.LogLine
+        let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
+    }
+
+    init(_ configuration: WebDAVShare, in environment: ServerEnvironment) throws(ServerError) {
+        do throws(FileResourceStore.RootError) {
+            resources = try FileResourceStore(root: configuration.folder, sync: configuration.sync)
+        } catch {
+            throw .shareNotUsable(path: configuration.folder, error)
+        }
+        folder = try StateFolder.open(configuration.stateFolder, share: resources)
+        self.environment = Lent(log: environment.log, start: environment.background)
+        state = try Self.openState(in: folder, configuration.sync, environment.background)
+        let share = try Self.makeShare(configuration, resources, state, folder, environment)
+        handler = WebDAVHandler(share: share, page: FolderListing())
+    }
+
+    private static func openState(
+        in folder: OwnedFolder, _ sync: SyncLevel,
+        _ background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool
+    ) throws(ServerError) -> SQLiteStateStore {
+        if sync == .full {
+            do throws(SystemError) { try folder.sync() } catch {
+                throw .stateFolderNotUsable(path: folder.path, error)
+            }
+        }
+        do throws(StateError) {
+            return try SQLiteStateStore(
+                folder: folder.path, durability: sync == .full ? .powerLoss : .processDeath,
+                background: BackgroundWork { background($0) },
+                onCommit: { FileFaults.step("sqlite-commit") })
+        } catch {
+            throw .stateNotUsable(path: folder.path, reason: "\(error)")
+        }
+    }
+
+    private static func makeShare(
+        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ store: SQLiteStateStore,
+        _ folder: OwnedFolder, _ environment: ServerEnvironment
+    ) throws(ServerError) -> Share {
+        do throws(StateError) {
+            var settings = ShareConfiguration()
+            settings.isReadOnly = configuration.isReadOnly
+            settings.publicHosts = environment.publicHosts
+            let log = environment.log
+            let share = Share(
+                resources: resources, state: try ShareState(store: store), work: environment.work,
+                configuration: settings, now: { Timestamp(nanoseconds: Clock.wallNow()) },
+                report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
+            try share.recover()
+            return share
+        } catch {
+            throw .stateNotUsable(path: folder.path, reason: "\(error)")
+        }
+    }
+
+    // MARK: The life of the server
+
+    func serverStarted() {
+        startControl()
+        sweepLeftovers()
+    }
+
+    /// Other commands may ask from now on. The share is served also where that is not possible: some volumes
+    /// have no sockets.
+    private func startControl() {
+        do throws(SystemError) {
+            let server = try ControlServer(folder: folder.path) { [state] in Self.answer($0, about: state) }
+            _ = control.storeIfNil(server)
+        } catch {
+            environment.log(
+                .warning, "other commands cannot ask this server", ["reason": error.description])
+        }
+    }
+
+    /// What the server says to other commands. Blocks.
+    private static func answer(_ request: ControlRequest, about state: SQLiteStateStore) -> ControlAnswer {
+        do throws(StateError) {
+            switch request {
+            case .check: return .lines(try state.integrityCheck())
+            }
+        } catch {
+            return .refused(reason: error.text)
+        }
+    }
+
+    /// Removes what an earlier run left behind, in the background, as slowly as it takes.
+    private func sweepLeftovers() {
+        _ = environment.start { [self] in
+            FileFaults.uncounted {
+                resources.sweepLeftovers(isCancelled: { self.isEnding.load(ordering: .relaxed) })
+            }
+        }
+    }
+
+    func upkeep() -> Bool { resources.closeUnusedFiles() }
+
+    func serverEnds() {
+        isEnding.store(true, ordering: .relaxed)
+        state.endChecks()
+        control.load()?.stop()
+    }
+
+    /// The state then is in its database alone.
+    func serverEnded() {
+        // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
+        do throws(StateError) { try state.checkpoint() } catch {
+            environment.log(
+                .warning, "the log of the state was left for the next start", ["reason": "\(error)"])
+        }
+    }
+}
+
+extension StateError {
+    /// In words for the person who asked.
+    var text: String {
+        switch self {
+        case .outOfSpace: "no space is left"
+        case .failed(let reason): reason
+        }
+    }
+}

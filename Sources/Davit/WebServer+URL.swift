@@ -1,0 +1,51 @@
+internal import DavitHTTP
+package import DavitSystem
+package import DavitTransport
+
+extension WebServer {
+    /// The URL to tell people who want to reach the server, with a slash at its end; nil while it does not listen.
+    ///
+    /// The first of ``Configuration/publicURLs``, if there is one. Else the first address it listens on: for all addresses
+    /// the primary one of this machine, for loopback `localhost`. The default port is left out. Looks the addresses of the
+    /// machine up at each call.
+    public var url: String? {
+        let addresses = addresses
+        if addresses.isEmpty { return nil }
+        if let first = configuration.publicURLs.first, let url = PublicURL(parsing: first) {
+            return url.text + "/"
+        }
+        return ServerURL.text(of: addresses, isSecure: false) { InterfaceAddresses.primary($0)?.text }
+    }
+}
+
+/// Makes URLs of bound addresses.
+package enum ServerURL {
+    /// - Parameter primary: the address of the machine towards the network.
+    /// - Returns: nil without addresses.
+    package static func text(
+        of addresses: [BoundAddress], isSecure: Bool, primary: (SocketAddress.Family) -> String?
+    ) -> String? {
+        guard let first = addresses.first else { return nil }
+        let url = PublicURL(
+            isSecure: isSecure, host: host(of: first.host, addresses, primary),
+            port: first.port == (isSecure ? 443 : 80) ? nil : first.port)
+        return url.text + "/"
+    }
+
+    private static func host(
+        of host: String, _ addresses: [BoundAddress], _ primary: (SocketAddress.Family) -> String?
+    ) -> String {
+        if host == "::1" || ServeOptions.isLoopback(host) { return "localhost" }
+        guard host == "0.0.0.0" || host == "::" else { return bracketed(host) }
+        // Both families on one port: whichever this machine has a way with, and IPv4 first.
+        let families: [SocketAddress.Family] = [.ipv4, .ipv6].filter { family in
+            addresses.contains { $0.host == (family == .ipv4 ? "0.0.0.0" : "::") }
+        }
+        for family in families {
+            if let address = primary(family) { return bracketed(address) }
+        }
+        return "localhost"
+    }
+
+    private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+}

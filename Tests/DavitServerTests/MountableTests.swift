@@ -1,0 +1,116 @@
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Synchronization
+import Testing
+
+/// Values that become handlers when a server is made.
+struct MountableTests {
+    /// Becomes an ``Echo``.
+    private struct Value: Mountable {
+        var resident: Life?
+        var error: Problem?
+
+        func handler(in environment: ServerEnvironment) throws -> any Handler {
+            if let error { throw error }
+            if let resident { environment.keep(resident) }
+            return Echo()
+        }
+    }
+
+    private enum Problem: Error { case broken }
+
+    /// Writes down what it is told.
+    private final class Life: Resident {
+        let events = Mutex<[String]>([])
+        private let name: String
+
+        init(_ name: String) { self.name = name }
+
+        private func note(_ event: String) { events.withLock { $0.append("\(name) \(event)") } }
+
+        func serverStarted() { note("started") }
+        func serverEnds() { note("ends") }
+        func serverEnded() { note("ended") }
+        func upkeep() -> Bool {
+            note("upkeep")
+            return name == "busy"
+        }
+    }
+
+    private struct Work: BlockingWork {
+        func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
+    }
+
+    private static func environment(
+        log: @escaping ServerEnvironment.LogLine = { _, _, _ in }
+    ) -> ServerEnvironment {
+        ServerEnvironment(work: Work(), background: { _ in false }, log: log)
+    }
+
+    @Test func valuesBecomeHandlersAlsoInRoutersThatAreMounted() async throws {
+        let router = Router { routes in
+            routes.mount("/a", Value())
+            routes.mount("/b", Router { $0.mount("/c", Value().behind(CORS(origins: ["http://x"]))) })
+            routes.mount("/d", Router { $0.mount("/e", Value()) }.behind(Compression()))
+        }
+        // Nobody made handlers of them.
+        #expect(try await TestClient(router).send("GET", "/a/x").status == 500)
+        #expect(try await TestClient(router).send("GET", "/b/c/x").status == 500)
+
+        let handler = try router.handler(in: Self.environment())
+        func answer(_ handler: some Handler, _ target: String) async throws -> String {
+            try await TestClient(handler).send("GET", target).text
+        }
+        #expect(try await answer(handler, "/a/x") == "GET /a /x")
+        #expect(try await answer(handler, "/b/c/x") == "GET /b/c /x")
+        #expect(try await answer(handler, "/d/e/x") == "GET /d/e /x")
+    }
+
+    @Test func theErrorOfAValueIsThatOfTheRouter() {
+        let router = Router { $0.mount("/a", Router { $0.mount("/b", Value(error: .broken)) }) }
+        #expect(throws: Problem.broken) { try router.handler(in: Self.environment()) }
+    }
+
+    @Test func residentsLiveAsLongAsTheServer() throws {
+        let (first, busy) = (Life("first"), Life("busy"))
+        let environment = Self.environment()
+        let router = Router { routes in
+            routes.mount("/a", Value(resident: first))
+            routes.mount("/b", Value(resident: busy))
+        }
+        _ = try router.handler(in: environment)
+        environment.forEachResident { $0.serverStarted() }
+        #expect(environment.upkeep())
+        environment.forEachResident { $0.serverEnds() }
+        environment.forEachResident { $0.serverEnded() }
+        #expect(
+            first.events.withLock { $0 } == ["first started", "first upkeep", "first ends", "first ended"])
+        #expect(busy.events.withLock { $0 } == ["busy started", "busy upkeep", "busy ends", "busy ended"])
+    }
+
+    @Test func errorsOfActionsGoToTheLogOfTheServer() async throws {
+        let lines = Mutex<[String]>([])
+        let environment = Self.environment { severity, message, details in
+            lines.withLock { $0.append("\(severity) \(message) \(details.map { "\($0)=\($1)" })") }
+        }
+        let router = Router { routes in
+            routes.get("/a") { _ in throw Problem.broken }
+            routes.mount("/b", Router { $0.get("/c") { _ in throw Problem.broken } })
+        }
+        guard let made = try router.handler(in: environment) as? Router else {
+            Issue.record("not a router")
+            return
+        }
+        for path in ["/a", "/b/c"] {
+            let response = try await TestClient(made).send("GET", path)
+            #expect(response.status == 500)
+            let id = try #require(response["X-Request-Id"])
+            let line = lines.withLock { $0.last ?? "" }
+            #expect(line.hasPrefix("error a handler failed"))
+            for part in ["request=\(id)", "method=GET", "path=\(path)", "error=broken"] {
+                #expect(line.contains(part), "\(line)")
+            }
+        }
+    }
+}

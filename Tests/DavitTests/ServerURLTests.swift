@@ -1,0 +1,43 @@
+import Davit
+import DavitSystem
+import Testing
+
+struct ServerURLTests {
+    static let rows: [(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?)] = [
+        (["127.0.0.1", "::1"], 8080, false, [], "http://localhost:8080/"),
+        (["::1"], 80, false, [], "http://localhost/"),
+        (["127.0.0.2"], 443, true, [], "https://localhost/"),
+        (["192.0.2.7"], 80, false, [], "http://192.0.2.7/"),
+        (["192.0.2.7"], 80, true, [], "https://192.0.2.7:80/"),
+        (["2001:db8::1"], 81, false, [], "http://[2001:db8::1]:81/"),
+        (["0.0.0.0", "::"], 80, false, ["198.51.100.1", "2001:db8::2"], "http://198.51.100.1/"),
+        (["0.0.0.0", "::"], 80, false, ["", "2001:db8::2"], "http://[2001:db8::2]/"),
+        (["::"], 80, false, ["198.51.100.1", "2001:db8::2"], "http://[2001:db8::2]/"),
+        (["0.0.0.0"], 8080, false, ["", "2001:db8::2"], "http://localhost:8080/"), ([], 0, false, [], nil),
+    ]
+
+    // W022: the primary address, and no port where it is the scheme's own.
+    @Test(arguments: rows)
+    func namesTheServer(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?) {
+        let addresses = hosts.map { BoundAddress(host: $0, port: port) }
+        let text = ServerURL.text(of: addresses, isSecure: isSecure) { family in
+            let address = primary.dropFirst(family == .ipv4 ? 0 : 1).first ?? ""
+            return address.isEmpty ? nil : address
+        }
+        #expect(text == url)
+    }
+
+    // W069. What this machine has is not known here; what is found must be its own, and of use to others.
+    @Test(arguments: [SocketAddress.Family.ipv4, .ipv6])
+    func thePrimaryAddressIsOneOfThisMachine(family: SocketAddress.Family) {
+        let all = InterfaceAddresses.all()
+        #expect(all.contains { $0.isLoopback })
+        guard let primary = InterfaceAddresses.primary(family) else {
+            #expect(!all.contains { $0.family == family && !$0.isLoopback && !$0.isLinkLocal })
+            return
+        }
+        #expect(primary.family == family)
+        #expect(!primary.isLoopback && !primary.isLinkLocal && !primary.isUnspecified)
+        #expect(all.contains { $0.text == primary.text })
+    }
+}

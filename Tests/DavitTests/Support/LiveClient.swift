@@ -1,0 +1,54 @@
+import DavitSystem
+import DavitTransport
+
+/// Sends one request on a connection of its own and reads to its end. Its calls block.
+struct LiveClient {
+    let address: BoundAddress
+
+    struct Answer {
+        /// In the order of the connection.
+        let text: String
+
+        var status: Int { Int(text.dropFirst(9).prefix(3)) ?? 0 }
+        var content: String { text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
+
+        /// The value of a field, named as the server writes it.
+        subscript(name: String) -> String? {
+            for line in text.split(separator: "\r\n") where line.hasPrefix(name + ": ") {
+                return String(line.dropFirst(name.utf8.count + 2))
+            }
+            return nil
+        }
+    }
+
+    func send(
+        _ line: String, _ fields: [String] = [], host: String = "localhost", content: String = ""
+    ) throws -> Answer {
+        let target =
+            address.host.contains(":")
+            ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
+        let socket = try Socket.connect(to: target)
+        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        var head = ["\(line) HTTP/1.1", "Host: \(host)", "Connection: close"] + fields
+        if !content.isEmpty { head.append("Content-Length: \(content.utf8.count)") }
+        var rest = Array((head.joined(separator: "\r\n") + "\r\n\r\n" + content).utf8)[...]
+        while !rest.isEmpty {
+            let bytes = Array(rest)
+            let outcome = unsafe bytes.withUnsafeBytes { unsafe Socket.send(socket.rawValue, $0) }
+            guard case .bytes(let count) = outcome else { break }
+            rest = rest.dropFirst(count)
+        }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        reading: while true {
+            let outcome = unsafe buffer.withUnsafeMutableBytes {
+                unsafe Socket.receive(socket.rawValue, into: $0)
+            }
+            switch outcome {
+            case .bytes(let count): received += buffer[..<count]
+            default: break reading
+            }
+        }
+        return Answer(text: String(decoding: received, as: UTF8.self))
+    }
+}

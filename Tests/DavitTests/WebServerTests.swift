@@ -1,0 +1,229 @@
+import Davit
+import DavitSystem
+import DavitTesting
+import Testing
+
+/// Routes and shares behind one port, over a real socket.
+struct WebServerTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["a", "b"] { _ = try OwnedFolder(path: folder.path + "/" + name) }
+    }
+
+    private func share(_ name: String) -> WebDAVShare {
+        WebDAVShare(folder.path + "/" + name, stateFolder: folder.path + "/state-" + name)
+    }
+
+    private static func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
+        var configuration = Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.port = 0
+        configuration.logLevel = .error
+        configuration.grace = .zero
+        change(&configuration)
+        return configuration
+    }
+
+    /// Serves for as long as `body` runs.
+    private func serve(_ server: WebServer, _ body: (LiveClient) throws -> Void) throws {
+        let addresses = try server.start()
+        defer {
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+        try body(LiveClient(address: try #require(addresses.first)))
+    }
+
+    private func routes(_ routes: inout Routes) {
+        routes.get("/hello") { _ in .text("Hello") }
+        routes.mount("/files", share("a"))
+        routes.mount("/more/files", share("b"))
+    }
+
+    // X15: one port, and one authentication below.
+    @Test func sharesAndRoutesAreBesideEachOther() throws {
+        try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
+            #expect(try client.send("GET /hello").content == "Hello")
+            #expect(try client.send("PUT /files/x", content: "one").status == 201)
+            #expect(try client.send("PUT /more/files/x", content: "two").status == 201)
+            #expect(try client.send("GET /files/x").content == "one")
+            #expect(try client.send("GET /more/files/x").content == "two")
+            let listing = try client.send("PROPFIND /more/files", ["Depth: 1"])
+            #expect(listing.status == 207)
+            #expect(listing.content.contains("<D:href>/more/files/x</D:href>"))
+            // From one share into another is to another server (RFC 4918 §9.8.5).
+            #expect(try client.send("MOVE /files/x", ["Destination: /more/files/y"]).status == 502)
+            #expect(try client.send("MOVE /files/x", ["Destination: /files/y"]).status == 201)
+            #expect(try client.send("GET /more").status == 404)
+            #expect(try client.send("GET /hello", host: "rebound.example").status == 421)
+        }
+    }
+
+    static let options: [(target: String, status: Int)] = [
+        ("*", 204), ("/", 204), ("/more", 204), ("/hello", 204), ("/files", 200), ("/files/new", 200),
+        ("/more/files/", 200),
+    ]
+
+    // Clients ask anywhere, most at the root, whether there is WebDAV.
+    @Test(arguments: options)
+    func optionsTellsOfTheShares(target: String, status: Int) throws {
+        try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
+            let answer = try client.send("OPTIONS \(target)")
+            #expect(answer.status == status)
+            #expect((answer["DAV"] != nil) == (target != "/hello"))
+            #expect(answer["MS-Author-Via"] == (target == "/hello" ? nil : "DAV"))
+        }
+    }
+
+    @Test func oneAuthenticationIsForAll() throws {
+        let configuration = Self.configuration { $0.accounts = [.init(name: "anna", password: "secret")] }
+        try serve(try WebServer(configuration: configuration, routes)) { client throws in
+            let field = "Authorization: Basic YW5uYTpzZWNyZXQ="
+            for target in ["/hello", "/files/", "/more/files/", "/nothing"] {
+                let answer = try client.send("GET \(target)")
+                #expect(answer.status == 401)
+                #expect(answer["WWW-Authenticate"]?.hasPrefix("Basic realm=") == true)
+            }
+            #expect(try client.send("GET /hello", [field]).content == "Hello")
+            #expect(try client.send("PROPFIND /files", [field, "Depth: 0"]).status == 207)
+            #expect(try client.send("OPTIONS /")["DAV"] != nil)
+        }
+    }
+
+    /// Appends its name to `Server-Timing`.
+    private struct Mark: Middleware {
+        let name: String
+
+        func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+            mark(try await next.respond(to: request))
+        }
+
+        func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
+            next.respondAtOnce(to: request).map(mark)
+        }
+
+        private func mark(_ response: HTTPResponse) -> HTTPResponse {
+            var response = response
+            response.fields.append(named: "X-Mark-\(name)", response.fields.first(named: "X-Last") ?? "none")
+            return response
+        }
+    }
+
+    @Test func middlewareStandsBehindAndBeforeAuthentication() throws {
+        let configuration = Self.configuration {
+            $0.accounts = [.init(name: "anna", password: "secret")]
+            $0.middleware = [Mark(name: "First"), Mark(name: "Second")]
+            $0.outerMiddleware = [Mark(name: "Outer")]
+        }
+        try serve(try WebServer(configuration: configuration, routes)) { client throws in
+            let refused = try client.send("GET /hello")
+            #expect(refused["X-Mark-Outer"] != nil && refused["X-Mark-First"] == nil)
+            for target in ["/hello", "/files/"] {
+                let text = try client.send("GET \(target)", ["Authorization: Basic YW5uYTpzZWNyZXQ="]).text
+                // What sees the request first sees the response last.
+                let places = ["Second", "First", "Outer"].map {
+                    text.firstRange(of: "X-Mark-\($0):")?.lowerBound
+                }
+                #expect(places.compactMap { $0 } == places.compactMap { $0 }.sorted())
+                #expect(places.allSatisfy { $0 != nil })
+            }
+        }
+    }
+
+    // MARK: Starting
+
+    @Test func eachShareHasAStateFolderOfItsOwn() throws {
+        #expect(throws: ServerError.self) {
+            try WebServer(configuration: Self.configuration()) { routes in
+                routes.mount("/1", share("a"))
+                routes.mount("/2", share("a"))
+            }
+        }
+        // The first attempt has let go of everything.
+        try serve(try WebServer(share("a"), configuration: Self.configuration())) { client throws in
+            #expect(try client.send("PROPFIND /", ["Depth: 0"]).status == 207)
+        }
+    }
+
+    @Test func stateInAnotherShareIsRefused() {
+        let inside = folder.path + "/a/state"
+        #expect(throws: ServerError.stateFolderInsideShare(path: inside)) {
+            try WebServer(configuration: Self.configuration()) { routes in
+                routes.mount("/1", share("a"))
+                routes.mount("/2", WebDAVShare(folder.path + "/b", stateFolder: inside))
+            }
+        }
+    }
+
+    @Test func aFolderThatIsMissingIsNamed() {
+        let missing = folder.path + "/missing"
+        #expect(throws: ServerError.shareNotUsable(path: missing, .missing)) {
+            try WebServer(configuration: Self.configuration()) { $0.mount("/1", WebDAVShare(missing)) }
+        }
+    }
+
+    @Test func serversAreBesideEachOther() throws {
+        let first = try WebServer(configuration: Self.configuration()) { $0.mount("/", share("a")) }
+        let second = try WebServer(configuration: Self.configuration { $0.serverName = nil }) {
+            $0.get("/") { _ in .text("second") }
+        }
+        try serve(first) { one throws in
+            try serve(second) { two throws in
+                #expect(one.address.port != two.address.port)
+                #expect(try one.send("PROPFIND /", ["Depth: 0"]).status == 207)
+                #expect(try one.send("GET /")["Server"] == "davit")
+                #expect(try two.send("GET /").content == "second")
+                #expect(try two.send("GET /")["Server"] == nil)
+            }
+            #expect(try one.send("PROPFIND /", ["Depth: 0"]).status == 207)
+        }
+    }
+
+    // W001, W008: the port that was chosen, and the name in `Server`.
+    @Test func addressesAndNameAreThoseOfTheConfiguration() async throws {
+        let server = try WebServer(configuration: Self.configuration { $0.serverName = "Test/1 (x)" }, routes)
+        #expect(server.addresses.isEmpty && server.url == nil)
+        let addresses = try server.start()
+        #expect(addresses == server.addresses)
+        let port = try #require(addresses.first).port
+        #expect(port != 0)
+        #expect(server.url == "http://localhost:\(port)/")
+        #expect(try LiveClient(address: addresses[0]).send("GET /hello")["Server"] == "Test/1 (x)")
+        await server.stop()
+        #expect(throws: SystemError.self) { try LiveClient(address: addresses[0]).send("GET /hello") }
+    }
+
+    static let badNames = ["", "a\r\nX: y", "ä"]
+
+    @Test(arguments: badNames)
+    func aNameThatNoFieldCanHaveIsRefused(name: String) {
+        #expect(throws: ServerError.serverNameMalformed(name)) {
+            try WebServer(configuration: Self.configuration { $0.serverName = name }) { _ in }
+        }
+    }
+
+    // MARK: Who may come in without accounts
+
+    @Test func othersThanThisMachineNeedAccountsOrAWord() throws {
+        #expect(throws: ServerError.accountsNeeded(host: "0.0.0.0")) {
+            try WebServer(configuration: Self.configuration { $0.hosts = ["0.0.0.0"] }, routes)
+        }
+        let open = Self.configuration {
+            $0.hosts = ["0.0.0.0"]
+            $0.allowsAnonymousVisitors = true
+        }
+        try serve(try WebServer(configuration: open, routes)) { client throws in
+            #expect(try client.send("GET /hello", host: "any.example").content == "Hello")
+        }
+        var named = open
+        named.publicURLs = ["https://api.example"]
+        let server = try WebServer(configuration: named, routes)
+        try serve(server) { client throws in
+            #expect(server.url == "https://api.example/")
+            #expect(try client.send("GET /hello", host: "api.example").content == "Hello")
+            #expect(try client.send("GET /hello", host: "any.example").status == 421)
+        }
+    }
+}
