@@ -73,6 +73,46 @@ struct RecorderTests {
         #expect(recording.exchanges.allSatisfy { $0.gap == nil })
     }
 
+    static let contents: [[UInt8]] =
+        [
+            "\n", " ", "  a", "a\n", "a\n\n", "\n\na", "|", ": x", "< 200", "=== 3", "\\n", "a\r\nb\r\n", "é",
+            "\t", "\u{85}",
+        ]
+        .map { Array($0.utf8) }
+        + [[0], [0xFF, 0x0A, 0xFE], [0xC3], Array(0...255), Array(repeating: 10, count: 200)]
+
+    @Test(arguments: contents)
+    func contentComesBackAsItWas(content: [UInt8]) throws {
+        let text = String(decoding: content.map { $0 < 128 ? $0 : 63 }, as: UTF8.self)
+        #expect(try Self.roundTrip(Array(text.utf8)) == Array(text.utf8))
+        #expect(try Self.roundTrip(content) == content)
+    }
+
+    @Test func contentOfAnyBytesComesBackAsItWas() throws {
+        var generator = SeededGenerator(seed: 75)
+        for count in 1...60 {
+            let content = (0..<(count * 7)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            #expect(try Self.roundTrip(content) == content)
+        }
+    }
+
+    private static func roundTrip(_ content: [UInt8]) throws -> [UInt8]? {
+        let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(content.count)\r\n\r\n"
+        let folder = try TemporaryFolder()
+        let recorder = try Recorder(folder: folder.path + "/r", log: Log(level: .error))
+        let tap = try #require(recorder.tap(for: "192.0.2.1"))
+        unsafe (Array(head.utf8) + content).withUnsafeBytes { unsafe tap.received($0) }
+        unsafe Array("HTTP/1.1 204 No Content\r\n\r\n".utf8).withUnsafeBytes { unsafe tap.sent($0) }
+        tap.closed()
+        recorder.stop()
+        let recording = try TranscriptParser.parse(SmallFile(reading: folder.path + "/r/000001.txt").bytes)
+        switch recording.exchanges.first?.content {
+        case .bytes(let bytes): return bytes
+        case .fill(let byte, let count): return Array(repeating: byte, count: count)
+        default: return nil
+        }
+    }
+
     static let secrets = [
         "Authorization: Basic c2VjcmV0", "authorization : Digest response=\"secret\"",
         "Authorization: secret",

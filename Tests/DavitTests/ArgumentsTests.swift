@@ -40,11 +40,12 @@ struct ArgumentsTests {
         (["replay", "/rec", "--to", "http://h:1/"], .replay(replay(["/rec"]))),
         (["replay", "--to=http://h:1/", "a", "--", "-b"], .replay(replay(["a", "-b"]))),
         (
-            ["replay", "a", "--user", "anna:a:b", "--to", "http://h:1/", "--expect", "known"],
+            ["replay", "a", "--user", "anna:a:b", "--to", "http://h:1/", "--expect", "known", "--ca=x.pem"],
             .replay(
                 replay(["a"]) {
                     $0.user = .init(name: "anna", password: "a:b")
                     $0.expectedDifferences = "known"
+                    $0.server.authorities = "x.pem"
                 })
         ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),

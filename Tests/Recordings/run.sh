@@ -8,14 +8,20 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 davit=${DAVIT:-$here/../../.build/release/davit}
 work=$(mktemp -d "${TMPDIR:-/tmp}/davit-recordings.XXXXXX")
-server=
+server= passed=0 failed=0
 stop() {
-    [ -z "$server" ] || { kill "$server" && wait "$server"; } 2>/dev/null || true
+    local status=0
+    [ -n "$server" ] || return 0
+    kill "$server" 2>/dev/null || true
+    wait "$server" || status=$?
     server=
+    if [ "$status" -ne 0 ]; then
+        failed=$((failed + 1))
+        echo "FAILED: the server ended with $status"
+    fi
 }
-trap 'stop; rm -rf "$work"' EXIT
+trap 'stop; [ -z "${proxy:-}" ] || kill "$proxy" 2>/dev/null; rm -rf "$work"' EXIT
 
-passed=0 failed=0
 # start NAME OPTION...: serves a fresh folder, and sets url.
 start() {
     local name=$1
@@ -66,6 +72,37 @@ for user in '' 'anna:open:sesame'; do
     play "recording, $name" "$work/$name/recording" "${options[@]}"
     stop
 done
+
+# Through TLS: what was recorded in the clear is the same behind a proxy that ends TLS.
+if grep -q 'this build has no TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
+    echo "through TLS: not in this build"
+else
+    mkdir -p "$work/tls"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
+        -addext 'subjectAltName=IP:127.0.0.1' -keyout "$work/tls/key" -out "$work/tls/certificate" 2>/dev/null
+    python3 "$here/tls-proxy.py" "$work/tls" >"$work/tls/port" &
+    proxy=$!
+    until [ -s "$work/tls/port" ]; do
+        kill -0 "$proxy" || exit 1
+        sleep 0.05
+    done
+    secure=https://127.0.0.1:$(cat "$work/tls/port")
+    start tls-share --public-url "$secure"
+    port=${url##*:}
+    echo "${port%/}" >"$work/tls/backend"
+    url=$secure/
+    play "recording, through TLS" "$work/anonymous/recording" --ca "$work/tls/certificate"
+    refusal=$("$davit" replay "$work/anonymous/recording" --to "$url" 2>&1) || true
+    if grep -q 'certificate verify failed' <<<"$refusal"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: a certificate that nobody vouches for is trusted: $refusal"
+    fi
+    kill "$proxy"
+    wait "$proxy" 2>/dev/null || true
+    stop
+fi
 
 echo "recordings: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -18,6 +18,7 @@ extension Arguments {
         var server: ServerAddress?
         var user: ServeOptions.User?
         var expected: String?
+        var authorities: String?
         var recordings: [String] = []
         var areOptionsOver = false
         while let word = words.popFirst() {
@@ -34,14 +35,16 @@ extension Arguments {
                 guard let address = ServerAddress(parsing: value) else { throw .badServer(value) }
                 server = address
             case "--user": user = try Self.user(try value(of: name, behindSign: behindSign))
+            case "--ca": authorities = try value(of: name, behindSign: behindSign)
             case "--expect": expected = try value(of: name, behindSign: behindSign)
             default:
-                let known = ["--to", "--user", "--expect", "--help"]
+                let known = ["--to", "--user", "--ca", "--expect", "--help"]
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
             }
         }
         guard !recordings.isEmpty, !recordings.contains("") else { throw .missingRecording }
-        guard let server else { throw .missingServer }
+        guard var server else { throw .missingServer }
+        server.authorities = authorities
         var options = ReplayOptions(server: server)
         options.recordings = recordings
         options.user = user

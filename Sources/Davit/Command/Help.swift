@@ -50,6 +50,7 @@ package enum Help: Hashable, Sendable {
         Transcripts, which people write, are played in a new folder below URL that is removed afterwards.
 
           --to URL                the server, such as http://127.0.0.1:8080/
+          --ca FILE               for https: certificates to trust, PEM (default: those of the system)
           --user NAME:PASSWORD    sent where credentials were; they are not in the recording
           --expect FILE           differences that are known: a line 'FILE | STEP | WHAT | REASON' each. Then advice
                                   counts as well, and what is in the list and does not differ

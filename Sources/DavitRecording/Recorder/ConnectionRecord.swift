@@ -92,7 +92,10 @@ struct ConnectionRecord {
     private mutating func lose(_ direction: Direction) {
         switch direction {
         case .received: areRequestsLost = true
-        case .sent: areAnswersLost = true
+        case .sent:
+            areAnswersLost = true
+            // Without answers they would only gather here.
+            areRequestsLost = true
         }
     }
 

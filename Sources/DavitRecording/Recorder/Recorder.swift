@@ -35,6 +35,8 @@ package final class Recorder: Sendable {
             if try folder.names().isEmpty {
                 let writer = RecordingWriter(folder, limits: limits, log: log)
                 try Thread.start(named: "davit-record") { [queue, finished] in
+                    // It is older than the signals' own descriptor.
+                    Signals.blockAll()
                     writer.run(queue)
                     finished.countDown()
                 }

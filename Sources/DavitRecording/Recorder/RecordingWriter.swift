@@ -97,7 +97,7 @@ final class RecordingWriter: @unchecked Sendable {
         let refused = queue.refusedConnections
         guard missedBytes > 0 || refused > 0 else { return }
         log.warning(
-            "the recording is not complete: the disk was too slow",
+            "the recording is not complete: more came than could be written",
             ["missed bytes": "\(missedBytes)", "missed connections": "\(refused)"])
     }
 }

@@ -52,6 +52,7 @@ extension WireError {
         case .closed: "the connection was closed"
         case .silent(let seconds): "nothing came for \(seconds) seconds"
         case .malformed: "what came is no answer"
+        case .notSecure(let reason): "TLS: \(reason)"
         case .noTLS: "this build has no TLS"
         }
     }

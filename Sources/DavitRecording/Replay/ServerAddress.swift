@@ -8,6 +8,8 @@ package struct ServerAddress: Hashable, Sendable {
     package let authority: String
     /// With a slash at both ends.
     package let path: String
+    /// A file of certificates in PEM that sign the server's; nil for those the system trusts.
+    package var authorities: String?
 
     /// `http://127.0.0.1:8080`
     package var origin: String { "\(isSecure ? "https" : "http")://\(authority)" }

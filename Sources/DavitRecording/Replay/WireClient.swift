@@ -35,6 +35,8 @@ enum WireError: Error, Hashable {
     /// No bytes came for so long.
     case silent(seconds: Int)
     case malformed
+    /// There is no TLS with this server, or it cannot be trusted.
+    case notSecure(String)
     /// https without the trait TLS.
     case noTLS
 }

@@ -24,11 +24,25 @@ final class SocketStream: WireStream {
     static func connect(
         to address: SocketAddress, _ server: ServerAddress, patienceSeconds: Int
     ) throws(WireError) -> any WireStream {
-        guard !server.isSecure else { throw .noTLS }
+        #if !TLS
+        if server.isSecure { throw .noTLS }
+        #endif
+        let socket = try connect(to: address, patienceSeconds: patienceSeconds)
+        #if TLS
+        if server.isSecure {
+            return try SecureStream(socket, server, patienceSeconds: patienceSeconds)
+        }
+        #endif
+        return SocketStream(socket, patienceSeconds: patienceSeconds)
+    }
+
+    private static func connect(
+        to address: SocketAddress, patienceSeconds: Int
+    ) throws(WireError) -> FileDescriptor {
         do throws(SystemError) {
-            let stream = SocketStream(try Socket.connect(to: address), patienceSeconds: patienceSeconds)
-            try Socket.setTimeout(stream.socket.rawValue, seconds: patienceSeconds)
-            return stream
+            let socket = try Socket.connect(to: address)
+            try Socket.setTimeout(socket.rawValue, seconds: patienceSeconds)
+            return socket
         } catch {
             throw .system(error)
         }
