@@ -49,19 +49,20 @@ guard: packages-guard build ## system calls and allocations of each request agai
 guard-accept: packages-guard build ## make what the guard finds the baseline
 	@python3 Tests/Guard/guard.py --accept
 
-litmus: packages-litmus build ## the conformance suite, anonymous and with a user
+litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
 	@scripts/test.sh litmus
 
 recordings: build ## sessions of many clients, played, recorded and played again
 	@scripts/test.sh recordings
 
-clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree
+clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, and HTTPS clients
 	@scripts/test.sh clients
 
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh crash
 
 bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
+	$(SWIFT) build $(RELEASE_FLAGS:davit=Website)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
 	    $(if $(DOC),--markdown docs/performance.md)
 

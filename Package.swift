@@ -55,7 +55,7 @@ let package = Package(
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
         library("DavitServer", ["DavitZlib", "DavitHTTP"]),
-        library("DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
@@ -68,21 +68,31 @@ let package = Package(
         library(
             "DavitRecording",
             ["DavitTransport", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem", "DavitHTTP"]),
+        // Files and folders as responses: a website, beside WebDAV.
+        library(
+            "DavitSite",
+            ["DavitPage", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
 
         // The façade and the command.
         library(
             "Davit",
             [
-                "DavitRecording", "DavitTransport", "DavitEngine", "DavitPage", "DavitFileStore",
-                "DavitSQLite", "DavitStore",
-                "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite",
+                "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
 
-        // The program of the README, which is compiled with everything else.
+        // The program of the README, the others of docs/embedding.md, and the pieces of code in that.
         .executableTarget(
             name: "ShareFolder", dependencies: ["Davit"], path: "Examples/ShareFolder", swiftSettings: strict),
+        .executableTarget(
+            name: "MountedShare", dependencies: ["Davit"], path: "Examples/MountedShare",
+            swiftSettings: strict),
+        .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
+
+        .executableTarget(
+            name: "Website", dependencies: ["Davit"], path: "Examples/Website", swiftSettings: strict),
 
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
@@ -91,14 +101,16 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests share.
-        library("DavitTesting", ["DavitServer", "DavitHTTP"]),
+        library("DavitTesting", ["DavitServer", "DavitCrypto", "DavitZlib", "DavitHTTP", openSSL]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", []),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitHTTP"]),
-        tests(of: "DavitTransport", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitTransport",
+            ["DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
@@ -117,7 +129,15 @@ let package = Package(
                 "DavitHTTP",
             ]),
         tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
-        tests(of: "Davit", ["DavitRecording", "DavitTesting", "DavitFileStore", "DavitSystem"]),
+        tests(
+            of: "DavitSite",
+            [
+                "DavitTesting", "DavitTransport", "DavitEngine", "DavitFileStore", "DavitStore",
+                "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
+            ]),
+        tests(
+            of: "Davit",
+            ["DavitRecording", "DavitTesting", "DavitCrypto", "DavitFileStore", "DavitSystem", "DavitHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

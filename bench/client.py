@@ -69,7 +69,7 @@ class Client:
         with open(self.pattern_path, "wb") as file:
             file.write(self.pattern)
 
-    def play(self, port, requests, connections=1, seconds=3600.0, count=0, hold=False,
+    def play(self, port, requests, connections=1, seconds=3600.0, count=0, hold=False, tls=False,
              started=lambda: None, ended=lambda: None):
         """Plays the requests and returns what the client printed; `started` and `ended` are called around the work."""
         with tempfile.NamedTemporaryFile(dir=self.folder) as script:
@@ -77,7 +77,7 @@ class Client:
             script.flush()
             process = subprocess.Popen(
                 [self.program, str(port), script.name, self.pattern_path, str(connections), str(seconds), str(count),
-                 str(int(hold))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                 str(int(hold)), str(int(tls))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             try:
                 if process.stdout.readline() == b"ready\n":
                     started()

@@ -40,7 +40,7 @@ class Turn:
         """Plays requests for as long as a turn takes, or `count` times; returns how many units were done."""
         self.outcome = self.setup.client.play(
             self.port, requests, connections, self.setup.seconds if seconds is None else seconds, count,
-            started=self.start, ended=self.end)
+            tls=self.server.is_secure, started=self.start, ended=self.end)
         # The client knows better than the pipe between us when its last answer came.
         self.wall = self.outcome["seconds"]
         return self.outcome["units"]

@@ -76,6 +76,8 @@ TARGETS = [
     *at_most(1.0, "nginx", "304"),
     *at_most(1.0, "lighttpd", "304", is_aim=True),
     *at_most(1.0, "best peer", "down1", "down8", "range"),
+    *at_most(1.0, "nginx", "tls-get64", "tls-100k"),
+    *at_least(0.9, "nginx", "tls-down"),
     *at_most(1.0, "nginx", "put-new", "put-over", "up1", "up-chunked"),
     *at_most(1.25, "nginx", "put-new-disk", "put-over-disk"),
     *at_least(1.0, "nginx", "put-new-disk", "put-over-disk"),

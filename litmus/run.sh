@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs Debian's litmus against davit and compares the outcome with README.md, where every exception is named.
 #
-#   litmus/run.sh [--user NAME:PASSWORD] [--davit PATH]
+#   litmus/run.sh [--user NAME:PASSWORD] [--davit PATH] [--program PATH]
+#
+# With --program another server is tested: it gets a folder and a state folder, and prints a line with its URL.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 
@@ -11,14 +13,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 export DAVIT=${DAVIT:-$here/../.build/release/davit}
 user=
+program=
 while [ $# -gt 0 ]; do
     case $1 in
         --user) user=${2:?--user needs NAME:PASSWORD}; shift 2 ;;
         --davit) DAVIT=${2:?--davit needs a path}; shift 2 ;;
-        *) echo "usage: litmus/run.sh [--user NAME:PASSWORD] [--davit PATH]" >&2; exit 64 ;;
+        --program) program=${2:?--program needs a path}; shift 2 ;;
+        *) echo "usage: litmus/run.sh [--user NAME:PASSWORD] [--davit PATH] [--program PATH]" >&2; exit 64 ;;
     esac
 done
-[ -x "$DAVIT" ] || { echo "litmus: no davit at $DAVIT; run 'make build' first" >&2; exit 1; }
+server_program=$program
+[ -x "${program:-$DAVIT}" ] || { echo "litmus: no davit at ${program:-$DAVIT}; run 'make build' first" >&2; exit 1; }
 command -v litmus >/dev/null || { echo "litmus is not installed; run 'make litmus'" >&2; exit 1; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/davit-litmus.XXXXXX")
@@ -95,5 +100,5 @@ status=0
 stop_server || status=$?
 [ "$status" -eq 0 ] || report "davit ended with status $status after SIGTERM"
 
-echo "litmus${user:+ with a user}: $passed passed, $failed failed"
+echo "litmus${user:+ with a user}${program:+ below a prefix}: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

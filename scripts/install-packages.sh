@@ -9,9 +9,9 @@ packages_for() {
         build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config ;;
         guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
-        clients) echo cadaver rclone davfs2 curl python3 ;;
+        clients) echo cadaver rclone davfs2 curl openssl python3 wget ;;
         crash) echo python3 ;;
-        bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev \
+        bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs python3 ;;
         *) echo "install-packages: no group is called '$1'" >&2; return 64 ;;
     esac
@@ -20,7 +20,7 @@ packages_for() {
 # True if a package is installed, or if what it is for is there anyway.
 is_present() {
     case $1 in
-        pkg-config | gcc | python3 | rclone | curl | nginx) command -v "$1" >/dev/null && return 0 ;;
+        pkg-config | gcc | python3 | rclone | curl | nginx | openssl | wget) command -v "$1" >/dev/null && return 0 ;;
     esac
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'
 }

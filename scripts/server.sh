@@ -1,10 +1,14 @@
 # Starts and stops davit for tests. Sourced by bash scripts; the binary is $DAVIT.
 #
-# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`.
+# Where server_program is set, that is started instead, with ROOT and STATE as its arguments.
+#
+# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or `https://…` with TLS, or
+# what else the program says.
 # shellcheck shell=bash
 
 server_pid=
 server_url=
+server_program=
 
 # start_server ROOT STATE [ARG...]: returns when the server has printed its ready line.
 start_server() {
@@ -16,13 +20,18 @@ start_server() {
     # name can go before the server starts.
     exec {server_ready}<>"$ready"
     rm -f "$ready"
-    "${DAVIT:?}" serve "$root" --host 127.0.0.1 --port 0 --state-dir "$state" "$@" \
-        >&"$server_ready" 2>>"${server_log:-/dev/null}" &
+    if [ -n "$server_program" ]; then
+        # Its line is to come when it is written, and not when a buffer is full.
+        stdbuf -oL "$server_program" "$root" "$state" >&"$server_ready" 2>>"${server_log:-/dev/null}" &
+    else
+        "${DAVIT:?}" serve "$root" --host 127.0.0.1 --port 0 --state-dir "$state" "$@" \
+            >&"$server_ready" 2>>"${server_log:-/dev/null}" &
+    fi
     server_pid=$!
     server_url=
     while [ -z "$server_url" ]; do
         if IFS= read -r -t 1 -u "$server_ready" line; then
-            if [[ $line =~ http://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
+            if [[ $line =~ https?://[^[:space:]]*/ ]]; then server_url=${BASH_REMATCH[0]}; fi
         elif ! kill -0 "$server_pid" 2>/dev/null || [ $((waited += 1)) -ge 30 ]; then
             echo "davit did not become ready" >&2
             [ -z "${server_log:-}" ] || tail -n 20 "$server_log" >&2

@@ -77,6 +77,9 @@ suite_unit() {
     passed=$((passed - failed))
     if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
     tally "unit" "$passed" "$failed"
+    # What holds for a connection holds for one with TLS.
+    step "the transport's tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
+        --filter DavitTransportTests
 }
 
 suite_lint() {
@@ -91,10 +94,10 @@ suite_lint() {
         -target arm64-apple-macos15 $(find Sources -path '*/Darwin/*.swift')
     step "python scripts" python3 -c '
 import ast, pathlib
-for folder in ("Tests", "bench"):
+for folder in ("Tests", "bench", "scripts"):
     for path in pathlib.Path(folder).rglob("*.py"):
         ast.parse(path.read_text(), str(path))'
-    step "the program in the README is the one that is compiled" scripts/check-readme.sh
+    step "the code in the documentation is compiled" python3 scripts/check-docs.py
 }
 
 suite_guard() {
@@ -106,6 +109,7 @@ suite_litmus() {
     section "litmus"
     counted "litmus" litmus/run.sh
     counted "litmus with a user" litmus/run.sh --user 'anna:open:sesame'
+    counted "litmus below a prefix" litmus/run.sh --program .build/debug/MountedShare
 }
 
 suite_clients() {

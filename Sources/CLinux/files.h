@@ -48,6 +48,8 @@ static inline int davit_openat2(int directory, const char *path, uint64_t flags,
     return (int)syscall(DAVIT_SYS_OPENAT2, directory, path, &how, sizeof how);
 }
 
+static inline int davit_pipe2(int *ends, int flags) { return (int)syscall(SYS_pipe2, ends, flags); }
+
 static inline int davit_openat(int directory, const char *path, int flags, unsigned int mode) {
     return (int)syscall(SYS_openat, directory, path, flags | DAVIT_O_LARGEFILE, mode);
 }

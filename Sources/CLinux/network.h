@@ -27,6 +27,7 @@ static const int DAVIT_SHUT_WR = SHUT_WR;
 static const int DAVIT_SHUT_RDWR = SHUT_RDWR;
 static const int DAVIT_MSG_NOSIGNAL = MSG_NOSIGNAL;
 static const int DAVIT_MSG_MORE = MSG_MORE;
+static const int DAVIT_MSG_PEEK = MSG_PEEK;
 static const int DAVIT_IPPROTO_TCP = IPPROTO_TCP;
 static const int DAVIT_IPPROTO_IPV6 = IPPROTO_IPV6;
 static const unsigned DAVIT_EPOLL_STREAM = EPOLLIN | EPOLLOUT | EPOLLRDHUP | (unsigned)EPOLLET;

@@ -7,7 +7,13 @@ extension Configuration {
     func front(of application: any Handler, announcing fields: HTTPFields) throws(ServerError) -> any Handler
     {
         let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
-        return outerMiddleware.reversed().reduce(try guarded(inner, fields)) { $1.inFront(of: $0) }
+        var outer = outerMiddleware
+        // Before authentication: preflights have no credentials.
+        if let cors { outer.insert(cors, at: 0) }
+        if !allowsCrossSiteForms {
+            outer.append(CrossSiteGuard(allowing: cors?.origins ?? [], names: try publicHosts()))
+        }
+        return outer.reversed().reduce(try guarded(inner, fields)) { $1.inFront(of: $0) }
     }
 
     private func guarded(

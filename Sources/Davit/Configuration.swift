@@ -22,6 +22,8 @@ public struct Configuration: Sendable {
     public var hosts = ["localhost"]
     /// 0 lets the system choose.
     public var port: UInt16 = 8080
+    /// Nil for HTTP without TLS.
+    public var tls: TLS?
     /// With accounts every request needs one; without, only loopback is served.
     public var accounts: [Account] = []
     /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.
@@ -39,13 +41,21 @@ public struct Configuration: Sendable {
     public var recordingFolder: String?
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
     public var stopsOnSignals = false
+    /// SIGHUP does what ``WebServer/reload()`` does; set by the command, off for apps. Of several servers in one process
+    /// only one gets it.
+    public var reloadsOnHangUp = false
     /// The value of `Server`, printable ASCII; nil leaves the field out.
     public var serverName: String? = "davit"
 
+    /// Lets pages of other origins use the server.
+    public var cors: CORS?
+    /// Takes POST requests from pages of other sites than those of ``cors``; else they are 403, see
+    /// ``DavitServer/CrossSiteGuard``.
+    public var allowsCrossSiteForms = false
     /// Sees requests once they are known to come from somebody who may come in, and before any route. The first one
     /// sees them first.
     public var middleware: [any Middleware] = []
-    /// Sees all requests, before authentication: for CORS, whose preflights have no credentials.
+    /// Sees all requests, before authentication.
     public var outerMiddleware: [any Middleware] = []
 
     /// Threads that serve connections; 0 for one per core.

@@ -1,4 +1,5 @@
 internal import DavitServer
+internal import DavitSite
 internal import DavitSystem
 
 extension ServerEnvironment {
@@ -13,11 +14,4 @@ extension ServerEnvironment {
                 }
             })
     }
-}
-
-/// The pool, as handlers know it.
-struct PoolWork: BlockingWork {
-    let pool: BlockingPool
-
-    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }
 }

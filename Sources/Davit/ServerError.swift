@@ -30,5 +30,9 @@ public enum ServerError: Error, Sendable, Equatable {
     case serverNameMalformed(String)
     /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
     case accountsNeeded(host: String)
+    /// A certificate, a key or a list of authorities cannot be read, made or used. No path for one that is in memory.
+    case certificateNotUsable(path: String?, reason: String)
+    /// ``Configuration/tls`` is set, and this build has no TLS (package trait `TLS`).
+    case noTLS
     case cannotListen(TransportError)
 }

@@ -14,7 +14,9 @@ extension WebServer {
         if let first = configuration.publicURLs.first, let url = PublicURL(parsing: first) {
             return url.text + "/"
         }
-        return ServerURL.text(of: addresses, isSecure: false) { InterfaceAddresses.primary($0)?.text }
+        return ServerURL.text(of: addresses, isSecure: configuration.tls != nil) {
+            InterfaceAddresses.primary($0)?.text
+        }
     }
 }
 

@@ -15,7 +15,12 @@ internal import Synchronization
 /// A process can have several. What a server serves is fixed when it is made.
 public final class WebServer: Sendable {
     let configuration: Configuration
-    private let http: HTTPServer
+    let http: HTTPServer
+    #if TLS
+    /// Nil without TLS.
+    let certificates: ServerCertificates?
+    #endif
+    let reloads = ReloadActions()
     private let pool: BlockingPool
     private let environment: ServerEnvironment
     private let bound = Mutex<[BoundAddress]>([])
@@ -38,6 +43,15 @@ public final class WebServer: Sendable {
             var transport = configuration.transport(log: log)
             transport.upkeep = { environment.upkeep() }
             try configuration.startRecording(of: &transport, in: environment, log: log)
+            if configuration.reloadsOnHangUp { transport.onHangUp = { [reloads] in reloads.run() } }
+            #if TLS
+            let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
+            transport.tls = try certificates?.load()
+            if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
+            self.certificates = certificates
+            #else
+            if configuration.tls != nil { throw .noTLS }
+            #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
         } catch {
             environment.end(pool)
@@ -45,6 +59,12 @@ public final class WebServer: Sendable {
         }
         self.pool = pool
         self.environment = environment
+        reloads.add { [weak self] in
+            guard let self else { return }
+            do throws(ServerError) { try reloadCertificates() } catch {
+                log.error("the certificates stay as they were", ["reason": error.certificateReason])
+            }
+        }
     }
 
     /// Serves a folder over WebDAV, as ``WebDAVShare`` does by default.
@@ -99,23 +119,26 @@ public final class WebServer: Sendable {
         ended.countDown()
     }
 
+    /// Returns when the server has stopped, as the one that blocks; holds a thread meanwhile.
+    public func waitUntilStopped() async {
+        let waiting = BlockingPool(threads: 1)
+        let end: @Sendable () -> Void = { self.waitUntilStopped() }
+        _ = await waiting.run { end() }
+        waiting.shutdown()
+    }
+
     /// Stops accepting, and returns when requests in flight have ended, or were cut after the grace time.
     public func stop() async {
         shutdown()
-        await waitingUntilStopped()
+        await waitUntilStopped()
     }
 
     /// Listens, and returns when the server has stopped.
     public func run() async throws(ServerError) {
         try start()
-        await waitingUntilStopped()
+        await waitUntilStopped()
     }
 
-    private func waitingUntilStopped() async {
-        let waiting = BlockingPool(threads: 1)
-        _ = await waiting.run { self.waitUntilStopped() }
-        waiting.shutdown()
-    }
 }
 
 extension ServerEnvironment {

@@ -34,10 +34,14 @@ extension FileResourceStore {
     private func openAnew(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         let resolution = try share.resolve(path, last: .followed, wait: wait, tellsAbsence: false)
         guard case .found(let canonical, let seen) = resolution else { throw .notFound }
-        if seen.kind == .directory { return OpenResource(collection: ResourceInfo(seen, stamp: 0)) }
+        let isCanonical = canonical == path
+        if seen.kind == .directory {
+            return OpenResource(
+                collection: ResourceInfo(seen, stamp: 0), canonicalPath: isCanonical ? nil : canonical)
+        }
         do {
-            let file = try openContent(canonical, as: path.name, wait: wait)
-            if canonical == path { keep(file, at: path) }
+            let file = try openContent(canonical, as: path.name, isCanonical: isCanonical, wait: wait)
+            if isCanonical { keep(file, at: path) }
             return file.resource
         } catch {
             switch error.code {
@@ -59,9 +63,10 @@ extension FileResourceStore {
     /// - Parameters:
     ///   - path: of a regular file, canonical.
     ///   - name: under which it was asked for.
+    ///   - isCanonical: that was this path.
     /// - Throws: `noEntry` if that is no longer one.
     private func openContent(
-        _ path: ResourcePath, as name: ArraySlice<UInt8>, wait: Wait
+        _ path: ResourcePath, as name: ArraySlice<UInt8>, isCanonical: Bool, wait: Wait
     ) throws(SystemError) -> KeptFile {
         let file = try share.directory.open(path.bytes, for: .content, mayWait: wait == .allowed)
         let status = try file.status()
@@ -70,6 +75,9 @@ extension FileResourceStore {
         if wait == .never, Stamp.isNeeded(for: status) { throw .notCached }
         let info = ResourceInfo(status, of: file)
         let content = OpenFile(file, length: status.length, volume: status.volume)
-        return KeptFile(status: status, resource: OpenResource(info, file: content, name: name))
+        let resource = OpenResource(
+            info, file: content, head: ContentHead(info, name: name, rules: rules),
+            canonicalPath: isCanonical ? nil : path)
+        return KeptFile(status: status, resource: resource)
     }
 }

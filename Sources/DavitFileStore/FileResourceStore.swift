@@ -10,6 +10,7 @@ internal import DavitSystem
 public final class FileResourceStore: ResourceStore {
     let share: SharedFolder
     var kept: KeptFiles { share.kept }
+    let rules: ContentRules
     /// Nil where no file may be kept open.
     let keptVolume: UInt64?
     /// Absolute and without links; bytes that are not UTF-8 are replaced.
@@ -19,15 +20,21 @@ public final class FileResourceStore: ResourceStore {
     public let rootIdentity: ResourceIdentity
 
     /// Opens the folder; it stays the same one even if it is renamed.
-    /// - Parameter sync: what each call waits for before it returns.
-    public convenience init(root path: String, sync: SyncLevel = .none) throws(RootError) {
-        try self.init(root: path, walksComponents: false, sync: sync)
+    /// - Parameters:
+    ///   - sync: what each call waits for before it returns.
+    ///   - rules: what is said about content.
+    public convenience init(
+        root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules()
+    ) throws(RootError) {
+        try self.init(root: path, walksComponents: false, sync: sync, rules: rules)
     }
 
     /// - Parameter walksComponents: as on a system that cannot resolve a path beneath a directory in one call.
     package init(
-        root path: String, walksComponents: Bool, sync: SyncLevel = .none
+        root path: String, walksComponents: Bool, sync: SyncLevel = .none,
+        rules: ContentRules = ContentRules()
     ) throws(RootError) {
+        self.rules = rules
         do {
             share = SharedFolder(
                 directory: try RootDirectory(opening: path, walksComponents: walksComponents), sync: sync)

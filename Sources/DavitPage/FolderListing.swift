@@ -1,6 +1,6 @@
 public import DavitEngine
 public import DavitHTTP
-internal import DavitStore
+package import DavitStore
 
 /// Answers GET on a collection with a page of its members.
 public struct FolderListing: CollectionPage {
@@ -10,7 +10,12 @@ public struct FolderListing: CollectionPage {
         let page = ListingPage(
             segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash,
             mountName: visit.mountName)
-        let members = visit.members()
+        return try await Self.response(page, visit.members())
+    }
+
+    package static func response(
+        _ page: ListingPage, _ members: any MemberPages
+    ) async throws(HTTPError) -> HTTPResponse {
         // Before the head is out: what cannot be read at all has a status.
         let first = try await members.next()
         var response = HTTPResponse(.ok, body: .stream(ListingStream(page, members, first: first)))
@@ -18,6 +23,14 @@ public struct FolderListing: CollectionPage {
         return response
     }
 }
+
+/// The members of a collection, some at a time. Used by one task at a time.
+package protocol MemberPages: AnyObject {
+    /// The next members, in the order of the volume; empty at the end.
+    func next() async throws(HTTPError) -> [Member]
+}
+
+extension MemberReader: MemberPages {}
 
 /// Writes the page while the collection is read: sorted where it has a size that people read, else in the
 /// order of the volume, so that memory stays flat.
@@ -28,13 +41,13 @@ private final class ListingStream: BodyStream {
     private enum Phase { case gathering, passing, ended }
 
     private let page: ListingPage
-    private let members: MemberReader
+    private let members: any MemberPages
     /// Read already, and not yet taken.
     private var first: [Member]?
     private var phase = Phase.gathering
     private var ready: ArraySlice<UInt8> = []
 
-    init(_ page: ListingPage, _ members: MemberReader, first: [Member]) {
+    init(_ page: ListingPage, _ members: any MemberPages, first: [Member]) {
         self.page = page
         self.members = members
         self.first = first

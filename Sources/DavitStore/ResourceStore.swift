@@ -55,16 +55,22 @@ public struct OpenResource: Sendable {
     public let info: ResourceInfo
     /// Nil for a collection.
     public let content: OpenContent?
+    /// The path without symbolic links; nil if it is the one that was asked for.
+    public let canonicalPath: ResourcePath?
 
-    public init(collection info: ResourceInfo) {
+    public init(collection info: ResourceInfo, canonicalPath: ResourcePath? = nil) {
         self.info = info
+        self.canonicalPath = canonicalPath
         content = nil
     }
 
-    /// - Parameter name: under which it was asked for; its media type follows from it.
-    public init(_ info: ResourceInfo, file: any FileContent, name: some Collection<UInt8>) {
+    /// - Parameter head: made of the same information.
+    public init(
+        _ info: ResourceInfo, file: any FileContent, head: ContentHead, canonicalPath: ResourcePath? = nil
+    ) {
         self.info = info
-        content = OpenContent(file: file, head: ContentHead(info, name: name))
+        self.canonicalPath = canonicalPath
+        content = OpenContent(file: file, head: head)
     }
 }
 
@@ -72,6 +78,20 @@ public struct OpenResource: Sendable {
 public struct OpenContent: Sendable {
     public let file: any FileContent
     public let head: ContentHead
+
+    public init(file: any FileContent, head: ContentHead) {
+        self.file = file
+        self.head = head
+    }
+}
+
+extension ContentHead {
+    /// - Parameter name: under which it was asked for; the media type follows from it.
+    public convenience init(
+        _ info: ResourceInfo, name: some Collection<UInt8>, rules: borrowing ContentRules
+    ) {
+        self.init(tag: info.entityTag, modified: info.modified, name: name, rules: rules)
+    }
 }
 
 /// A member of a collection.

@@ -12,9 +12,9 @@ extension Connection {
     func receive(into input: InputBuffer) -> Bool {
         var isOpen = true
         unsafe input.fill { room in
-            let outcome = unsafe receiveBytes(into: room)
-            isOpen = note(outcome, room: room.count)
-            if case .bytes(let count) = outcome { return count }
+            let input = unsafe receiveBytes(into: room)
+            isOpen = note(input)
+            if case .bytes(let count) = input.outcome { return count }
             return 0
         }
         return isOpen
@@ -27,9 +27,9 @@ extension Connection {
         var isOpen = true
         let count = unsafe buffer.fill { room in
             let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(limit, room.count)])
-            let outcome = unsafe receiveBytes(into: target)
-            isOpen = note(outcome, room: target.count)
-            if case .bytes(let count) = outcome { return count }
+            let input = unsafe receiveBytes(into: target)
+            isOpen = note(input)
+            if case .bytes(let count) = input.outcome { return count }
             return 0
         }
         if !isOpen { throw .disconnected }
@@ -38,6 +38,8 @@ extension Connection {
 
     /// Ends sending, and waits a while for the peer to end too.
     nonisolated(nonsending) func linger() async {
+        channel.sayEnd()
+        do throws(HTTPError) { try await sendComposed() } catch { return }
         channel.shutDownWriting()
         let deadline = loop.now + server.deadlines.linger
         let sink = loop.memory.takeOutput()
@@ -59,11 +61,11 @@ extension Connection {
 
     /// Draws the conclusions of a receive call.
     /// - Returns: false at the end.
-    private func note(_ outcome: Socket.Outcome, room: Int) -> Bool {
-        switch outcome {
-        case .bytes(let count):
-            // A short read has emptied the socket; but the end, once announced, is not announced again.
-            if count < room && !hasEnded { isReadable = false }
+    private func note(_ input: Channel.Input) -> Bool {
+        switch input.outcome {
+        case .bytes:
+            // The end, once announced, is not announced again.
+            if input.isDrained && !hasEnded { isReadable = false }
             return true
         case .wouldBlock:
             isReadable = false

@@ -3,7 +3,11 @@ internal import DavitSystem
 
 /// Bytes out. What is composed goes through the loop's output; nothing overtakes what is still unsent.
 extension Connection {
-    var hasUnsent: Bool { unsentStart < unsent.count }
+    /// True if something that was composed or taken waits for room in the socket.
+    var hasUnsent: Bool { hasUntaken || channel.hasOutput }
+
+    /// True if something that was composed has not even been taken by the channel: nothing may overtake it.
+    var hasUntaken: Bool { unsentStart < unsent.count }
 
     /// Appends to what is composed if there is room.
     /// - Returns: false if nothing was done.
@@ -47,7 +51,7 @@ extension Connection {
     /// Sends what is composed and `buffer` behind it, in as few calls as possible.
     nonisolated(nonsending) func sendComposed(followedBy buffer: IOBuffer) async throws(HTTPError) {
         var sent = 0
-        if loop.output.isOwned(by: self) && !hasUnsent {
+        if loop.output.isOwned(by: self) && !hasUntaken {
             let composed = loop.output.buffer
             let outcome = unsafe composed.withBytes { first in
                 unsafe buffer.withBytes { second in unsafe sendBytes(first, second) }
@@ -101,7 +105,7 @@ extension Connection {
 
     /// Sends what other responses left behind, as far as there is room. Never waits.
     func sendUnsent() {
-        while hasUnsent {
+        while hasUntaken {
             let outcome = unsafe unsent.withUnsafeBytes { all in
                 unsafe sendBytes(UnsafeRawBufferPointer(rebasing: all[unsentStart...]), isFollowed: false)
             }
@@ -117,13 +121,19 @@ extension Connection {
         }
         unsent = []
         unsentStart = 0
+        guard channel.hasOutput, !isBroken else { return }
+        switch channel.flush() {
+        case .bytes(let count): sending.didMove(count)
+        case .wouldBlock: break
+        case .ended, .failed: _ = broken()
+        }
     }
 
     /// Sends the loop's output, which this connection composed; keeps what there is no room for.
     /// - Parameter isFollowed: more is sent at once.
     func send(composed: IOBuffer, isFollowed: Bool = false) {
         var sent = 0
-        if !hasUnsent {
+        if !hasUntaken {
             while sent < composed.count {
                 let outcome = unsafe composed.withBytes { bytes in
                     unsafe sendBytes(

@@ -2,12 +2,12 @@ internal import DavitSystem
 
 /// The calls of the channel, with the tap told of what they moved.
 extension Connection {
-    func receiveBytes(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Outcome {
-        let outcome = unsafe channel.receive(into: buffer)
-        if let tap, case .bytes(let count) = outcome {
+    func receiveBytes(into buffer: UnsafeMutableRawBufferPointer) -> Channel.Input {
+        let input = unsafe channel.receive(into: buffer)
+        if let tap, case .bytes(let count) = input.outcome {
             unsafe tap.received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
-        return outcome
+        return input
     }
 
     /// - Parameter isFollowed: more is sent at once.

@@ -14,21 +14,27 @@ internal import DavitSystem
     /// What is waited for.
     enum Waiting { case nothing, request, head, content, room, end }
 
+    /// How far a connection to a port with TLS has come; all others are open from the beginning.
+    enum Phase { case greeting, handshake, open }
+
     let loop: EventLoop
-    let server: ServerContext
+    @safe @exclusivity(unchecked) private(set) var server: ServerContext
     /// Numeric address without port.
     let peer: String
     private let address: SocketAddress
     let tap: (any ConnectionTap)?
     @safe @exclusivity(unchecked) private(set) var channel: Channel
-    @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
+    @safe @exclusivity(unchecked) private(set) var phase: Phase
+    @safe @exclusivity(unchecked) var task: Task<Void, Never>?
     /// What the task goes on with when it starts.
     private var handedOver: Exchange?
 
     @safe @exclusivity(unchecked) private var waiting = Waiting.nothing
     private var continuation: UnsafeContinuation<Wake, Never>?
-    /// When the connection without a request is closed.
-    private var idleEnd: Int64 = 0
+    /// When the connection without a request is closed; before that it may have had another deadline.
+    @safe @exclusivity(unchecked) private var idleEnd: Int64 = 0
+    /// When a handshake must be over.
+    private(set) var handshakeEnd: Int64 = 0
 
     /// What the last event said and no call has disproved since.
     @safe @exclusivity(unchecked) var isReadable = false
@@ -57,6 +63,7 @@ internal import DavitSystem
         peer = address.text
         channel = Channel(socket)
         tap = server.tap?(peer)
+        phase = server.tls == nil ? .open : .greeting
         sending = server.deadlines.progressGuard
         super.init()
     }
@@ -79,7 +86,16 @@ internal import DavitSystem
             return close()
         }
         if loop.isDraining { return drain() }
-        loop.schedule(self, after: server.deadlines.keepAlive)
+        guard phase != .open else { return scheduleEnd() }
+        handshakeEnd = loop.now + server.deadlines.handshake
+        loop.schedule(self, at: handshakeEnd)
+    }
+
+    /// From now on the connection is closed if no request comes.
+    private func scheduleEnd() {
+        guard channel.tls != nil else { return loop.schedule(self, after: server.deadlines.keepAlive) }
+        idleEnd = loop.now + server.deadlines.keepAlive
+        loop.schedule(self, after: server.deadlines.parking)
     }
 
     /// Serves what is there without a task; starts one where something has to be waited for.
@@ -88,17 +104,22 @@ internal import DavitSystem
         let exchange = Exchange(on: self)
         let outcome = exchange.serveAtOnce()
         if loop.output.isOwned(by: self) { loop.output.flush() }
+        if channel.hasOutput { sendUnsent() }
         if outcome == .ended && !hasUnsent || isBroken {
             exchange.giveBack()
             close()
-        } else if outcome == .done && !hasUnsent && !isReadable {
+        } else if outcome == .done && !isReadable && (!hasUnsent || canRestWithOutput) {
             exchange.giveBack()
-            if loop.isDraining { close() } else { loop.schedule(self, after: server.deadlines.keepAlive) }
+            if loop.isDraining { close() } else { scheduleEnd() }
         } else {
             handedOver = exchange
             task = Task(executorPreference: loop) { await self.serve() }
         }
     }
+
+    /// Ciphertext of answers that are complete goes out when the socket has room, without a task; it is bounded, and so is
+    /// the time that the connection has for its next request.
+    private var canRestWithOutput: Bool { !hasUntaken && !loop.isDraining }
 
     private nonisolated(nonsending) func serve() async {
         guard let exchange = handedOver else { return }
@@ -117,6 +138,7 @@ internal import DavitSystem
         guard !isClosed else { return }
         isClosed = true
         loop.output.discard(of: self)
+        if !isBroken { channel.sayEnd() }
         isBroken = true
         channel = .closed()
         tap?.closed()
@@ -126,6 +148,41 @@ internal import DavitSystem
     }
 
     func markBroken() { isBroken = true }
+
+    // MARK: TLS
+
+    #if TLS
+    func beginHandshake(_ tls: TLSLayer) {
+        channel.begin(tls)
+        phase = .handshake
+    }
+
+    /// Requests may come, and one may have come with the end of the handshake.
+    func endHandshake() {
+        phase = .open
+        if loop.isDraining { return close() }
+        if channel.tls?.hasInput == true { isReadable = true }
+        if isReadable { return serveAtOnce() }
+        sendUnsent()
+        if isBroken { close() } else { scheduleEnd() }
+    }
+    #endif
+
+    /// Goes on without TLS, and with what `server` answers.
+    func serveInsecurely(_ server: ServerContext) {
+        self.server = server
+        phase = .open
+        loop.schedule(self, after: server.deadlines.keepAlive)
+        serveAtOnce()
+    }
+
+    /// What has arrived is for TLS, or for HTTP.
+    private func serveArrived() {
+        #if TLS
+        if phase != .open { return shakeHands() }
+        #endif
+        serveAtOnce()
+    }
 
     // MARK: Events
 
@@ -137,6 +194,7 @@ internal import DavitSystem
             task?.cancel()
         }
         if event.isWritable && hasUnsent && waiting != .room { sendUnsent() }
+        if event.isWritable && channel.endHold() { isReadable = true }
         switch waiting {
         case .request, .head, .content, .end:
             if isReadable { resume(.ready) }
@@ -144,14 +202,14 @@ internal import DavitSystem
             if event.isWritable || isBroken { resume(.ready) }
         case .nothing:
             guard task == nil, !isClosed else { return }
-            if isBroken { close() } else if isReadable { serveAtOnce() }
+            if isBroken { close() } else if isReadable { serveArrived() }
         }
     }
 
     override func deadlinePassed() {
         switch waiting {
         case .nothing:
-            if task == nil { close() }
+            if task == nil { idlenessPassed() }
         case .request:
             resume(.park)
         case .room:
@@ -161,10 +219,18 @@ internal import DavitSystem
         }
     }
 
+    private func idlenessPassed() {
+        guard loop.now < idleEnd else { return close() }
+        channel.releaseMemory()
+        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
+        loop.schedule(self, at: idleEnd)
+    }
+
     /// Closes an idle connection, but for one whose next request has arrived: to close that would reset it, and leave
     /// its peer in doubt about what has been done.
     override func drain() {
         guard task == nil || waiting == .request else { return }
+        guard phase == .open else { return close() }
         // Nothing may have said so yet: the look tells.
         isReadable = true
         if task == nil { serveAtOnce() } else { resume(.ready) }
@@ -218,6 +284,7 @@ internal import DavitSystem
     /// From now on only this object is left, until an event or the end of the time for idle connections.
     private func park() {
         guard !isClosed else { return }
+        channel.releaseMemory()
         loop.schedule(self, at: max(idleEnd, loop.now + 1))
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         server.observe(.parked)

@@ -16,6 +16,8 @@ internal import Synchronization
     let load = Atomic<Int>(0)
     /// Called on the thread of the loop for a signal.
     var onSignal: (() -> Void)?
+    /// The same for SIGHUP.
+    var onHangUp: (() -> Void)?
 
     private let inbox = Mutex<[UnownedJob]>([])
     private let isSignalled = Atomic<Bool>(false)
@@ -118,6 +120,7 @@ internal import Synchronization
         }
         thread.store(0, ordering: .relaxed)
         onSignal = nil
+        onHangUp = nil
     }
 
     private func waitMilliseconds() -> Int32 {
@@ -130,6 +133,7 @@ internal import Synchronization
         switch event.token {
         case EventToken.wake: takeInbox()
         case EventToken.signal: onSignal?()
+        case EventToken.hangUp: onHangUp?()
         default: members.member(event.token)?.eventArrived(event)
         }
     }

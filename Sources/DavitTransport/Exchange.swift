@@ -219,6 +219,8 @@ final class Exchange {
 
     private func beginAnswer() {
         request.peerAddress = connection.peer
+        request.isSecure = connection.channel.tls != nil
+        request.clientCertificate = connection.channel.tls?.clientCertificate
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
         guard request.framing != .none else { return }
         let reader = ContentReader(of: request, in: self)
@@ -271,6 +273,8 @@ final class Exchange {
 
     /// Tells the access log; the connection can only be closed if the response is not complete.
     private func ended(isComplete: Bool) -> Next {
+        // With TLS, only a connection that ends without the words for it tells the peer that something is missing.
+        if !isComplete { connection.markBroken() }
         server.upkeep?.note(on: loop)
         if let log = server.accessLog {
             log(

@@ -2,6 +2,10 @@ public import DavitServer
 public import DavitSystem
 internal import Synchronization
 
+#if TLS
+package import DavitCrypto
+#endif
+
 /// An HTTP/1.1 server: sockets in, a handler, sockets out.
 ///
 /// ```
@@ -56,6 +60,12 @@ public final class HTTPServer: Sendable {
         }
         return sockets.map(\.boundAddress)
     }
+
+    #if TLS
+    /// Gives connections from now on other certificates; those that are open keep theirs. From any thread. Does nothing
+    /// for a server that was made without TLS.
+    package func replaceTLS(_ context: TLSContext) { self.context.tls?.replace(context) }
+    #endif
 
     /// Stops listening, closes idle connections, and lets requests in flight end for the time of grace.
     /// Returns at once. From any thread, and from a signal handler.

@@ -7,6 +7,7 @@ final class LoopGroup: Sendable {
     private let context: ServerContext
     private let grace: Int64
     private let stopsOnSignals: Bool
+    private let onHangUp: (@Sendable () -> Void)?
     private let accept: Listener.Accept
 
     init(_ configuration: TransportConfiguration, context: ServerContext) throws(SystemError) {
@@ -18,6 +19,7 @@ final class LoopGroup: Sendable {
         running = Latch(count: count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
+        onHangUp = configuration.onHangUp
         accept = configuration.accept
     }
 
@@ -32,6 +34,10 @@ final class LoopGroup: Sendable {
         if stopsOnSignals {
             try loops[0].queue.watchSignals(Signals.stopping)
             loops[0].onSignal = { [self] in requestDrain() }
+        }
+        if let onHangUp {
+            try loops[0].queue.watchHangUp()
+            loops[0].onHangUp = { [context] in context.pool.start(onHangUp) }
         }
         for socket in sockets {
             guard let descriptor = socket.take() else { continue }

@@ -1,3 +1,4 @@
+internal import DavitCrypto
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
@@ -17,9 +18,15 @@ final class ServerContext: Sendable {
     let census: ConnectionCensus
     let upkeep: Upkeep?
     let tap: (@Sendable (_ peer: String) -> (any ConnectionTap)?)?
+    /// Nil for a server without TLS.
+    let tls: TLSPort?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
-    init(_ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log) {
+    /// - Parameter census: of the server whose connections this one serves under other rules; nil for one of its own.
+    init(
+        _ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log,
+        census: ConnectionCensus? = nil
+    ) {
         self.handler = handler
         self.log = log
         self.pool = pool
@@ -31,8 +38,25 @@ final class ServerContext: Sendable {
         observer = configuration.observer
         tap = configuration.tap
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
-        census = ConnectionCensus(
-            limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+        let census =
+            census
+            ?? ConnectionCensus(
+                limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+        self.census = census
+        #if TLS
+        if let context = configuration.tls {
+            var plain = configuration
+            plain.tls = nil
+            tls = TLSPort(
+                context, renew: configuration.renewTLS, interval: configuration.tlsRenewalInterval,
+                insecure: ServerContext(
+                    plain, handler: SecureRedirect(), pool: pool, log: log, census: census))
+        } else {
+            tls = nil
+        }
+        #else
+        tls = nil
+        #endif
     }
 
     func observe(_ event: TransportEvent) { observer?(event) }
@@ -49,6 +73,7 @@ struct DeadlineNanoseconds: Sendable {
     let head: Int64
     let keepAlive: Int64
     let linger: Int64
+    let handshake: Int64
     let parking: Int64
     let progressGuard: ProgressGuard
 
@@ -56,6 +81,7 @@ struct DeadlineNanoseconds: Sendable {
         head = deadlines.head.nanoseconds
         keepAlive = deadlines.keepAlive.nanoseconds
         linger = deadlines.linger.nanoseconds
+        handshake = deadlines.handshake.nanoseconds
         parking = min(deadlines.parking, deadlines.keepAlive).nanoseconds
         progressGuard = ProgressGuard(
             window: deadlines.window.nanoseconds, bytesPerSecond: deadlines.bytesPerSecond)

@@ -2,6 +2,10 @@ public import DavitHTTP
 public import DavitServer
 package import DavitSystem
 
+#if TLS
+package import DavitCrypto
+#endif
+
 /// Where a server listens, and how much of everything it grants its peers.
 public struct TransportConfiguration: Sendable {
     /// A host and a port to listen on.
@@ -21,6 +25,8 @@ public struct TransportConfiguration: Sendable {
     public struct Deadlines: Sendable {
         /// For a head, from its first byte; then 408.
         public var head: Duration = .seconds(10)
+        /// For a TLS handshake, from the beginning of the connection; then that is closed.
+        public var handshake: Duration = .seconds(10)
         /// For the next request on a connection without one; then the connection is closed.
         public var keepAlive: Duration = .seconds(75)
         /// Content and responses: in each such time of waiting, `bytesPerSecond` must have moved on average.
@@ -52,8 +58,7 @@ public struct TransportConfiguration: Sendable {
     public var serverName: String? = "davit"
     /// How long requests in flight may go on after ``HTTPServer/shutdown()``.
     public var grace: Duration = .seconds(30)
-    /// SIGTERM and SIGINT shut the server down. They are blocked in the thread that starts the server, and
-    /// in all threads it starts later.
+    /// SIGTERM and SIGINT shut the server down. What the process did with them before is replaced.
     public var stopsOnSignals = false
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
@@ -61,6 +66,16 @@ public struct TransportConfiguration: Sendable {
     /// the loops', so that it may block.
     public var upkeep: (@Sendable () -> Bool)?
     package var upkeepInterval: Duration = .seconds(5)
+    #if TLS
+    /// Certificates and rules of TLS; without them connections are not encrypted.
+    package var tls: TLSContext?
+    /// Called when a connection to TLS comes and ``tlsRenewalInterval`` has passed since the last time, off the loops:
+    /// returns what is to take the place of ``tls``, or nil. May block.
+    package var renewTLS: (@Sendable () -> TLSContext?)?
+    package var tlsRenewalInterval: Duration = .seconds(60)
+    #endif
+    /// Called for SIGHUP, off the loops; may block. Nil leaves the signal alone.
+    public var onHangUp: (@Sendable () -> Void)?
     /// Called on a loop when something happened that no peer can see.
     package var observer: (@Sendable (TransportEvent) -> Void)?
     /// Called on a loop for a new connection of that peer; what it makes sees the bytes of the connection.

@@ -37,7 +37,10 @@ begin() {
     export HOME=$work/home
     mkdir "$share" "$HOME"
     python3 "$clients_folder/make_tree.py" "$tree" "${TREE_FILES:-2000}"
-    start_server "$share" "$work/state" "${login[@]}"
+    # A test can need options of its own, which may name what is in $work.
+    local options=()
+    if [ "$(type -t server_options)" = function ]; then readarray -t options < <(server_options); fi
+    start_server "$share" "$work/state" "${login[@]}" "${options[@]}"
 }
 
 # Runs at every end: a test may override `clean_up_client`.

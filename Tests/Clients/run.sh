@@ -6,7 +6,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(cadaver rclone davfs2)
+[ ${#clients[@]} -gt 0 ] || clients=(cadaver rclone davfs2 https)
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/davit-clients.XXXXXX")
 trap 'rm -rf "$results"' EXIT

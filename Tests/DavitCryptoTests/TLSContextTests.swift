@@ -2,6 +2,7 @@
 import COpenSSL
 import DavitCrypto
 import DavitHTTP
+import DavitTesting
 import Testing
 
 struct TLSContextTests {

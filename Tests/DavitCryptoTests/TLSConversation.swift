@@ -1,6 +1,7 @@
 #if TLS
 import DavitCrypto
 import DavitHTTP
+import DavitTesting
 import Testing
 
 /// A server's session and a client, and the wire between them.

@@ -1,5 +1,6 @@
 #if TLS
 import DavitCrypto
+import DavitTesting
 import Testing
 
 struct TLSIdentityTests {

@@ -1,6 +1,7 @@
 #if TLS
 import COpenSSL
 import DavitCrypto
+import DavitTesting
 import Testing
 
 struct TLSSessionTests {

@@ -1,4 +1,5 @@
 import DavitEngine
+import DavitHTTP
 import DavitServer
 import DavitTesting
 import Testing
@@ -128,6 +129,24 @@ struct MountedShareTests {
                     step(
                         "LOCK //a", [], lockBody(scope: "exclusive"), 200, holds: ["<D:href>/a</D:href>"]),
                 ]))
+    }
+
+    // RFC 9110 §9.3.1 and the like: what needs no task without a router needs none with one.
+    @Test func requestsBelowAPrefixAreAnsweredAtOnce() async throws {
+        let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
+        let router = Router {
+            $0.mount("/x", Router { $0.mount("/y", WebDAVHandler(share: share.share, page: nil)) })
+        }
+        #expect(try await TestClient(router).send("PUT", "/x/y/a", text: "1").status == 201)
+        let rows = [
+            ("GET", "/x/y/a", UInt16(200)), ("HEAD", "/x/y/a", 200), ("GET", "/x/y/b", 404),
+            ("DELETE", "/x/y/a", 204),
+        ]
+        for (method, target, status) in rows {
+            let request = try HTTPRequest(
+                parsing: Array("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            #expect(router.respondAtOnce(to: request)?.status.code == status, "\(method) \(target)")
+        }
     }
 
     // Locks outlive a server that mounts the share elsewhere.

@@ -90,7 +90,12 @@ struct LookupTests {
             let canOpen = row.followed.hasPrefix("content") || row.followed.hasPrefix("collection")
             let opened = Result { try store.open(resource(row.path), wait: .allowed) }
             #expect((opened.failure == nil) == canOpen, "\(row.path)")
+            guard canOpen else { continue }
+            let canonical = try store.open(resource(row.path), wait: .allowed).canonicalPath
+            #expect(canonical != nil && row.followed.hasSuffix(" \(canonical ?? .root)"), "\(row.path)")
         }
+        #expect(try store.open(resource("folder/file"), wait: .allowed).canonicalPath == nil)
+        #expect(try store.open(resource("folder"), wait: .allowed).canonicalPath == nil)
     }
 
     /// A link in the middle of a path: what is behind it is created, or missing, where it leads.

@@ -24,6 +24,29 @@ struct PreconditionsTests {
         return Preconditions.evaluate(try request(method, fields: fields), current: state, now: now)
     }
 
+    static let forms: [(fields: [String], equal: PreconditionOutcome, exact: PreconditionOutcome)] = [
+        (["If-None-Match: \"a\""], .notModified, .notModified),
+        (["If-None-Match: \"a-gzip-1\""], .notModified, .proceed),
+        (["If-None-Match: W/\"a-gzip-1\""], .notModified, .proceed),
+        (["If-None-Match: \"b\", \"a-gzip-1\""], .notModified, .proceed),
+        (["If-None-Match: \"b-gzip-1\""], .proceed, .proceed),
+        (["If-None-Match: \"a-br-1\""], .proceed, .proceed),
+        (["If-Match: \"a-gzip-1\""], .proceed, .failed), (["If-Match: W/\"a-gzip-1\""], .failed, .failed),
+        (["If-Match: \"b-gzip-1\""], .failed, .failed), (["If-Match: \"a\""], .proceed, .proceed),
+    ]
+
+    /// RFC 9110 §8.8.3.3: two forms of one content, for who asks about the content.
+    @Test(arguments: forms)
+    func tagsOfFormsAreEqualWhereTheyMay(
+        fields: [String], equal: PreconditionOutcome, exact: PreconditionOutcome
+    ) throws {
+        let request = try request("GET", fields: fields)
+        let current = (tag: EntityTag?.some(EntityTag(opaque: Array("a".utf8))), modified: Self.modified)
+        #expect(
+            Preconditions.evaluate(request, current: current, comparesForms: true, now: Self.now) == equal)
+        #expect(Preconditions.evaluate(request, current: current, now: Self.now) == exact)
+    }
+
     static let rows: [(method: String, fields: [String], current: Current, outcome: PreconditionOutcome)] = [
         ("GET", [], .strong, .proceed),
         // RFC 9110 §13.1.1: If-Match, strong.

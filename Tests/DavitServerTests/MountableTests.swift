@@ -72,6 +72,52 @@ struct MountableTests {
         #expect(throws: Problem.broken) { try router.handler(in: Self.environment()) }
     }
 
+    /// Writes down where others answer.
+    private final class Neighbour: Mountable {
+        let hidden = Mutex<[String]>([])
+
+        func handler(in environment: ServerEnvironment) throws -> any Handler {
+            hidden.withLock { $0 = environment.hiddenPaths.map(\.description) }
+            return Echo()
+        }
+    }
+
+    // Only what was added later is asked before.
+    @Test func mountsKnowWhatHidesThem() throws {
+        let (early, late, inner) = (Neighbour(), Neighbour(), Neighbour())
+        let router = Router { routes in
+            routes.mount("/a/earlier", Echo())
+            routes.mount("/a", early)
+            routes.mount("/a/x", Echo())
+            routes.mount("/a/y", Router { $0.mount("/z", inner) }.behind(CORS(origins: [])))
+            routes.mount("/a/y/z/w", Echo())
+            routes.mount("/ab", Echo())
+            routes.mount("/", late)
+        }
+        _ = try router.handler(in: Self.environment())
+        #expect(early.hidden.withLock { $0 } == ["/y/z/w", "/y", "/x"])
+        #expect(inner.hidden.withLock { $0 } == ["/w"])
+        #expect(late.hidden.withLock { $0 } == [])
+    }
+
+    // The last one added is asked first: what a mount hides is a mistake that only people can see.
+    @Test func aMountThatHidesWhatWasAddedBeforeIsLogged() throws {
+        let lines = Mutex<[String]>([])
+        let environment = Self.environment { _, message, details in
+            lines.withLock { $0.append("\(message) \(details.map(\.value))") }
+        }
+        let router = Router { routes in
+            routes.mount("/", Echo())
+            routes.mount("/b", Echo())
+            routes.get("/a/x") { _ in .text("never") }
+            routes.get("/ab") { _ in .text("a") }
+            routes.mount("/a", Echo())
+            routes.get("/a/y") { _ in .text("a") }
+        }
+        _ = try router.handler(in: environment)
+        #expect(lines.withLock { $0 } == [#"a mount hides what was added before it ["/a", "/a/x"]"#])
+    }
+
     @Test func residentsLiveAsLongAsTheServer() throws {
         let (first, busy) = (Life("first"), Life("busy"))
         let environment = Self.environment()

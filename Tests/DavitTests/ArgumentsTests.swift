@@ -149,6 +149,7 @@ struct ArgumentsTests {
 
     static let needValues = [
         "--host", "--port", "--state-dir", "--user", "--user-file", "--public-url", "--log-level", "--grace",
+        "--tls-cert", "--tls-key", "--tls-client-ca", "--tls-clients",
     ]
 
     @Test(arguments: needValues)

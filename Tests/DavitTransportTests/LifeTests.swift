@@ -131,7 +131,8 @@ struct LifeTests {
         await wasCancelled.wait()
     }
 
-    @Test func connectionsOverTheLimitWaitTheirTurn() async throws {
+    @Test(.enabled(if: !Wire.isSecure, "the handshake would wait, too"))
+    func connectionsOverTheLimitWaitTheirTurn() async throws {
         let server = try TestServer { $0.maxConnections = 2 }
         var open = try (0..<2).map { _ in try server.connect() }
         for peer in open {
@@ -145,7 +146,8 @@ struct LifeTests {
         #expect(try third.response().text == "GET /a ")
     }
 
-    @Test func connectionsOfOnePeerOverItsLimitAreClosed() throws {
+    @Test(.enabled(if: !Wire.isSecure, "the handshake fails"))
+    func connectionsOfOnePeerOverItsLimitAreClosed() throws {
         let server = try TestServer { $0.maxConnectionsPerAddress = 1 }
         let first = try server.connect()
         try first.send(RequestTests.get)
@@ -156,7 +158,8 @@ struct LifeTests {
         #expect(try first.response().status == 200)
     }
 
-    @Test func aLackOfDescriptorsIsSurvived() async throws {
+    @Test(.enabled(if: !Wire.isSecure, "the handshake fails"))
+    func aLackOfDescriptorsIsSurvived() async throws {
         let failures = Atomic<Int>(0)
         let server = try TestServer {
             $0.accept = { listener in

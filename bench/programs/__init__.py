@@ -5,7 +5,7 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = {
-    "client": (["client.c", "script.c", "response.c"], []),
+    "client": (["client.c", "script.c", "response.c"], ["-lssl", "-lcrypto"]),
     "floor": (["floor.c", "floor_methods.c", "floor_store.c"], ["-lsqlite3"]),
 }
 

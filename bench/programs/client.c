@@ -1,11 +1,12 @@
 // Plays a script against one server on many connections and prints what it took, as JSON.
 //
-//   client PORT SCRIPT PATTERN CONNECTIONS SECONDS COUNT HOLD
+//   client PORT SCRIPT PATTERN CONNECTIONS SECONDS COUNT HOLD TLS
 //
 // Setup steps run on every connection, then "ready" is printed and a line of standard input starts the clock: the one
 // who measures looks at the server in between. Work steps are played in order, again and again, until the seconds are
 // over or `COUNT` units (0: no limit) were begun; every unit begun is finished, so that a count is exact. With HOLD the
-// connections stay open until standard input ends. A wrong answer ends the client with status 2.
+// connections stay open until standard input ends. With TLS they are encrypted: TLS 1.3, AES-128-GCM, X25519, each with a
+// handshake of its own. A wrong answer ends the client with status 2.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,12 +22,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openssl/ssl.h>
+
 #include "client.h"
 
 enum { RECEIVE_BYTES = 1 << 18, SEGMENT_BYTES = 1460, BATCH = 64, FROM_ONE_ADDRESS = 1000 };
 
 struct connection {
     int fd, number, step;
+    SSL *tls;
     bool waits_to_write;
     uint64_t unit;
     char text[REQUEST_BYTES];
@@ -41,6 +45,7 @@ struct connection {
 static struct script script;
 static enum phase phase;
 static struct sockaddr_in server = {.sin_family = AF_INET};
+static SSL_CTX *tls_context;
 static int poller;
 static int active;
 static uint64_t units, unit_limit, received, reopened;
@@ -74,6 +79,11 @@ static void open_connection(struct connection *connection) {
     source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + connection->number / FROM_ONE_ADDRESS);
     if (bind(connection->fd, (struct sockaddr *)&source, sizeof source) < 0) fail("bind: %s", strerror(errno));
     if (connect(connection->fd, (struct sockaddr *)&server, sizeof server) < 0) fail("connect: %s", strerror(errno));
+    if (tls_context) {
+        connection->tls = SSL_new(tls_context);
+        SSL_set_fd(connection->tls, connection->fd);
+        if (SSL_connect(connection->tls) != 1) fail("no handshake");
+    }
     fcntl(connection->fd, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
     epoll_ctl(poller, EPOLL_CTL_ADD, connection->fd, &event);
@@ -82,8 +92,30 @@ static void open_connection(struct connection *connection) {
 
 static void reopen(struct connection *connection) {
     reopened += phase == WORK;
+    SSL_free(connection->tls);
+    connection->tls = NULL;
     close(connection->fd);
     open_connection(connection);
+}
+
+// What a call of TLS did, as recv and send would say it.
+static ssize_t outcome(struct connection *connection, int count) {
+    if (count > 0) return count;
+    switch (SSL_get_error(connection->tls, count)) {
+    case SSL_ERROR_WANT_READ: case SSL_ERROR_WANT_WRITE: errno = EAGAIN; return -1;
+    case SSL_ERROR_ZERO_RETURN: return 0;
+    default: errno = ECONNRESET; return -1;
+    }
+}
+
+static ssize_t receive_bytes(struct connection *connection, char *bytes, size_t room) {
+    if (!connection->tls) return recv(connection->fd, bytes, room, 0);
+    return outcome(connection, SSL_read(connection->tls, bytes, room));
+}
+
+static ssize_t send_bytes(struct connection *connection, const char *bytes, size_t count) {
+    if (!connection->tls) return send(connection->fd, bytes, count, MSG_NOSIGNAL);
+    return outcome(connection, SSL_write(connection->tls, bytes, count));
 }
 
 static void wait_to_write(struct connection *connection, bool waits) {
@@ -123,7 +155,7 @@ static void write_text(struct connection *connection, const struct step *step) {
 // Sends on from `*sent`; false if the socket is full, or was closed.
 static bool send_some(struct connection *connection, const char *bytes, size_t count, size_t *sent) {
     while (*sent < count) {
-        ssize_t done = send(connection->fd, bytes + *sent, count - *sent, MSG_NOSIGNAL);
+        ssize_t done = send_bytes(connection, bytes + *sent, count - *sent);
         if (done < 0 && errno == EAGAIN) { wait_to_write(connection, true); return false; }
         if (done < 0) { send_again(connection, "send"); return false; }
         *sent += done;
@@ -156,17 +188,21 @@ static void next_step(struct connection *connection, bool first) {
     send_on(connection);
 }
 
-static void take_answer(struct connection *connection) {
+// Takes what one call brings; false if nothing, or if the answer is complete.
+static bool take_some(struct connection *connection) {
     const struct step *step = &script.steps[phase][connection->step];
     struct response *response = &connection->response;
-    ssize_t count = recv(connection->fd, scratch, sizeof scratch, 0);
-    if (count < 0 && errno == EAGAIN) return;
-    if (count <= 0) return send_again(connection, "recv");
+    ssize_t count = receive_bytes(connection, scratch, sizeof scratch);
+    if (count < 0 && errno == EAGAIN) return false;
+    if (count <= 0) {
+        send_again(connection, "recv");
+        return false;
+    }
     if (!connection->answered) sample(&firsts, now() - connection->started);
     connection->answered = true;
     received += count;
     size_t taken = response_take(response, step, scratch, count);
-    if (response->state != COMPLETE) return;
+    if (response->state != COMPLETE) return true;
     if (taken != (size_t)count) fail("%zd bytes behind an answer", count - taken);
     const char *fault = response_fault(response, step);
     if (fault) fail("%.*s: %s", (int)strcspn(connection->text, "\r"), connection->text, fault);
@@ -175,6 +211,12 @@ static void take_answer(struct connection *connection) {
     connection->is_reused = true;
     if (response->closes) reopen(connection);
     next_step(connection, false);
+    return false;
+}
+
+// TLS brings a record at a time, and the poller says nothing of those that have been read from the socket.
+static void take_answer(struct connection *connection) {
+    while (take_some(connection) && connection->tls) {}
 }
 
 static void play(enum phase new_phase, struct connection **connections, int count) {
@@ -216,7 +258,14 @@ static void print_outcome(double seconds) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 8) fail("usage: client PORT SCRIPT PATTERN CONNECTIONS SECONDS COUNT HOLD");
+    if (count != 9) fail("usage: client PORT SCRIPT PATTERN CONNECTIONS SECONDS COUNT HOLD TLS");
+    if (atoi(arguments[8])) {
+        tls_context = SSL_CTX_new(TLS_client_method());
+        SSL_CTX_set_min_proto_version(tls_context, TLS1_3_VERSION);
+        SSL_CTX_set_ciphersuites(tls_context, "TLS_AES_128_GCM_SHA256");
+        SSL_CTX_set1_groups_list(tls_context, "X25519");
+        SSL_CTX_set_mode(tls_context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    }
     server.sin_port = htons(atoi(arguments[1]));
     server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     read_pattern(arguments[3]);

@@ -22,6 +22,8 @@ class Server:
     lock_durability = property_durability = None
     #: True if a read may be answered from a cache that was not validated.
     is_stale = False
+    #: True if it speaks HTTPS alone.
+    is_secure = False
     #: Processes end with this signal.
     stop_signal = signal.SIGTERM
 
@@ -85,6 +87,17 @@ class Server:
             self.process.wait()
         if self.process.stdout:
             self.process.stdout.close()
+
+
+def make_certificate(setup):
+    """The files of a certificate for loopback and of its key, the same for all servers of a run."""
+    certificate, key = (os.path.join(setup.disk, name) for name in ("tls-certificate.pem", "tls-key.pem"))
+    if not os.path.exists(certificate):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-keyout", key, "-out", certificate], check=True, stderr=subprocess.DEVNULL)
+        os.chmod(key, 0o600)
+    return certificate, key
 
 
 def free_port():

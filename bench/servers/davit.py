@@ -4,7 +4,7 @@ import functools
 import os
 import subprocess
 
-from .base import Server, output_of
+from .base import Server, make_certificate, output_of
 
 
 class Davit(Server):
@@ -15,6 +15,9 @@ class Davit(Server):
     def start(self):
         command = [self.setup.davit, "serve", self.root, "--host", "127.0.0.1", "--port", str(self.port), "--state-dir",
                    os.path.join(self.state, "davit"), "--log-level", "error"]
+        if self.is_secure:
+            certificate, key = make_certificate(self.setup)
+            command += ["--tls-cert", certificate, "--tls-key", key]
         if self.sync:
             command += ["--sync", self.sync]
         return self.spawn(command)
@@ -42,3 +45,17 @@ class Davit(Server):
     @staticmethod
     def has_sync(setup):
         return "--sync" in output_of(setup.davit, "serve", "--help")
+
+
+class SecureDavit(Davit):
+    is_secure = True
+class Website(Davit):
+    """The example of a static website, which lies beside the command."""
+
+    lock_durability = property_durability = None
+
+    def start(self):
+        website = os.path.join(os.path.dirname(self.setup.davit), "Website")
+        if not os.access(website, os.X_OK):
+            raise RuntimeError(f"no website at {website}; build the product Website first")
+        return self.spawn([website, self.root, str(self.port)])

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from .base import Server, output_of
+from .base import Server, make_certificate, output_of
 
 
 class Nginx(Server):
@@ -13,6 +13,8 @@ class Nginx(Server):
     modules = "/usr/lib/nginx/modules"
     connections = 2048
     cache = ""
+    #: Of the line that says where it listens, and what goes with it.
+    listen, tls = "", ""
 
     def start(self):
         path = self.write("nginx.conf", self.config())
@@ -33,7 +35,8 @@ http {{
     uwsgi_temp_path {self.state}/u; scgi_temp_path {self.state}/s;
     dav_ext_lock_zone zone=locks:64m;
     server {{
-        listen 127.0.0.1:{self.port} backlog=4096;
+        listen 127.0.0.1:{self.port} backlog=4096{self.listen};
+        {self.tls}
         root {self.root};
         location / {{
             dav_methods PUT DELETE MKCOL COPY MOVE; dav_ext_methods PROPFIND OPTIONS LOCK UNLOCK;
@@ -53,6 +56,19 @@ http {{
         return output_of("nginx", "-v").rpartition("/")[2].strip()
 
 
+class SecureNginx(Nginx):
+    """With the key, the version, the cipher and the curve that all have."""
+
+    is_secure = True
+    listen = " ssl"
+
+    @property
+    def tls(self):
+        certificate, key = make_certificate(self.setup)
+        return (f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.3; "
+                "ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256; ssl_ecdh_curve X25519;")
+
+
 class CachingNginx(Nginx):
     """Answers from descriptors and sizes that are up to 60 seconds old."""
 
@@ -65,3 +81,9 @@ class RoomyNginx(Nginx):
     """With a table for as many idle connections; its size is what it costs."""
 
     connections = 12_288
+
+
+class WebsiteNginx(Nginx):
+    """Sends a compressed file that lies beside the plain one."""
+
+    cache = "gzip_static on; gzip_vary on;"

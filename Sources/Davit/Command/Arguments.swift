@@ -53,6 +53,7 @@ package struct Arguments {
         guard let folder else { return .help(.serve) }
         options.folder = folder
         if !hosts.isEmpty { options.hosts = hosts }
+        try options.tls.check()
         if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
             throw .openToEverybody(host: host)
         }
@@ -121,7 +122,7 @@ package struct Arguments {
         }
         guard option.takesValue else {
             if behindSign != nil { throw .unwantedValue(option: name) }
-            options.isReadOnly = true
+            if option == .tlsSelfSigned { options.tls.isSelfSigned = true } else { options.isReadOnly = true }
             return
         }
         let value = try value(of: name, behindSign: behindSign)
@@ -142,7 +143,13 @@ package struct Arguments {
             options.sync = level
         case .record: options.recordingFolder = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
-        case .readOnly: break
+        case .tlsCert: options.tls.certificates.append(value)
+        case .tlsKey: options.tls.keys.append(value)
+        case .tlsClientCA: options.tls.clientAuthorities = value
+        case .tlsClients:
+            guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
+            options.tls.clients = clients
+        case .readOnly, .tlsSelfSigned: break
         }
     }
 
@@ -189,6 +196,11 @@ enum ServeOption: String, CaseIterable {
     case grace = "--grace"
     case record = "--record"
     case sync = "--sync"
+    case tlsCert = "--tls-cert"
+    case tlsKey = "--tls-key"
+    case tlsSelfSigned = "--tls-self-signed"
+    case tlsClientCA = "--tls-client-ca"
+    case tlsClients = "--tls-clients"
 
-    var takesValue: Bool { self != .readOnly }
+    var takesValue: Bool { self != .readOnly && self != .tlsSelfSigned }
 }

@@ -38,6 +38,8 @@ package enum Failure: Error, Hashable, Sendable {
     case cannotReplay(reason: String)
     /// A replay has found something; it is said already.
     case replayDiffers(count: Int)
+    /// A certificate, a key, or a list of authorities; no path where it is not from a file.
+    case certificateNotUsable(String?, reason: String)
     case other(String)
 
     /// What is wrong.
@@ -81,6 +83,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .cannotReplay(let reason): "nothing could be replayed: \(reason)"
         case .replayDiffers(1): "one thing is not as expected"
         case .replayDiffers(let count): "\(count) things are not as expected"
+        case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .other(let reason): reason
         }
     }
@@ -120,6 +123,8 @@ package enum Failure: Error, Hashable, Sendable {
         case .recordingUnreadable, .noRecording:
             "Give files that 'davit serve --record' has written, or their folder."
         case .cannotReplay: "Is the server there? Does it need --user NAME:PASSWORD?"
+        case .certificateNotUsable:
+            "Certificates and keys are files in PEM. See 'davit serve --help', and docs/configuration.md."
         case .replayDiffers, .other: nil
         }
     }

@@ -1,3 +1,5 @@
+internal import DavitCrypto
+
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
     case davit, serve, check, replay
@@ -76,6 +78,13 @@ package enum Help: Hashable, Sendable {
           --user-file FILE        accounts, a line NAME:PASSWORD each; keeps them out of the process list
           --read-only             nothing can be changed
 
+        encryption (TLS 1.2 and 1.3)\(CryptoLibrary.isAvailable ? "" : ": not in this build"):
+          --tls-cert FILE         the server's certificate and those behind it, in PEM; may be repeated, each with
+          --tls-key FILE          its key. A client that asks for a name gets the certificate for it
+          --tls-self-signed       an authority and a certificate of this server's own, kept in the state folder
+          --tls-client-ca FILE    clients need a certificate that one of these authorities has signed
+          --tls-clients WHICH     required, or optional for those who have one (default: required)
+
         what an answered change survives (always the end of the server, however it ends):
           --sync none             the loss of power: a new file may be short or empty then, locks,
                                   properties and names are those of a moment before (default)
@@ -92,8 +101,8 @@ package enum Help: Hashable, Sendable {
           --help                  this text
 
         Without users, davit listens on loopback hosts only, and answers requests only for an IP address,
-        for localhost, and for the host of a --public-url. Passwords are sent in the clear: outside your own
-        machine, put a proxy with TLS in front.
+        for localhost, and for the host of a --public-url. Without TLS, passwords are sent in the clear: outside
+        your own machine, use TLS, or a proxy that has it. SIGHUP makes davit read its certificates again.
 
         """
 }

@@ -13,16 +13,31 @@ struct ServeCommand {
         do throws(ServerError) {
             FileFaults.arm(.start)
             let server = try WebServer(share, configuration: configuration)
+            stopWithTerminal(server)
             let addresses = try server.start()
-            let place = addresses.first.map { "http://\($0.authority)/" } ?? ""
-            let others = addresses.dropFirst().map { " and http://\($0.authority)/" }.joined()
+            let places = addresses.map { "\(configuration.scheme)://\($0.authority)/" }.joined(
+                separator: " and ")
+            if let authority = server.certificateAuthority {
+                StandardStreams.writeError(
+                    "davit: this server's certificate is signed by \(authority.path)\n"
+                        + "       SHA-256 \(authority.fingerprint)\n")
+            }
             // Before anybody can know that the server is there: the crash tests count from here.
             FileFaults.arm(.ready)
-            StandardStreams.writeOutput("davit is ready at \(place)\(others)\n")
+            StandardStreams.writeOutput("davit is ready at \(places)\n")
             ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
             throw Failure(error, folder: options.folder)
+        }
+    }
+
+    /// SIGHUP means two things: from somebody who administers a server, to read its settings again, and from a terminal
+    /// that goes away, that nobody is there any more.
+    private func stopWithTerminal(_ server: WebServer) {
+        guard StandardStreams.hasTerminal else { return }
+        server.onReload { [weak server] in
+            if !StandardStreams.hasTerminal { server?.shutdown() }
         }
     }
 
@@ -42,6 +57,8 @@ struct ServeCommand {
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
         configuration.stopsOnSignals = true
+        configuration.reloadsOnHangUp = true
+        configuration.tls = options.tls.configuration
         return configuration
     }
 
@@ -72,7 +89,7 @@ struct ServeCommand {
 extension Failure {
     /// What a server's refusal means for the person at the command line.
     /// - Parameter folder: the shared one, as it was given.
-    init(_ error: ServerError, folder: String) {
+    package init(_ error: ServerError, folder: String) {
         switch error {
         case .shareNotUsable(let path, .missing): self = .folderMissing(path)
         case .shareNotUsable(let path, .notADirectory): self = .notAFolder(path)
@@ -94,6 +111,8 @@ extension Failure {
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .accountsNeeded(let host):
             self = .other("without users, only this machine is served; \(host) is open to others")
+        case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
+        case .noTLS: self = .other("this davit was built without TLS")
         case .cannotListen(let error): self.init(error)
         }
     }

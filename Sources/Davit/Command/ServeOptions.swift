@@ -29,6 +29,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var users: [User] = []
     package var userFile: String?
     package var isReadOnly = false
+    package var tls = TLSOptions()
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none

@@ -14,12 +14,16 @@ package enum StateFolderName {
     package static func path(
         forShare share: [UInt8], environment: (String) -> String?
     ) throws(Failure) -> String {
+        guard let base = base(environment: environment) else { throw .noStateFolder }
+        return base + "/" + key(forShare: share)
+    }
+
+    /// The user's folder for everything that davit keeps; nil if the user has no place for such things.
+    package static func base(environment: (String) -> String?) -> String? {
         // The XDG Base Directory Specification: relative paths are invalid and ignored.
-        if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") {
-            return base + "/davit/" + key(forShare: share)
-        }
-        guard let home = environment("HOME"), home.hasPrefix("/") else { throw .noStateFolder }
-        return home + "/.local/state/davit/" + key(forShare: share)
+        if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") { return base + "/davit" }
+        guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.local/state/davit"
     }
 
     /// A file name, readable for the people who look there. Different paths have different names, long ones as

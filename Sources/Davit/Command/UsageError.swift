@@ -14,6 +14,13 @@ package enum UsageError: Error, Hashable, Sendable {
     case badPublicURL(String)
     case badLogLevel(String)
     case badSyncLevel(String)
+    /// This build has no TLS.
+    case noTLS(option: String)
+    case certificatesAndKeys(certificates: Int, keys: Int)
+    /// The option says something about TLS, and nothing turns TLS on.
+    case optionNeedsCertificate(String)
+    case badTLSClients(String)
+    case clientsWithoutAuthority
     /// Others can reach the host, and there are no users.
     case openToEverybody(host: String)
 
@@ -35,6 +42,12 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
+        case .noTLS(let option): "\(option) needs TLS, and this davit was built without it"
+        case .certificatesAndKeys(let certificates, let keys):
+            "each --tls-cert needs its --tls-key; there are \(certificates) and \(keys)"
+        case .optionNeedsCertificate(let option): "\(option) needs a certificate of the server"
+        case .badTLSClients(let value): "--tls-clients is optional or required, not '\(value)'"
+        case .clientsWithoutAuthority: "--tls-clients needs --tls-client-ca"
         case .openToEverybody(let host):
             "without users, everybody who can reach \(host) could read and change the folder"
         }
@@ -56,6 +69,10 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
+        case .noTLS: "Build it with the package trait TLS, or put a proxy with TLS in front."
+        case .certificatesAndKeys: "Both may be one file: --tls-cert server.pem --tls-key server.pem"
+        case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
+        case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."
         case .badSyncLevel: "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
             "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"

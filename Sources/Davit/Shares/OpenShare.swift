@@ -66,6 +66,7 @@ final class OpenShare: Resident {
             var settings = ShareConfiguration()
             settings.isReadOnly = configuration.isReadOnly
             settings.publicHosts = environment.publicHosts
+            settings.hiddenPaths = environment.hiddenPaths
             let log = environment.log
             let share = Share(
                 resources: resources, state: try ShareState(store: store), work: environment.work,

@@ -1,6 +1,14 @@
 #if TLS
 internal import COpenSSL
 
+extension CertificateMaker {
+    /// Whether a certificate can be made for this name.
+    package static func isName(_ text: String) -> Bool { HostList.isName(text) }
+
+    /// Whether a certificate can be made for this address.
+    package static func isAddress(_ text: String) -> Bool { HostList.isAddress(text) }
+}
+
 /// The hosts of a certificate, checked: what is in here has no character that OpenSSL's text form of extensions
 /// gives a meaning to.
 struct HostList {
@@ -25,7 +33,7 @@ struct HostList {
 
     /// Letters, digits, hyphens, and underscores, which names in Windows networks have (RFC 1123 §2.1). `*` only
     /// as the whole first label, in front of two others at least, as clients want it (RFC 6125 §7.2).
-    private static func isName(_ name: String) -> Bool {
+    static func isName(_ name: String) -> Bool {
         guard 1...253 ~= name.utf8.count else { return false }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         for (index, label) in labels.enumerated() {
@@ -47,7 +55,7 @@ struct HostList {
         }
     }
 
-    private static func isAddress(_ address: String) -> Bool {
+    static func isAddress(_ address: String) -> Bool {
         let isPlain = address.utf8.allSatisfy {
             switch $0 {
             case 48...57, 65...70, 97...102, UInt8(ascii: "."), UInt8(ascii: ":"): true

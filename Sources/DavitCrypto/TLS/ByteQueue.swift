@@ -66,8 +66,13 @@
     private mutating func reserve(_ needed: Int) -> UnsafeMutableRawPointer {
         if let storage = unsafe storage, capacity - end >= needed { return unsafe storage + end }
         let held = count
-        let size = max(
-            held + needed, capacity - start >= needed ? capacity : capacity * 2, Self.leastCapacity)
+        if let storage = unsafe storage, capacity - held >= needed {
+            unsafe storage.copyMemory(from: storage + start, byteCount: held)
+            start = 0
+            end = held
+            return unsafe storage + held
+        }
+        let size = max(held + needed, capacity * 2, Self.leastCapacity)
         let moved = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
         if let storage = unsafe storage {
             unsafe moved.copyMemory(from: storage + start, byteCount: held)

@@ -91,6 +91,9 @@ package import DavitHTTP
         pipe.output.releaseMemory()
     }
 
+    /// Whether something of what came has not been read. It may be less than a record.
+    package var hasInput: Bool { unsafe !pipe.input.isEmpty || SSL_pending(handle) > 0 }
+
     // MARK: Plain bytes
 
     /// Goes on with the handshake as far as the input allows. May take 250 µs with an RSA key.

@@ -144,22 +144,24 @@ extension Share {
         let bytes = Array(tag.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
         if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
-        return try? context.path(at: destination.rawPath)
+        return try? self.path(at: destination.rawPath, in: context)
+    }
+
+    /// The resource of this share that a path of the server names.
+    /// - Returns: nil for a path outside the share, also where that has another mount inside.
+    /// - Throws: 400 for a path no resource can have.
+    func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
+        guard let path = try context.path(at: rawPath) else { return nil }
+        return configuration.hiddenPaths.contains { $0.contains(path) } ? nil : path
     }
 
     /// True if `authority` is the host this request was sent to, or one of the configured public names.
-    /// Schemes and their default ports are not told apart: a proxy that ends TLS changes both.
     func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
         guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
             return true
         }
-        guard let own = HostField(parsing: own.span), own.host == other.host else { return false }
-        return Self.portThatCounts(own) == Self.portThatCounts(other)
-    }
-
-    private static func portThatCounts(_ field: HostField) -> UInt16? {
-        field.port == 80 || field.port == 443 ? nil : field.port
+        return HostField(parsing: own.span)?.isSameServer(as: other) ?? false
     }
 }

@@ -34,19 +34,27 @@ struct GetMethod: Sendable {
     private func response(
         _ context: RequestContext, _ resource: OpenResource
     ) throws(WebDAVError) -> HTTPResponse? {
-        let (head, modified) = (resource.content?.head, resource.info.modified)
+        guard let content = resource.content else { return try unshown(context, resource.info) }
+        if context.endsInSlash { throw WebDAVError(.notFound) }
+        let response = HTTPResponse.stored(
+            content.file, content.head, for: context.request, now: context.now)
+        if response.status == .preconditionFailed { throw WebDAVError(.preconditionFailed) }
+        return response
+    }
+
+    /// What the conditions of the request make of a collection.
+    private func unshown(
+        _ context: RequestContext, _ info: ResourceInfo
+    ) throws(WebDAVError) -> HTTPResponse? {
         let outcome = Preconditions.evaluate(
-            context.request, current: (tag: head?.tag, modified: modified), now: context.now)
+            context.request, current: (tag: nil, modified: info.modified), now: context.now)
         switch outcome {
         case .failed: throw WebDAVError(.preconditionFailed)
         // The page shows its members, and the time of a collection says nothing about theirs (RFC 9110 §13.1.3).
-        case .notModified where head == nil && !context.request.contains(.ifNoneMatch): break
-        case .notModified: return HTTPResponse(.notModified, fields: head?.notModified ?? HTTPFields())
-        case .proceed: break
+        case .notModified where !context.request.contains(.ifNoneMatch): return nil
+        case .notModified: return HTTPResponse(.notModified)
+        case .proceed: return nil
         }
-        guard let content = resource.content else { return nil }
-        if context.endsInSlash { throw WebDAVError(.notFound) }
-        return contentResponse(context, content, resource.info)
     }
 
     private func checkIf(_ context: RequestContext, _ info: ResourceInfo) async throws(WebDAVError) {
@@ -77,43 +85,5 @@ struct GetMethod: Sendable {
         var response = HTTPResponse(.ok)
         response.fields.append(.lastModified, HTTPDate.imf(info.modified))
         return response
-    }
-
-    private func contentResponse(
-        _ context: RequestContext, _ content: OpenContent, _ info: ResourceInfo
-    ) -> HTTPResponse {
-        let (request, file, head) = (context.request, content.file, content.head)
-        let isPartial = Preconditions.rangeApplies(
-            request, tag: head.tag, modified: info.modified, now: context.now)
-        switch isPartial ? ByteRanges.resolve(request, length: file.length) : .whole {
-        case .whole:
-            return HTTPResponse(
-                .ok, fields: head.fields, body: .file(file, offset: 0, length: file.length))
-        case .single(let range):
-            var response = HTTPResponse(
-                .partialContent, fields: head.fields,
-                body: .file(file, offset: range.offset, length: range.length))
-            response.fields.append(.contentRange, ByteRanges.contentRange(range, of: file.length))
-            return response
-        case .multiple(let ranges):
-            var response = HTTPResponse(.partialContent, fields: head.fieldsWithoutType(info))
-            let boundary = Self.randomBoundary()
-            response.fields.append(.contentType, ByteRanges.multipartContentType(boundary: boundary))
-            let segments = ByteRanges.multipart(
-                ranges: ranges, length: file.length, contentType: Array(head.type.description.utf8),
-                boundary: boundary)
-            response.body = .segments(file, segments)
-            return response
-        case .unsatisfiable:
-            var response = HTTPResponse(.rangeNotSatisfiable, fields: head.fieldsWithoutType(info))
-            response.fields.append(.contentRange, ByteRanges.unsatisfiedContentRange(of: file.length))
-            return response
-        }
-    }
-
-    /// Hex digits nobody can know in advance, so that no stored content holds them (RFC 2046 §5.1.1).
-    private static func randomBoundary() -> [UInt8] {
-        let number = UInt64.random(in: .min ... .max)
-        return Array(("davit-" + String(number, radix: 16)).utf8)
     }
 }

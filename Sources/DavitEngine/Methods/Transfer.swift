@@ -20,7 +20,7 @@ struct Transfer: Sendable {
         // A query is no part of a resource's name here: what it asks for cannot be made.
         if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
         let path: ResourcePath?
-        do throws(HTTPError) { path = try context.path(at: parsed.rawPath) } catch {
+        do throws(HTTPError) { path = try share.path(at: parsed.rawPath, in: context) } catch {
             throw WebDAVError(error.status)
         }
         // §9.8.5: what is outside the share is another URL namespace, which another handler serves.

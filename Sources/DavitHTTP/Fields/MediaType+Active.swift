@@ -9,6 +9,12 @@ extension MediaType {
         }
     }
 
+    /// The same for a value of Content-Type, in any case.
+    public static func isActive(_ type: borrowing Span<UInt8>) -> Bool {
+        for active in activeTypes where type.startsIgnoringCase(with: active) { return true }
+        return false
+    }
+
     private static let activeTypes: [StaticString] = [
         "text/html", "application/xhtml+xml", "image/svg+xml", "text/xml", "application/xml",
     ]

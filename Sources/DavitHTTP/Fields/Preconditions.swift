@@ -17,24 +17,64 @@ public enum Preconditions {
     /// - Parameters:
     ///   - current: tag and time of the current representation; nil if nothing is mapped. A collection
     ///     exists without a tag.
+    ///   - comparesForms: the content is also sent in a coding, under a tag of its own
+    ///     (``EntityTag/coded(as:)``). Either tag then stands for both forms: for who asks whether the
+    ///     content has changed, not for who wants to go on with the bytes of one form.
     ///   - now: the instant of the request, for the century of RFC 850 dates.
     public static func evaluate(
-        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?, now: Timestamp
+        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,
+        comparesForms: Bool = false, now: Timestamp
+    ) -> PreconditionOutcome {
+        let version = Version(
+            exists: current != nil, tag: current?.tag, modified: current?.modified,
+            comparesForms: comparesForms)
+        return evaluate(request, version, now: now)
+    }
+
+    /// The same for a representation that may have a tag, a time, or both.
+    /// - Parameter exists: false if nothing is mapped.
+    package static func evaluate(
+        _ request: HTTPRequest, exists: Bool = true, tag: EntityTag?, modified: Timestamp?, now: Timestamp
+    ) -> PreconditionOutcome {
+        let version = Version(exists: exists, tag: tag, modified: modified, comparesForms: false)
+        return evaluate(request, version, now: now)
+    }
+
+    /// Whether the request has any of the fields.
+    package static func stand(in request: HTTPRequest) -> Bool {
+        request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince) || request.contains(.ifMatch)
+            || request.contains(.ifUnmodifiedSince)
+    }
+
+    /// What conditions are compared with.
+    private struct Version {
+        let exists: Bool
+        let tag: EntityTag?
+        let modified: Timestamp?
+        let comparesForms: Bool
+    }
+
+    private static func evaluate(
+        _ request: HTTPRequest, _ current: Version, now: Timestamp
     ) -> PreconditionOutcome {
         switch request.method {
         case .options, .trace, .connect: return .proceed  // §13.2.1: they select no representation
         default: break
         }
         if request.contains(.ifMatch) {
-            guard ifMatchHolds(request, current: current) else { return .failed }
-        } else if let date = date(of: .ifUnmodifiedSince, in: request, now: now), let current {
-            guard current.modified.seconds <= date.seconds else { return .failed }
+            guard ifMatchHolds(request, current) else { return .failed }
+        } else if let modified = current.modified,
+            let date = date(of: .ifUnmodifiedSince, in: request, now: now)
+        {
+            guard modified.seconds <= date.seconds else { return .failed }
         }
         let isReading = request.method == .get || request.method == .head
         if request.contains(.ifNoneMatch) {
-            if !ifNoneMatchHolds(request, current: current) { return isReading ? .notModified : .failed }
-        } else if isReading, let current, let date = date(of: .ifModifiedSince, in: request, now: now) {
-            if current.modified.seconds <= date.seconds { return .notModified }
+            if !ifNoneMatchHolds(request, current) { return isReading ? .notModified : .failed }
+        } else if isReading, let modified = current.modified,
+            let date = date(of: .ifModifiedSince, in: request, now: now)
+        {
+            if modified.seconds <= date.seconds { return .notModified }
         }
         return .proceed
     }
@@ -60,30 +100,28 @@ public enum Preconditions {
     }
 
     /// §13.1.1, strong comparison.
-    private static func ifMatchHolds(
-        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?
-    ) -> Bool {
-        guard let current else { return false }
+    private static func ifMatchHolds(_ request: HTTPRequest, _ current: Version) -> Bool {
+        guard current.exists else { return false }
         switch list(of: .ifMatch, in: request) {
         case nil: return false
         case .any: return true
         case .tags(let tags):
             guard let tag = current.tag else { return false }
+            if current.comparesForms { return tags.contains { $0.plain.matchesStrongly(tag.plain) } }
             return tags.contains { $0.matchesStrongly(tag) }
         }
     }
 
     /// §13.1.2, weak comparison.
-    private static func ifNoneMatchHolds(
-        _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?
-    ) -> Bool {
-        guard let current else { return true }
+    private static func ifNoneMatchHolds(_ request: HTTPRequest, _ current: Version) -> Bool {
+        guard current.exists else { return true }
         if let tag = current.tag, isOnly(tag, in: .ifNoneMatch, of: request) { return false }
         switch list(of: .ifNoneMatch, in: request) {
         case nil: return true
         case .any: return false
         case .tags(let tags):
             guard let tag = current.tag else { return true }
+            if current.comparesForms { return !tags.contains { $0.plain.matchesWeakly(tag.plain) } }
             return !tags.contains { $0.matchesWeakly(tag) }
         }
     }

@@ -34,6 +34,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
         var isSecure = false
+        var clientCertificate: ClientCertificate?
         var peerAddress = ""
         var hostKind: HostField.Kind?
         var framing = BodyFraming.none
@@ -69,6 +70,12 @@ public final class HTTPRequest: @unchecked Sendable {
     public package(set) var isSecure: Bool {
         get { values.isSecure }
         set { values.isSecure = newValue }
+    }
+    /// What the client has shown in the handshake of TLS: valid, and signed by an authority that the server trusts for
+    /// clients. Nil without one.
+    public package(set) var clientCertificate: ClientCertificate? {
+        get { values.clientCertificate }
+        set { values.clientCertificate = newValue }
     }
     /// Numeric address of the peer, without port; "" in tests without a socket.
     public package(set) var peerAddress: String {

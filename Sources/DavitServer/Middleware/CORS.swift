@@ -23,7 +23,7 @@ public struct CORS: Middleware {
         "DAV", "ETag", "Lock-Token", "Content-Range", "Last-Modified", "Location",
     ]
 
-    private let origins: Set<[UInt8]>
+    package let origins: Set<[UInt8]>
     private let preflightFields: HTTPFields
     private let exposedFields: String
 

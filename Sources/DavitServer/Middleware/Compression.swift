@@ -14,13 +14,16 @@ internal import DavitZlib
 /// Do not put it before pages that show both a secret and what their address says: their length then tells of the
 /// secret (BREACH).
 public struct Compression: Middleware {
+    /// Below it there is nothing to gain: so much fits into a packet.
+    public static let defaultThresholdBytes = 1024
+
     private let thresholdBytes: Int
     private let level: Int
 
     /// - Parameters:
-    ///   - thresholdBytes: shorter content is sent as it is; below a packet there is nothing to gain.
+    ///   - thresholdBytes: shorter content is sent as it is.
     ///   - level: 1, the fastest, to 9; see ``DavitZlib/Deflater``. 1 makes XML and HTML some 9 times smaller.
-    public init(thresholdBytes: Int = 1024, level: Int = 1) {
+    public init(thresholdBytes: Int = defaultThresholdBytes, level: Int = 1) {
         self.thresholdBytes = thresholdBytes
         self.level = level
     }
@@ -33,7 +36,7 @@ public struct Compression: Middleware {
         next.respondAtOnce(to: request).map { encode($0, for: request) }
     }
 
-    private func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+    package func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
         if response.status == .notModified { return unmodified(response, for: request) }
         guard isCodable(response) else { return response }
         var response = response
@@ -93,12 +96,6 @@ public struct Compression: Middleware {
 }
 
 extension HTTPFields {
-    fileprivate var entityTag: EntityTag? {
-        var tag: EntityTag?
-        forEachValue(of: .etag) { tag = EntityTag.parse($0) }
-        return tag
-    }
-
     fileprivate mutating func weakenEntityTag() {
         guard let tag = entityTag, !tag.isWeak else { return }
         remove(.etag)

@@ -25,7 +25,7 @@ extension HTTPResponse {
     public func cacheAge(_ seconds: Int) -> HTTPResponse {
         var response = self
         response.fields.remove(.cacheControl)
-        response.fields.append(.cacheControl, seconds > 0 ? "max-age=\(seconds)" : "no-cache")
+        response.fields.appendCacheAge(seconds)
         return response
     }
 

@@ -19,8 +19,10 @@ struct Mount: ScannedRoute {
         segmentCount = prefix.segments.count
     }
 
-    func made(in environment: ServerEnvironment) throws -> Mount {
-        Mount(prefix: prefix, mountable, handler: try mountable.handler(in: environment))
+    /// - Parameter others: the prefixes of the mounts that are asked before.
+    func made(in environment: ServerEnvironment, behind others: [ResourcePath]) throws -> Mount {
+        let environment = environment.below(prefix, hiding: others)
+        return Mount(prefix: prefix, mountable, handler: try mountable.handler(in: environment))
     }
 
     var method: HTTPMethod? { nil }
@@ -28,7 +30,7 @@ struct Mount: ScannedRoute {
     func answer(to subject: inout RouteSubject) -> RouteAnswer? {
         guard prefix.contains(subject.key.path) else { return nil }
         let (handler, segmentCount) = (handler, segmentCount)
-        return RouteAnswer { request in
+        return RouteAnswer(isMounted: true) { request in
             let place = request.enterMount(segments: segmentCount)
             // For the access log, and for whatever wraps the router.
             defer { request.leaveMount(place) }

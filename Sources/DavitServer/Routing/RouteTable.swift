@@ -59,10 +59,27 @@ struct RouteTable: Sendable {
     /// Makes handlers of all values that are mounted.
     mutating func make(in environment: ServerEnvironment) throws {
         for index in scanned.indices {
-            guard let mount = try scanned[index].mount?.made(in: environment) else { continue }
+            let others = scanned[..<index].compactMap(\.mount?.prefix)
+            guard let mount = try scanned[index].mount?.made(in: environment, behind: others) else {
+                continue
+            }
             scanned[index].route = mount
             scanned[index].mount = mount
+            if let path = firstHidden(by: mount.prefix, before: scanned[index].order) {
+                environment.log(
+                    .warning, "a mount hides what was added before it",
+                    ["mount": mount.prefix.description, "hidden": path.description])
+            }
         }
+    }
+
+    /// A path that had a route before a mount was added there or above: that route is never asked again.
+    private func firstHidden(by prefix: ResourcePath, before order: Int) -> ResourcePath? {
+        let mounts = scanned.compactMap { $0.order < order ? $0.mount?.prefix : nil }
+        let paths = exact.compactMap { key, routes in
+            routes.contains { $0.order < order } ? key.path : nil
+        }
+        return (mounts + paths).filter { prefix.contains($0) }.min { $0.description < $1.description }
     }
 
     /// What answers the request; nil if no route does.

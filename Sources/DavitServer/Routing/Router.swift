@@ -13,6 +13,9 @@ public import DavitHTTP
 /// The route added last is asked first. Without a route for the path the answer is 404, without one for the method
 /// there 405 with `Allow`, and 501 if the method has no route anywhere. OPTIONS is answered from the table.
 ///
+/// A response to GET that has an entity tag or Last-Modified is sent as the conditions of the request want it: see
+/// ``DavitHTTP/HTTPResponse/entityTag(_:isWeak:)``.
+///
 /// An action that throws `HTTPError` answers with its status and reason. Any other error becomes 500 with a request id
 /// and nothing else; the error goes to `report` together with that id.
 public struct Router: Handler {
@@ -105,7 +108,8 @@ public struct Router: Handler {
     /// The one place where the error of an action gets its status.
     private func run(_ answer: RouteAnswer, _ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do {
-            return try await answer.respond(request)
+            let response = try await answer.respond(request)
+            return answer.isMounted ? response : response.conditional(for: request)
         } catch let error as HTTPError {
             if error.isDisconnected { throw error }
             return .error(error.status, error.reason, for: request)

@@ -121,6 +121,9 @@ public struct Routes {
     /// Gives everything at and below `prefix` to something else, whatever the method: a handler, or a value that a
     /// server makes one of. Only a server can: a router on its own answers 500 below such a value.
     ///
+    /// Routes and mounts for paths there that were added before are never asked again, of which a server warns in its log:
+    /// mount at `/` first, and then what is beside it.
+    ///
     /// The handler sees the path below the prefix; ``DavitHTTP/HTTPRequest/mountPath`` has the prefix as sent.
     /// - Parameter optionsFields: stand on answers to OPTIONS for `*` and for all paths above the prefix, beside what
     ///   is announced by itself (``Mountable/announcedFields``).

@@ -6,8 +6,13 @@ internal import Synchronization
 /// Closures that go in here have no capture list: with one, they would not stay on the executor of their caller.
 struct RouteAnswer {
     let respond: (HTTPRequest) async throws -> HTTPResponse
+    /// Whoever answers has looked at the conditions of the request.
+    let isMounted: Bool
 
-    init(_ respond: @escaping (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
+    init(isMounted: Bool = false, _ respond: @escaping (HTTPRequest) async throws -> HTTPResponse) {
+        self.respond = respond
+        self.isMounted = isMounted
+    }
 }
 
 /// A route that has to be asked, because its path is not one text.

@@ -1,4 +1,4 @@
-internal import DavitHTTP
+public import DavitHTTP
 internal import Synchronization
 
 /// What a server lends to the handlers that are mounted in it.
@@ -18,6 +18,9 @@ public struct ServerEnvironment: Sendable {
     /// Has work that may block run on another thread, and returns at once: false, and it is not run, when too much waits
     /// already or the server ends.
     public let background: @Sendable (@escaping @Sendable () -> Void) -> Bool
+    /// Where other mounts answer instead, below the prefix: what a handler has there can never be asked for. It should
+    /// not put anything there either.
+    public private(set) var hiddenPaths: [ResourcePath] = []
     private let residents = ResidentList()
 
     /// - Parameter log: must not block for long; nothing is logged unless given.
@@ -30,6 +33,14 @@ public struct ServerEnvironment: Sendable {
         self.publicHosts = publicHosts
         self.background = background
         self.log = log
+    }
+
+    /// The same for what is mounted below a prefix.
+    /// - Parameter others: what is mounted below that and asked before, as paths from where `prefix` begins.
+    func below(_ prefix: ResourcePath, hiding others: [ResourcePath]) -> ServerEnvironment {
+        var environment = self
+        environment.hiddenPaths = (hiddenPaths + others).compactMap { $0.rebased(from: prefix, to: .root) }
+        return environment
     }
 
     /// Keeps `resident` as long as the server, and tells it how that lives.

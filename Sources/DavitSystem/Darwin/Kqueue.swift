@@ -36,10 +36,16 @@ internal import Darwin
     }
 
     package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
+        try report(numbers, EventToken.signal)
+    }
+
+    package func watchHangUp() throws(SystemError) { try report([SIGHUP], EventToken.hangUp) }
+
+    private func report(_ numbers: [Int32], _ token: UInt64) throws(SystemError) {
         for number in numbers {
             // EVFILT_SIGNAL reports next to the disposition, so that the default one must go.
             unsafe signal(number, SIG_IGN)
-            try change(UInt(number), EVFILT_SIGNAL, EV_ADD | EV_CLEAR, EventToken.signal)
+            try change(UInt(number), EVFILT_SIGNAL, EV_ADD | EV_CLEAR, token)
         }
     }
 

@@ -8,7 +8,7 @@ internal import Musl
 
 /// Readiness through epoll(7), edge-triggered.
 ///
-/// The event memory and `signals` belong to the thread that waits; the descriptors never change. That makes
+/// The event memory, `signals` and `hangUps` belong to the thread that waits; the descriptors never change. That makes
 /// the unchecked conformance true.
 @safe package final class Epoll: EventQueue, @unchecked Sendable {
     private static let batch = 256
@@ -16,6 +16,7 @@ internal import Musl
     private let queue: FileDescriptor
     private let waker: FileDescriptor
     private var signals: FileDescriptor?
+    private var hangUps: FileDescriptor?
     private let events: UnsafeMutablePointer<epoll_event>
 
     package init() throws(SystemError) {
@@ -44,13 +45,16 @@ internal import Musl
     }
 
     package func watchSignals(_ numbers: [Int32]) throws(SystemError) {
-        var set = Signals.block(numbers)
-        let descriptor = FileDescriptor(
-            owning: try checked("signalfd") {
-                unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-            })
+        let descriptor = try SignalPipe.watch(numbers)
         try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.signal)
         signals = consume descriptor
+    }
+
+    package func watchHangUp() throws(SystemError) {
+        let descriptor = try HangUpCounter.watch()
+        // Edge-triggered: each signal is a new event for every queue, so that the counter need not be read.
+        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.hangUp)
+        hangUps = consume descriptor
     }
 
     package func wait(milliseconds: Int32) -> Int {

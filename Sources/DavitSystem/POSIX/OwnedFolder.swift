@@ -51,7 +51,8 @@ public final class OwnedFolder: Sendable {
         return unsafe String(cString: resolved)
     }
 
-    private static func makeFolders(_ path: String) throws(SystemError) {
+    /// Makes a folder (mode 0700) and what is missing above it.
+    package static func makeFolders(_ path: String) throws(SystemError) {
         var ends = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }
         ends.append(path.endIndex)
         var refusal: Int32?

@@ -17,6 +17,13 @@ extension Socket {
         return count == 0 ? .ended : outcome(of: code, "recv")
     }
 
+    /// Looks at the first byte that waits, and leaves it there.
+    package static func peek(_ socket: Int32, _ byte: inout UInt8) -> Outcome {
+        let (count, code) = uninterrupted { unsafe recv(socket, &byte, 1, peekFlag) }
+        if count > 0 { return .bytes(count) }
+        return count == 0 ? .ended : outcome(of: code, "recv")
+    }
+
     /// Sends as much as there is room for.
     /// - Parameter isFollowed: more is sent at once, so that a packet need not go out for this alone.
     package static func send(
@@ -71,6 +78,14 @@ extension Socket {
     private static func outcome(of code: Int32, _ call: SystemError.StaticName) -> Outcome {
         code == EAGAIN || code == EWOULDBLOCK
             ? .wouldBlock : .failed(SystemError(errno: code, call: call))
+    }
+
+    private static var peekFlag: Int32 {
+        #if canImport(Darwin)
+        MSG_PEEK
+        #else
+        DAVIT_MSG_PEEK
+        #endif
     }
 
     private static func flags(_ isFollowed: Bool) -> Int32 {

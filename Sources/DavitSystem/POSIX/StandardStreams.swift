@@ -12,6 +12,9 @@ public enum StandardStreams {
 
     public static func writeError(_ text: String) { write(text, to: 2) }
 
+    /// Whether somebody sits, or still sits, at the terminal that standard input is.
+    public static var hasTerminal: Bool { isatty(0) == 1 }
+
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

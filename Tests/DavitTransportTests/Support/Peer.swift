@@ -1,30 +1,89 @@
 import DavitSystem
+import DavitTesting
 import DavitTransport
 
-/// A client that sends bytes as given, and reads responses. Its calls block.
+/// A client that sends bytes as given, and reads responses; over TLS if the tests run so. Its calls block.
 final class Peer {
-    enum Failure: Error {
+    enum Failure: Error, Equatable {
         case closed, malformed
+        /// The connection ended without the words for it.
+        case truncated
+        case handshake(String)
         case failed(SystemError)
     }
 
     private let socket: FileDescriptor
+    #if TLS
+    let tls: TLSTestClient?
+    /// Ciphertext is sent in calls of one byte.
+    private let isBytewise: Bool
+    #endif
     private var received: [UInt8] = []
     /// How many of the received bytes have been taken.
     private var used = 0
 
-    init(_ address: BoundAddress, receiveBuffer: Int32? = nil) throws {
+    /// - Parameter secured: nil for whatever the server speaks when it says nothing else.
+    init(_ address: BoundAddress, receiveBuffer: Int32? = nil, secured: Bool? = nil) throws {
         let target =
             address.host.contains(":")
             ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
         socket = try Socket.connect(to: target)
         try Socket.setTimeout(socket.rawValue, seconds: 60)
         try Socket.setBufferSizes(socket.rawValue, receive: receiveBuffer, send: nil)
+        #if TLS
+        isBytewise = false
+        tls = secured ?? Wire.isSecure ? try TLSTestClient() : nil
+        try shakeHands()
+        #endif
     }
+
+    #if TLS
+    /// With what the client asks for and shows.
+    init(_ address: BoundAddress, _ options: TLSTestClient.Options, bytewise: Bool = false) throws {
+        isBytewise = bytewise
+        socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
+        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        tls = try TLSTestClient(options)
+        try shakeHands()
+    }
+
+    private func shakeHands() throws {
+        guard let tls else { return }
+        while true {
+            let state = tls.handshake()
+            try sendCipher(tls.takeOutput())
+            switch state {
+            case .done: return
+            case .failed(let reason): throw Failure.handshake(reason)
+            case .needsInput:
+                guard let bytes = try receiveRaw() else { throw Failure.closed }
+                tls.receive(bytes)
+            }
+        }
+    }
+    #endif
+
+    #if TLS
+    private func sendCipher(_ bytes: [UInt8]) throws {
+        guard isBytewise else { return try sendRaw(bytes) }
+        for byte in bytes { try sendRaw([byte]) }
+    }
+    #endif
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) throws {
+        #if TLS
+        if let tls {
+            tls.write(bytes)
+            return try sendCipher(tls.takeOutput())
+        }
+        #endif
+        try sendRaw(bytes)
+    }
+
+    /// Past TLS.
+    func sendRaw(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
             let outcome = unsafe bytes.withUnsafeBytes {
@@ -48,7 +107,15 @@ final class Peer {
     /// Makes the end of this object a reset of the connection.
     func resetOnClose() throws { try Socket.setReset(socket.rawValue) }
 
-    func shutDownWriting() { Socket.shutDownWriting(socket.rawValue) }
+    func shutDownWriting() {
+        #if TLS
+        if let tls {
+            tls.closeNotify()
+            try? sendRaw(tls.takeOutput())
+        }
+        #endif
+        Socket.shutDownWriting(socket.rawValue)
+    }
 
     /// Reads one response.
     func response(toHead isHead: Bool = false) throws -> Response {
@@ -107,15 +174,40 @@ final class Peer {
     private func receive() throws -> Bool {
         received.removeFirst(used)
         used = 0
+        #if TLS
+        if let tls { return try receive(through: tls) }
+        #endif
+        guard let bytes = try receiveRaw() else { return false }
+        received += bytes
+        return true
+    }
+
+    #if TLS
+    private func receive(through tls: TLSTestClient) throws -> Bool {
+        while true {
+            let (bytes, state) = tls.read()
+            received += bytes
+            if !bytes.isEmpty { return true }
+            switch state {
+            case .done: return false
+            case .failed(let reason): throw Failure.handshake(reason)
+            case .needsInput:
+                guard let bytes = try receiveRaw() else { throw Failure.truncated }
+                tls.receive(bytes)
+            }
+        }
+    }
+    #endif
+
+    /// Nil at the end.
+    func receiveRaw() throws -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         let outcome = unsafe piece.withUnsafeMutableBytes {
             unsafe Socket.receive(socket.rawValue, into: $0)
         }
         switch outcome {
-        case .bytes(let count):
-            received += piece[..<count]
-            return true
-        case .ended: return false
+        case .bytes(let count): return Array(piece[..<count])
+        case .ended: return nil
         case .wouldBlock, .failed: throw failure(outcome)
         }
     }

@@ -22,6 +22,9 @@ final class TestServer {
         configuration.loops = 1
         configuration.grace = .zero
         configuration.observer = { continuation.yield($0) }
+        #if TLS
+        if Wire.isSecure { configuration.tls = try Wire.context() }
+        #endif
         configure(&configuration)
         server = HTTPServer(
             configuration: configuration, handler: ClosureHandler(body: handler, atOnce: atOnce),
@@ -31,8 +34,8 @@ final class TestServer {
 
     deinit { server.shutdown() }
 
-    func connect(receiveBuffer: Int32? = nil) throws -> Peer {
-        try Peer(addresses[0], receiveBuffer: receiveBuffer)
+    func connect(receiveBuffer: Int32? = nil, secured: Bool? = nil) throws -> Peer {
+        try Peer(addresses[0], receiveBuffer: receiveBuffer, secured: secured)
     }
 
     /// Waits until something happened.

@@ -1,31 +1,35 @@
 #if TLS
-import COpenSSL
-import DavitCrypto
-import DavitHTTP
-import Testing
+internal import COpenSSL
+package import DavitCrypto
+package import DavitHTTP
 
 /// What OpenSSL has made; it makes nothing only where a test is wrong.
-func made(_ pointer: OpaquePointer?) throws -> OpaquePointer {
+package func made(_ pointer: OpaquePointer?) throws -> OpaquePointer {
     guard let pointer = unsafe pointer else { throw CryptoError(call: "made", reason: "nothing was made") }
     return unsafe pointer
 }
 
+/// What a call of OpenSSL has said; it fails only where a test is wrong.
+package func require(_ isTrue: Bool) throws {
+    guard isTrue else { throw CryptoError(call: "require", reason: "a call failed") }
+}
+
 /// Certificates that the server's own maker does not make: of clients, with RSA keys, and wrong ones.
-struct TestCertificate {
-    enum Kind {
+package struct TestCertificate {
+    package enum Kind {
         case p256
         case rsa(bits: Int32)
     }
 
-    let chain: [UInt8]
-    let key: [UInt8]
+    package let chain: [UInt8]
+    package let key: [UInt8]
 
-    init(chain: [UInt8], key: [UInt8]) {
+    package init(chain: [UInt8], key: [UInt8]) {
         self.chain = chain
         self.key = key
     }
 
-    init(_ pair: CertificateMaker.Pair) throws {
+    package init(_ pair: CertificateMaker.Pair) throws {
         self.init(chain: try pair.certificate.pem(), key: try pair.key.pem())
     }
 
@@ -35,7 +39,7 @@ struct TestCertificate {
     ///   - extensions: in OpenSSL's text form.
     ///   - issuer: nil for one that signs itself.
     ///   - seconds: when it ends, from now.
-    static func make(
+    package static func make(
         _ name: String, kind: Kind = .p256, extensions: [(Int32, String)] = [],
         issuer: TestCertificate? = nil, seconds: Int = 86_400
     ) throws -> TestCertificate {
@@ -64,14 +68,14 @@ struct TestCertificate {
             unsafe X509_add_ext(certificate, made, -1)
             unsafe X509_EXTENSION_free(made)
         }
-        try #require(unsafe X509_sign(certificate, issuerKey ?? key, EVP_sha256()) > 0)
+        try require(unsafe X509_sign(certificate, issuerKey ?? key, EVP_sha256()) > 0)
         return TestCertificate(
             chain: unsafe pem { unsafe PEM_write_bio_X509($0, certificate) },
             key: unsafe pem { unsafe PEM_write_bio_PKCS8PrivateKey($0, key, nil, nil, 0, nil, nil) })
     }
 
     /// The same key, with a pass phrase.
-    func encryptedKey() throws -> [UInt8] {
+    package func encryptedKey() throws -> [UInt8] {
         let key = try unsafe Self.readKey(key)
         defer { unsafe EVP_PKEY_free(key) }
         return unsafe Self.pem {
@@ -79,13 +83,13 @@ struct TestCertificate {
         }
     }
 
-    static func readCertificate(_ pem: [UInt8]) throws -> OpaquePointer {
+    package static func readCertificate(_ pem: [UInt8]) throws -> OpaquePointer {
         let bio = unsafe BIO_new_mem_buf(pem, Int32(pem.count))
         defer { unsafe BIO_free(bio) }
         return try unsafe made(PEM_read_bio_X509(bio, nil, nil, nil))
     }
 
-    static func readKey(_ pem: [UInt8]) throws -> OpaquePointer {
+    package static func readKey(_ pem: [UInt8]) throws -> OpaquePointer {
         let bio = unsafe BIO_new_mem_buf(pem, Int32(pem.count))
         defer { unsafe BIO_free(bio) }
         return try unsafe made(PEM_read_bio_PrivateKey(bio, nil, nil, nil))
@@ -113,18 +117,20 @@ struct TestCertificate {
 }
 
 /// What most tests of TLS need, made once: an authority and a server for `localhost`.
-enum Shop {
-    static let now = Timestamp(seconds: Int64(currentSeconds()))
-    static let authority = Result { try CertificateMaker.makeAuthority(named: "Tests", now: now) }
-    static let server = Result { try leaf("localhost") }
+package enum Shop {
+    package static let now = Timestamp(seconds: Int64(currentSeconds()))
+    package static let authority = Result { try CertificateMaker.makeAuthority(named: "Tests", now: now) }
+    /// OpenSSL's number of subjectAltName.
+    package static let alternativeName = NID_subject_alt_name
+    package static let server = Result { try leaf("localhost") }
 
-    static func leaf(_ names: String...) throws -> TLSIdentity {
+    package static func leaf(_ names: String...) throws -> TLSIdentity {
         TLSIdentity(
             try CertificateMaker.makeLeaf(
                 names: names, addresses: [], authority: try authority.get(), now: now))
     }
 
-    static func client(
+    package static func client(
         _ name: String, signedBy issuer: CertificateMaker.Pair, purpose: String = "clientAuth",
         seconds: Int = 86_400
     ) throws -> TestCertificate {

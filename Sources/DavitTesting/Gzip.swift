@@ -1,9 +1,11 @@
-import DavitZlib
+public import DavitZlib
 
 /// Codes content, and decodes it, all at once.
-enum Gzip {
-    static func encode(_ bytes: [UInt8], _ format: Deflater.Format = .gzip) throws -> [UInt8] {
-        var deflater = try Deflater(format, expectedBytes: bytes.count)
+public enum Gzip {
+    public static func encode(
+        _ bytes: [UInt8], _ format: Deflater.Format = .gzip, level: Int = 1
+    ) throws -> [UInt8] {
+        var deflater = try Deflater(format, level: level, expectedBytes: bytes.count)
         var output = [UInt8](repeating: 0, count: deflater.boundBytes(for: bytes.count))
         let progress = unsafe bytes.withUnsafeBytes { input in
             unsafe output.withUnsafeMutableBytes { unsafe deflater.transform(input, into: $0, .finish) }
@@ -12,7 +14,7 @@ enum Gzip {
     }
 
     /// All of a stream that must be complete.
-    static func decode(_ bytes: [UInt8]) throws -> [UInt8] {
+    public static func decode(_ bytes: [UInt8]) throws -> [UInt8] {
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 30, ratio: 2000))
         let decoded = try decode(bytes, &inflater)
         try inflater.finish()
@@ -20,7 +22,7 @@ enum Gzip {
     }
 
     /// What comes out of the next bytes of a stream.
-    static func decode(_ bytes: [UInt8], _ inflater: inout Inflater) throws -> [UInt8] {
+    public static func decode(_ bytes: [UInt8], _ inflater: inout Inflater) throws -> [UInt8] {
         var rest = bytes[...]
         var decoded: [UInt8] = []
         var output = [UInt8](repeating: 0, count: 64 << 10)

@@ -1,31 +1,45 @@
 #if TLS
-import COpenSSL
-import DavitCrypto
-import Testing
+internal import COpenSSL
+package import DavitCrypto
 
 /// A TLS client on OpenSSL's own memory BIOs, which can do what the server must refuse.
-@safe final class TLSTestClient {
-    struct Options {
-        var least = TLS1_2_VERSION
-        var most = TLS1_3_VERSION
-        var protocols: [String] = []
-        var serverName: String?
+@safe package final class TLSTestClient {
+    package struct Options {
+        package var least: Int32
+        package var most: Int32
+        package var protocols: [String]
+        package var serverName: String?
         /// The authority that the server's certificate must be signed by.
-        var trusted: [UInt8]?
-        var identity: TestCertificate?
+        package var trusted: [UInt8]?
+        package var identity: TestCertificate?
         /// For TLS 1.2, and for TLS 1.3.
-        var ciphers: (String, String)?
-        var session: Session?
+        package var ciphers: (String, String)?
+        package var session: Session?
+
+        package init(
+            least: Int32 = TLS1_2_VERSION, most: Int32 = TLS1_3_VERSION, protocols: [String] = [],
+            serverName: String? = nil, trusted: [UInt8]? = nil, identity: TestCertificate? = nil,
+            ciphers: (String, String)? = nil, session: Session? = nil
+        ) {
+            self.least = least
+            self.most = most
+            self.protocols = protocols
+            self.serverName = serverName
+            self.trusted = trusted
+            self.identity = identity
+            self.ciphers = ciphers
+            self.session = session
+        }
     }
 
     /// What a client keeps to resume a session.
-    @safe final class Session {
-        let handle: OpaquePointer
-        init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+    @safe package final class Session {
+        package let handle: OpaquePointer
+        package init(_ handle: OpaquePointer) { unsafe self.handle = handle }
         deinit { unsafe SSL_SESSION_free(handle) }
     }
 
-    enum State: Equatable {
+    package enum State: Equatable {
         case needsInput, done
         case failed(String)
     }
@@ -35,14 +49,14 @@ import Testing
     private let input: OpaquePointer
     private let output: OpaquePointer
 
-    init(_ options: Options = Options()) throws {
+    package init(_ options: Options = Options()) throws {
         unsafe context = try made(SSL_CTX_new(TLS_client_method()))
         // What is too weak for the server is what it is asked for.
         unsafe SSL_CTX_set_security_level(context, 0)
         unsafe davit_ctx_set_versions(context, options.least, options.most)
         if let (old, new) = options.ciphers {
-            try #require(unsafe SSL_CTX_set_cipher_list(context, old) == 1)
-            try #require(unsafe SSL_CTX_set_ciphersuites(context, new) == 1)
+            try require(unsafe SSL_CTX_set_cipher_list(context, old) == 1)
+            try require(unsafe SSL_CTX_set_ciphersuites(context, new) == 1)
         }
         if let trusted = options.trusted {
             let authority = try unsafe TestCertificate.readCertificate(trusted)
@@ -71,7 +85,7 @@ import Testing
     private func setHello(_ options: Options) throws {
         if !options.protocols.isEmpty {
             let list = options.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
-            try #require(unsafe SSL_set_alpn_protos(handle, list, UInt32(list.count)) == 0)
+            try require(unsafe SSL_set_alpn_protos(handle, list, UInt32(list.count)) == 0)
         }
         if let name = options.serverName {
             var text = Array(name.utf8CString)
@@ -86,27 +100,27 @@ import Testing
         unsafe SSL_CTX_free(context)
     }
 
-    func handshake() -> State {
+    package func handshake() -> State {
         ERR_clear_error()
         let code = unsafe SSL_do_handshake(handle)
         return code == 1 ? .done : state(code)
     }
 
-    func receive(_ bytes: [UInt8]) { unsafe BIO_write(input, bytes, Int32(bytes.count)) }
+    package func receive(_ bytes: [UInt8]) { unsafe BIO_write(input, bytes, Int32(bytes.count)) }
 
-    func takeOutput() -> [UInt8] {
+    package func takeOutput() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: unsafe BIO_ctrl_pending(output))
         if !bytes.isEmpty { unsafe BIO_read(output, &bytes, Int32(bytes.count)) }
         return bytes
     }
 
-    func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         ERR_clear_error()
         if !bytes.isEmpty { unsafe SSL_write(handle, bytes, Int32(bytes.count)) }
     }
 
     /// Everything that has come.
-    func read() -> (bytes: [UInt8], state: State) {
+    package func read() -> (bytes: [UInt8], state: State) {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -117,27 +131,27 @@ import Testing
         }
     }
 
-    func closeNotify() { unsafe SSL_shutdown(handle) }
-    func renegotiate() -> State {
+    package func closeNotify() { unsafe SSL_shutdown(handle) }
+    package func renegotiate() -> State {
         unsafe SSL_renegotiate(handle)
         return handshake()
     }
-    func updateKeys() { unsafe SSL_key_update(handle, SSL_KEY_UPDATE_REQUESTED) }
+    package func updateKeys() { unsafe SSL_key_update(handle, SSL_KEY_UPDATE_REQUESTED) }
 
     /// Complete after something was read, because tickets of TLS 1.3 follow the handshake.
-    func session() throws -> Session {
+    package func session() throws -> Session {
         let session = try unsafe made(SSL_get1_session(handle))
         // OpenSSL forgets the session of a connection that goes away without it.
         unsafe SSL_set_shutdown(handle, SSL_SENT_SHUTDOWN)
         return unsafe Session(session)
     }
 
-    var wasResumed: Bool { unsafe SSL_session_reused(handle) == 1 }
+    package var wasResumed: Bool { unsafe SSL_session_reused(handle) == 1 }
 
     /// How many certificates the server has sent.
-    var chainCount: Int { unsafe Int(OPENSSL_sk_num(SSL_get_peer_cert_chain(handle))) }
+    package var chainCount: Int { unsafe Int(OPENSSL_sk_num(SSL_get_peer_cert_chain(handle))) }
 
-    func serverCertificate() throws -> Certificate {
+    package func serverCertificate() throws -> Certificate {
         let bio = unsafe BIO_new(BIO_s_mem())
         defer { unsafe BIO_free(bio) }
         let certificate = unsafe SSL_get1_peer_certificate(handle)

@@ -1,0 +1,62 @@
+import Davit
+
+// The pieces of code in docs/embedding.md that belong to no example of their own. They are compiled, and not run.
+
+func serveAFolder() async throws {
+    let server = try WebServer(sharing: "/srv/files")
+    try await server.run()
+}
+
+func serveSeveralThings(_ configuration: Configuration) async throws {
+    let server = try WebServer(configuration: configuration) { routes in
+        routes.get("/hello") { _ in .text("Hello") }
+        routes.group("/api") { api in
+            api.get("/version") { _ in .text("1") }
+        }
+        routes.mount("/files", WebDAVShare("/srv/files"))
+        routes.mount("/archive", WebDAVShare("/srv/archive", isReadOnly: true))
+    }
+    try await server.run()
+}
+
+func configure() -> Configuration {
+    var configuration = Configuration()
+    configuration.hosts = ["0.0.0.0", "::"]
+    configuration.port = 0
+    configuration.accounts = [.init(name: "anna", password: "a long password")]
+    configuration.middleware = [Timing()]
+    configuration.cors = CORS(origins: ["https://app.example"])
+    return configuration
+}
+
+/// Says how long a handler took.
+struct Timing: Middleware {
+    func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+        let start = ContinuousClock.now
+        var response = try await next.respond(to: request)
+        let duration = start.duration(to: .now)
+        response.fields.append(named: "Server-Timing", "handler;dur=\(duration / .milliseconds(1))")
+        return response
+    }
+}
+
+func startAndStop(_ server: WebServer) async throws {
+    let addresses = try server.start()
+    print("port \(addresses[0].port), \(server.url ?? "")")
+    await server.stop()
+}
+
+/// Greets, and writes down who came.
+struct Welcome: Mountable {
+    let text: String
+
+    func handler(in environment: ServerEnvironment) throws -> any Handler {
+        let (log, text) = (environment.log, text)
+        return Router { routes in
+            routes.get("/") { request in
+                log(.info, "somebody came", ["from": request.peerAddress])
+                return .text(text)
+            }
+        }
+    }
+}

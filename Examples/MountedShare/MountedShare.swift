@@ -1,0 +1,26 @@
+import Davit
+
+/// `MountedShare FOLDER STATE-FOLDER`: an API and a WebDAV share behind one port, any that is free.
+@main struct MountedShare {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3 else { fatalError("usage: MountedShare FOLDER STATE-FOLDER") }
+        var configuration = Configuration()
+        configuration.port = 0
+        configuration.stopsOnSignals = true
+
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.get("/") { _ in .html("<p>Here are <a href=\"files/\">the files</a>.</p>") }
+            routes.get("/hello") { request in .text("Hello, \(request.query["name"] ?? "world")!") }
+            routes.get(matching: { /\/users\/(\d+)/ }) { _, match in .text("User \(match.1)") }
+            routes.post("/note", body: .form()) { _, form in
+                guard let text = form["text"] else { throw HTTPError(.badRequest, "There is no text.") }
+                return .text("Noted: \(text)", status: .created)
+            }
+            routes.mount("/files", WebDAVShare(arguments[1], stateFolder: arguments[2]))
+        }
+        try server.start()
+        print("The files are at \(server.url ?? "")files/")
+        await server.waitUntilStopped()
+    }
+}

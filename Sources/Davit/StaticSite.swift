@@ -1,0 +1,49 @@
+internal import DavitFileStore
+internal import DavitHTTP
+public import DavitServer
+public import DavitSite
+internal import DavitSystem
+
+/// A folder to serve as a website, for ``WebServer``.
+///
+/// ```swift
+/// let server = try WebServer { routes in
+///     routes.mount("/", StaticSite("/srv/www"))
+///     routes.get("/api/time") { _ in .text("\(ContinuousClock.now)") }
+/// }
+/// ```
+public struct StaticSite: Mountable {
+    public var folder: String
+    public var options: SiteOptions
+
+    public init(_ folder: String, options: SiteOptions = SiteOptions()) {
+        self.folder = folder
+        self.options = options
+    }
+
+    /// Opens the folder.
+    /// - Throws: ``ServerError/shareNotUsable(path:_:)``.
+    public func handler(in environment: ServerEnvironment) throws -> any Handler {
+        let resources: FileResourceStore
+        do throws(FileResourceStore.RootError) {
+            resources = try FileResourceStore(root: folder, rules: options.contentRules)
+        } catch {
+            throw ServerError.shareNotUsable(path: folder, error)
+        }
+        environment.keep(OpenSite(resources))
+        let log = environment.log
+        return SiteHandler(
+            resources: resources, work: environment.work, options: options,
+            now: { Timestamp(nanoseconds: Clock.coarseWallNow()) },
+            report: { log(.error, "a file of a website could not be read", ["reason": $0]) })
+    }
+}
+
+/// A website while its server lives.
+private final class OpenSite: Resident {
+    private let resources: FileResourceStore
+
+    init(_ resources: FileResourceStore) { self.resources = resources }
+
+    func upkeep() -> Bool { resources.closeUnusedFiles() }
+}

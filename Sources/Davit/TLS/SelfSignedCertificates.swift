@@ -1,0 +1,164 @@
+package import DavitCrypto
+package import DavitHTTP
+internal import DavitSystem
+
+#if TLS
+/// An authority of our own and a certificate that it has signed, kept in a folder:
+///
+/// - `authority-key.pem`: the authority with its key, for this server alone.
+/// - `authority.pem`: the authority's certificate, to give to clients.
+/// - `server.pem`: the server's certificate with its key.
+///
+/// Whoever calls owns the folder, one at a time.
+package struct SelfSignedCertificates {
+    package let folder: String
+    private let hosts: [String]
+
+    /// - Parameter hosts: names and addresses beside those of the machine.
+    package init?(folder: String?, hosts: [String]) {
+        guard let folder else { return nil }
+        self.folder = folder
+        self.hosts = hosts
+    }
+
+    private var authorityPath: String { folder + "/authority.pem" }
+    private var authorityKeyPath: String { folder + "/authority-key.pem" }
+    private var serverPath: String { folder + "/server.pem" }
+
+    /// Nil before ``identity(now:)``.
+    package var authority: CertificateAuthority? {
+        guard let file = try? SmallFile(reading: authorityPath),
+            let certificate = try? Certificate.read(pem: file.bytes).first,
+            let fingerprint = try? certificate.fingerprintText()
+        else { return nil }
+        return CertificateAuthority(path: authorityPath, fingerprint: fingerprint)
+    }
+
+    /// The certificate that is there, or a new one if it has to be replaced. Blocks.
+    package func identity(now: Timestamp) throws(ServerError) -> TLSIdentity {
+        let authority = try keptAuthority(now: now)
+        let (names, addresses) = Self.hosts(of: hosts)
+        if let kept = keptIdentity(), Self.isGood(kept, authority, names + addresses, now) { return kept }
+        let made: CertificateMaker.Pair
+        do throws(CertificateMaker.Problem) {
+            made = try CertificateMaker.makeLeaf(
+                names: names, addresses: addresses, authority: authority, now: now)
+        } catch {
+            throw .certificateNotUsable(path: serverPath, reason: error.text)
+        }
+        try write(made, to: serverPath)
+        return TLSIdentity(made)
+    }
+
+    private func keptIdentity() -> TLSIdentity? {
+        guard let file = try? SmallFile(reading: serverPath) else { return nil }
+        // What cannot be read is replaced: nobody but this server relies on it.
+        return try? TLSIdentity(chain: file.bytes, key: file.bytes)
+    }
+
+    private static func isGood(
+        _ identity: TLSIdentity, _ authority: CertificateMaker.Pair, _ hosts: [String], _ now: Timestamp
+    ) -> Bool {
+        let certificate = identity.certificate
+        guard certificate.isSigned(by: authority.certificate),
+            let needsRenewal = try? certificate.needsRenewal(now: now), !needsRenewal
+        else { return false }
+        return hosts.allSatisfy { certificate.covers($0) }
+    }
+
+    // MARK: The authority
+
+    /// An authority that is there and cannot be read is an error: clients trust it, and would not trust another one.
+    private func keptAuthority(now: Timestamp) throws(ServerError) -> CertificateMaker.Pair {
+        let file: SmallFile
+        do throws(SystemError) {
+            file = try SmallFile(reading: authorityKeyPath)
+        } catch {
+            if error.code == .noEntry { return try makeAuthority(now: now) }
+            throw .certificateNotUsable(path: authorityKeyPath, reason: error.description)
+        }
+        let kept: TLSIdentity
+        do throws(TLSIdentity.Problem) {
+            kept = try TLSIdentity(chain: file.bytes, key: file.bytes)
+        } catch {
+            throw .certificateNotUsable(path: authorityKeyPath, reason: error.text(key: authorityKeyPath))
+        }
+        if (try? kept.certificate.needsRenewal(now: now)) ?? false { return try makeAuthority(now: now) }
+        let pair = CertificateMaker.Pair(certificate: kept.certificate, key: kept.key)
+        try publish(pair.certificate)
+        return pair
+    }
+
+    private func makeAuthority(now: Timestamp) throws(ServerError) -> CertificateMaker.Pair {
+        let name = String(("davit on " + (HostName.current ?? "this machine")).prefix(64))
+        let made: CertificateMaker.Pair
+        do throws(CryptoError) { made = try CertificateMaker.makeAuthority(named: name, now: now) } catch {
+            throw .certificateNotUsable(path: authorityKeyPath, reason: "\(error.call): \(error.reason)")
+        }
+        do throws(SystemError) { try OwnedFolder.makeFolders(folder) } catch {
+            throw .certificateNotUsable(path: folder, reason: error.description)
+        }
+        try write(made, to: authorityKeyPath)
+        try publish(made.certificate)
+        return made
+    }
+
+    /// For clients: a file that everybody may read, if they get into the folder.
+    private func publish(_ certificate: Certificate) throws(ServerError) {
+        let pem = try Self.text(authorityPath) { () throws(CryptoError) in try certificate.pem() }
+        if let there = try? SmallFile(reading: authorityPath), there.bytes == pem { return }
+        try write(pem, to: authorityPath, mode: 0o644)
+    }
+
+    private func write(_ pair: CertificateMaker.Pair, to path: String) throws(ServerError) {
+        let pem = try Self.text(path) { () throws(CryptoError) in
+            try pair.certificate.pem() + pair.key.pem()
+        }
+        try write(pem, to: path, mode: 0o600)
+    }
+
+    private static func text(
+        _ path: String, _ make: () throws(CryptoError) -> [UInt8]
+    ) throws(ServerError) -> [UInt8] {
+        do throws(CryptoError) { return try make() } catch {
+            throw .certificateNotUsable(path: path, reason: "\(error.call): \(error.reason)")
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(ServerError) {
+        do throws(SystemError) { try SmallFile.write(bytes, to: path, mode: mode) } catch {
+            throw .certificateNotUsable(path: path, reason: "it cannot be written: \(error.description)")
+        }
+    }
+
+    // MARK: Hosts
+
+    /// What clients may call this machine.
+    static func hosts(of given: [String]) -> (names: [String], addresses: [String]) {
+        var names = ["localhost"]
+        var addresses: [String] = []
+        if let own = HostName.current {
+            names.append(own)
+            // How others in the same network find it by multicast DNS.
+            if !own.contains(".") { names.append(own + ".local") }
+        }
+        for address in InterfaceAddresses.all() where address.scope == 0 && !address.isLinkLocal {
+            addresses.append(address.text)
+        }
+        addresses += ["127.0.0.1", "::1"]
+        for host in given {
+            var text = host
+            if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
+            if CertificateMaker.isAddress(text) { addresses.append(text) } else { names.append(text) }
+        }
+        let kept = names.map { $0.lowercased() }.filter { CertificateMaker.isName($0) }
+        let there = addresses.filter { $0 != "0.0.0.0" && $0 != "::" && CertificateMaker.isAddress($0) }
+        return (Self.unique(kept), Self.unique(there))
+    }
+
+    private static func unique(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { seen.insert($0).inserted }
+    }
+}
+#endif

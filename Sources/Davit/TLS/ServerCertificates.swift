@@ -1,0 +1,148 @@
+internal import DavitCrypto
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitSystem
+internal import Synchronization
+
+#if TLS
+/// The certificates of a server, from their files to what new connections get.
+final class ServerCertificates: Sendable {
+    private let configuration: Configuration.TLS
+    /// Hosts that a certificate of our own is for, beside those of the machine.
+    private let hosts: [String]
+    /// Where an authority of our own is kept unless the configuration says so; nil if there is no place.
+    private let folder: String?
+    private let log: Log
+    private let tickets: TicketKeys
+    private let now: @Sendable () -> Timestamp
+    /// The fingerprints of what is served, so that the same certificates are not served again.
+    private let served = Mutex<[[UInt8]]>([])
+
+    init(
+        _ configuration: Configuration.TLS, hosts: [String], folder: String?, log: Log,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(nanoseconds: Clock.wallNow()) }
+    ) {
+        self.configuration = configuration
+        self.hosts = hosts
+        self.folder = folder
+        self.log = log
+        self.now = now
+        tickets = TicketKeys(now: now())
+    }
+
+    /// Reads or makes everything. Blocks.
+    func load() throws(ServerError) -> TLSContext {
+        let now = now()
+        var identities: [TLSIdentity] = []
+        for source in configuration.identities { identities.append(try identity(source, now: now)) }
+        let clients = try clients()
+        for identity in identities { warn(about: identity.certificate, now: now) }
+        do throws(TLSContext.Problem) {
+            let context = try TLSContext(identities: identities, clients: clients, tickets: tickets)
+            let fingerprints = identities.map { (try? $0.certificate.fingerprint()) ?? [] }
+            served.withLock { $0 = fingerprints }
+            return context
+        } catch {
+            throw .certificateNotUsable(path: firstPath, reason: error.text)
+        }
+    }
+
+    /// Replaces certificates of our own if it is time; nil if nothing changed. Blocks.
+    func renewed() -> TLSContext? {
+        guard let maker = selfSigned else { return nil }
+        do throws(ServerError) {
+            let certificate = try maker.identity(now: now()).certificate
+            let fingerprint = (try? certificate.fingerprint()) ?? []
+            if served.withLock({ $0.contains(fingerprint) }) { return nil }
+            log.info("a new certificate was made", ["folder": maker.folder])
+            return try load()
+        } catch {
+            log.error("a certificate could not be renewed", ["reason": error.certificateReason])
+            return nil
+        }
+    }
+
+    /// Whether ``renewed()`` can ever have something to do.
+    var canRenew: Bool { selfSigned != nil }
+
+    /// Nil without an authority of our own.
+    var authority: CertificateAuthority? { selfSigned?.authority }
+
+    private func identity(
+        _ source: Configuration.TLS.Identity, now: Timestamp
+    ) throws(ServerError) -> TLSIdentity {
+        switch source {
+        case .files(let certificate, let key):
+            let chain = try read(certificate)
+            let keyFile = key == certificate ? chain : try read(key)
+            if !Self.isPrivate(mode: keyFile.mode) {
+                log.warning("others than its owner may read or change a key", ["file": key])
+            }
+            do throws(TLSIdentity.Problem) {
+                return try TLSIdentity(chain: chain.bytes, key: keyFile.bytes)
+            } catch {
+                let isOfKey = if case .key = error { true } else { false }
+                throw .certificateNotUsable(path: isOfKey ? key : certificate, reason: error.text(key: key))
+            }
+        case .pem(let certificate, let key):
+            do throws(TLSIdentity.Problem) {
+                return try TLSIdentity(chain: certificate, key: key)
+            } catch {
+                throw .certificateNotUsable(path: nil, reason: error.text(key: nil))
+            }
+        case .selfSigned(let given):
+            guard let maker = SelfSignedCertificates(folder: given ?? folder, hosts: hosts) else {
+                throw .noStateFolder
+            }
+            return try maker.identity(now: now)
+        }
+    }
+
+    private func clients() throws(ServerError) -> ClientCertificates {
+        switch configuration.clients {
+        case .off: .off
+        case .optional(let path): .asked(try authorities(path))
+        case .required(let path): .demanded(try authorities(path))
+        }
+    }
+
+    private func authorities(_ path: String) throws(ServerError) -> [Certificate] {
+        let file = try read(path)
+        do throws(Certificate.ReadError) { return try Certificate.read(pem: file.bytes) } catch {
+            throw .certificateNotUsable(path: path, reason: error.text)
+        }
+    }
+
+    private func read(_ path: String) throws(ServerError) -> SmallFile {
+        do throws(SystemError) { return try SmallFile(reading: path) } catch {
+            throw .certificateNotUsable(path: path, reason: "it cannot be read: \(error.description)")
+        }
+    }
+
+    private var selfSigned: SelfSignedCertificates? {
+        for case .selfSigned(let given) in configuration.identities {
+            return SelfSignedCertificates(folder: given ?? folder, hosts: hosts)
+        }
+        return nil
+    }
+
+    private var firstPath: String? {
+        for case .files(let path, _) in configuration.identities { return path }
+        return nil
+    }
+
+    /// Debian keeps keys readable for a group; that is a choice somebody has made.
+    private static func isPrivate(mode: UInt32) -> Bool { mode & 0o027 == 0 }
+
+    /// A server with a certificate that clients refuse serves all the same: its clock may be the one that is wrong.
+    private func warn(about certificate: Certificate, now: Timestamp) {
+        guard let validity = try? certificate.validity() else { return }
+        let subject = (try? certificate.subject()) ?? ""
+        if now < validity.lowerBound {
+            log.warning("a certificate is not valid yet", ["subject": subject])
+        } else if now > validity.upperBound {
+            log.warning("a certificate has expired", ["subject": subject])
+        }
+    }
+}
+#endif

@@ -1,0 +1,37 @@
+public import DavitHTTP
+public import DavitStore
+internal import DavitSystem
+
+/// Files that a program knows by their paths, outside of any store.
+public enum RegularFile {
+    /// Opens a regular file for reading. Blocks.
+    ///
+    /// - Parameters:
+    ///   - path: of the program's own: absolute, or from the working directory. Never made from a request.
+    ///   - followsLink: a symbolic link in the last place is followed; else there is nothing.
+    /// - Throws: `notFound` also for collections, FIFOs and devices; `forbidden`, `busy`, `failed`.
+    public static func open(
+        _ path: String, followsLink: Bool = false, rules: ContentRules = ContentRules()
+    ) throws(StoreError) -> OpenContent {
+        do throws(SystemError) {
+            return try openNow(path, followsLink: followsLink, rules)
+        } catch {
+            switch error.code {
+            case .notDirectory, .loop, .nameTooLong, .noDevice: throw .notFound
+            default: throw StoreError(error)
+            }
+        }
+    }
+
+    private static func openNow(
+        _ path: String, followsLink: Bool, _ rules: ContentRules
+    ) throws(SystemError) -> OpenContent {
+        let file = try FileDescriptor.openRegular(path, followsLink: followsLink)
+        let status = try file.status()
+        let info = ResourceInfo(status, of: file)
+        let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
+        return OpenContent(
+            file: OpenFile(file, length: status.length, volume: status.volume),
+            head: ContentHead(info, name: name, rules: rules))
+    }
+}

@@ -1,0 +1,128 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// What requests find in the folder of a website. Synchronous, and says nothing to clients.
+final class Site: Sendable {
+    enum Finding: Sendable {
+        /// A file, and what holds the same in the coding gzip, if that is to be sent.
+        case content(OpenContent, gzip: OpenContent?)
+        /// A folder that was asked for without a slash.
+        case unslashedFolder
+        /// A folder to be listed.
+        case folder(canonicalPath: ResourcePath)
+        case nothing(page: OpenContent?)
+    }
+
+    let options: SiteOptions
+    let resources: any ResourceStore
+    private let indexNames: [[UInt8]]
+    private let notFoundPage: ResourcePath?
+
+    init(_ resources: any ResourceStore, _ options: SiteOptions) {
+        self.options = options
+        self.resources = resources
+        indexNames = options.indexNames.map { Array($0.utf8) }
+        let page = options.notFoundPage.utf8.split(separator: UInt8(ascii: "/"))
+        notFoundPage = page.isEmpty ? nil : ResourcePath(segments: page)
+    }
+
+    /// - Throws: `wouldBlock` where that is not allowed; `forbidden`, `busy`, `failed`.
+    func find(
+        _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool, wait: Wait
+    ) throws(StoreError) -> Finding {
+        if !options.showsHidden, Self.isHidden(path) { return try nothing(wait) }
+        // Who asks for a folder mostly wants its index.
+        if endsInSlash, let index = try index(of: path, request, wait) { return index }
+        guard let resource = try open(path, wait) else { return try nothing(wait) }
+        if let content = resource.content {
+            if endsInSlash { return try nothing(wait) }
+            return .content(content, gzip: try gzip(of: content, at: path, for: request, wait))
+        }
+        if !endsInSlash { return .unslashedFolder }
+        guard options.listsFolders else { return try nothing(wait) }
+        return .folder(canonicalPath: resource.canonicalPath ?? path)
+    }
+
+    /// Whether a member of a folder may be listed.
+    func shows(_ member: Member) -> Bool {
+        if !options.showsHidden, member.name.first == UInt8(ascii: ".") { return false }
+        return member.canonicalPath.map(leads(to:)) ?? true
+    }
+
+    private func index(
+        of path: ResourcePath, _ request: HTTPRequest, _ wait: Wait
+    ) throws(StoreError) -> Finding? {
+        for name in indexNames {
+            guard let path = path.appending(name), let content = try open(path, wait)?.content else {
+                continue
+            }
+            return .content(content, gzip: try gzip(of: content, at: path, for: request, wait))
+        }
+        return nil
+    }
+
+    private func nothing(_ wait: Wait) throws(StoreError) -> Finding {
+        guard let notFoundPage else { return .nothing(page: nil) }
+        return .nothing(page: try openIfPossible(notFoundPage, wait)?.content)
+    }
+
+    /// Nil for all that is not there for clients.
+    private func open(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
+        let resource: OpenResource
+        do throws(StoreError) {
+            resource = try resources.open(path, wait: wait)
+        } catch {
+            switch error {
+            case .notFound, .missingAncestor, .wrongKind, .invalidName, .loop: return nil
+            case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .crossVolume, .busy, .failed:
+                throw error
+            }
+        }
+        if let canonical = resource.canonicalPath, !leads(to: canonical) { return nil }
+        return resource
+    }
+
+    /// The same for what a response can do without.
+    private func openIfPossible(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
+        do throws(StoreError) { return try open(path, wait) } catch {
+            if error == .wouldBlock { throw error }
+            return nil
+        }
+    }
+
+    /// Whether a link may lead to what is there.
+    private func leads(to path: ResourcePath) -> Bool {
+        options.followsLinks && (options.showsHidden || !Self.isHidden(path))
+    }
+
+    private func gzip(
+        of content: OpenContent, at path: ResourcePath, for request: HTTPRequest, _ wait: Wait
+    ) throws(StoreError) -> OpenContent? {
+        guard options.usesPrecompressed, content.head.negotiatesCoding, FormChoice.takesGzip(request) else {
+            return nil
+        }
+        let sibling = ResourcePath(unchecked: path.bytes + Array(".gz".utf8))
+        guard let gzip = try openIfPossible(sibling, wait)?.content,
+            gzip.head.modified >= content.head.modified
+        else { return nil }
+        return gzip
+    }
+
+    /// Whether a name in the path begins with a dot. One is for everybody: what protocols agree on is found under
+    /// `/.well-known` (RFC 8615).
+    static func isHidden(_ path: ResourcePath) -> Bool {
+        var isStart = true
+        let bytes = path.bytes
+        for index in bytes.indices {
+            if isStart, bytes[index] == UInt8(ascii: "."), index > 0 || !isWellKnown(bytes) { return true }
+            isStart = bytes[index] == UInt8(ascii: "/")
+        }
+        return false
+    }
+
+    private static func isWellKnown(_ bytes: [UInt8]) -> Bool {
+        bytes.prefix { $0 != UInt8(ascii: "/") }.elementsEqual(wellKnown)
+    }
+
+    private static let wellKnown = Array(".well-known".utf8)
+}

@@ -1,0 +1,166 @@
+public import DavitHTTP
+internal import DavitPage
+public import DavitServer
+public import DavitStore
+
+/// A folder as a website.
+///
+/// GET and HEAD answer with files, by the rules of ``SiteOptions``; other methods are 405. What a share of the same folder
+/// does for a GET, this does too, at the same price: files stay open and are looked at anew each time.
+public struct SiteHandler: Handler {
+    private let site: Site
+    private let work: any BlockingWork
+    private let now: @Sendable () -> Timestamp
+    private let report: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - resources: the folder, with the ``SiteOptions/contentRules`` of the same options.
+    ///   - now: the wall clock.
+    ///   - report: gets faults that clients are not told about, as text without control over its bytes.
+    public init(
+        resources: any ResourceStore, work: any BlockingWork, options: SiteOptions = SiteOptions(),
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
+    ) {
+        site = Site(resources, options)
+        self.work = work
+        self.now = now
+        self.report = report
+    }
+
+    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        if let response = Self.answerWithoutReading(request) { return response }
+        let (path, endsInSlash) = try Self.place(of: request)
+        let finding: Site.Finding
+        do throws(StoreError) {
+            finding = try await find(request, path, endsInSlash)
+        } catch {
+            if case .failed(let reason) = error { report(reason) }
+            let refusal = HTTPError(reading: error)
+            return .error(refusal.status, refusal.reason, for: request)
+        }
+        if case .folder(let canonicalPath) = finding {
+            return try await list(request, path, canonicalPath)
+        }
+        return response(to: request, finding)
+    }
+
+    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        guard request.method == .get || request.method == .head,
+            let (path, endsInSlash) = try? Self.place(of: request),
+            let finding = try? site.find(request, at: path, endsInSlash: endsInSlash, wait: .never)
+        else { return nil }
+        if case .folder = finding { return nil }
+        return response(to: request, finding)
+    }
+
+    /// At a mount the path may be empty: then the folder itself was asked for without its slash.
+    private static func place(
+        of request: HTTPRequest
+    ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
+        let target = request.target
+        let (path, endsInSlash) = try target.resourcePath()
+        return (path, endsInSlash && !target.rawPath.isEmpty)
+    }
+
+    private static func answerWithoutReading(_ request: HTTPRequest) -> HTTPResponse? {
+        var response: HTTPResponse
+        switch request.method {
+        case .get, .head: return nil
+        case .options: response = HTTPResponse(.noContent)
+        case .other: return .error(.notImplemented, "This server does not know the method.", for: request)
+        default: response = .error(.methodNotAllowed, "Here is only something to read.", for: request)
+        }
+        response.fields.append(.allow, "GET, HEAD, OPTIONS")
+        return response
+    }
+
+    /// On the event loop, where it must not wait; if it would, on another thread.
+    private func find(
+        _ request: HTTPRequest, _ path: ResourcePath, _ endsInSlash: Bool
+    ) async throws(StoreError) -> Site.Finding {
+        do throws(StoreError) {
+            return try site.find(request, at: path, endsInSlash: endsInSlash, wait: .never)
+        } catch {
+            guard error == .wouldBlock else { throw error }
+        }
+        let site = site
+        let result = await work.run { () -> Result<Site.Finding, StoreError> in
+            do throws(StoreError) {
+                return .success(try site.find(request, at: path, endsInSlash: endsInSlash, wait: .allowed))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else { throw .busy }
+        return try result.get()
+    }
+
+    /// - Parameter finding: no folder to be listed.
+    private func response(to request: HTTPRequest, _ finding: Site.Finding) -> HTTPResponse {
+        switch finding {
+        case .content(let plain, let gzip): return content(plain, gzip, for: request)
+        case .unslashedFolder: return redirect(request)
+        case .nothing(let page?): return Self.notFound(page)
+        case .nothing(nil), .folder: return .error(.notFound, "There is nothing here.", for: request)
+        }
+    }
+
+    private func content(
+        _ plain: OpenContent, _ gzip: OpenContent?, for request: HTTPRequest
+    ) -> HTTPResponse {
+        let head = gzip?.head.asForm(of: plain.head) ?? plain.head
+        let wantsRange = FormChoice.wantsRange(request)
+        let response = HTTPResponse.stored(
+            gzip?.file ?? plain.file, head, for: request,
+            comparesForms: head.negotiatesCoding && !wantsRange,
+            allowsRange: wantsRange || !head.negotiatesCoding, now: now())
+        if response.status == .preconditionFailed { return .preconditionFailed(for: request) }
+        if gzip != nil { return response }
+        return compressed(response, of: plain, for: request)
+    }
+
+    /// Codes what is sent, where there is no coded file.
+    private func compressed(
+        _ response: HTTPResponse, of content: OpenContent, for request: HTTPRequest
+    ) -> HTTPResponse {
+        guard site.options.compresses, content.head.negotiatesCoding, FormChoice.takesGzip(request),
+            !FormChoice.wantsRange(request), content.file.length >= Compression.defaultThresholdBytes
+        else { return response }
+        var coded = response
+        if response.status == .ok { coded.body = .stream(FileStream(content.file, work: work)) }
+        return Compression().encode(coded, for: request)
+    }
+
+    /// To the same place with a slash behind it: an absolute path, which cannot lead to another host.
+    private func redirect(_ request: HTTPRequest) -> HTTPResponse {
+        let slash = UInt8(ascii: "/")
+        // Two slashes at the start would make what follows a host (RFC 3986 §4.2).
+        var location = [slash] + request.fullRawPath.drop { $0 == slash } + [slash]
+        if let query = request.target.rawQuery { location += [UInt8(ascii: "?")] + query }
+        let response = HTTPResponse.redirect(
+            to: String(decoding: location, as: UTF8.self), site.options.redirect)
+        // What is permanent for the RFC, browsers keep for good, also when the folder has become a file.
+        return site.options.cacheAgeSeconds.map(response.cacheAge) ?? response
+    }
+
+    /// The page of the site for what is not there. It is not the content of what was asked for: no conditions, no ranges.
+    private static func notFound(_ page: OpenContent) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields.append(.contentType, page.head.type)
+        fields.append(.xContentTypeOptions, "nosniff")
+        fields.append(.cacheControl, "no-cache")
+        return HTTPResponse(
+            .notFound, fields: fields, body: .file(page.file, offset: 0, length: page.file.length))
+    }
+
+    private func list(
+        _ request: HTTPRequest, _ path: ResourcePath, _ canonicalPath: ResourcePath
+    ) async throws(HTTPError) -> HTTPResponse {
+        let members = SiteMembers(of: canonicalPath, in: site, work: work)
+        let mount = try ResourcePath.parse(rawPath: request.mountPath).path
+        let page = ListingPage(
+            rootName: mount.isRoot ? "Files" : String(decoding: mount.name, as: UTF8.self),
+            segments: path.segments.map { Array($0) }, endsInSlash: true)
+        return try await FolderListing.response(page, members)
+    }
+}

@@ -1,0 +1,42 @@
+internal import DavitHTTP
+internal import DavitPage
+internal import DavitServer
+internal import DavitStore
+
+/// Reads those members of a folder that the site shows.
+///
+/// Belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what makes
+/// the unchecked conformance true.
+final class SiteMembers: MemberPages, @unchecked Sendable {
+    private let site: Site
+    private let path: ResourcePath
+    private let work: any BlockingWork
+    private var cursor: (any MemberCursor)?
+
+    /// - Parameter path: canonical.
+    init(of path: ResourcePath, in site: Site, work: any BlockingWork) {
+        self.site = site
+        self.path = path
+        self.work = work
+    }
+
+    func next() async throws(HTTPError) -> [Member] {
+        let result = await work.run { () -> Result<[Member], StoreError> in
+            do throws(StoreError) { return .success(try self.nextNow()) } catch { return .failure(error) }
+        }
+        guard let result else { throw .tooBusy }
+        do throws(StoreError) { return try result.get() } catch { throw HTTPError(reading: error) }
+    }
+
+    private func nextNow() throws(StoreError) -> [Member] {
+        let cursor: any MemberCursor
+        if let known = self.cursor { cursor = known } else { cursor = try site.resources.members(of: path) }
+        self.cursor = cursor
+        while true {
+            let members = try cursor.next()
+            let shown = members.filter { site.shows($0) }
+            // Nothing is the end.
+            if members.isEmpty || !shown.isEmpty { return shown }
+        }
+    }
+}

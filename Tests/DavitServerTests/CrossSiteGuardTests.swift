@@ -1,0 +1,66 @@
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Testing
+
+/// X14: no page of another site sends forms here.
+struct CrossSiteGuardTests {
+    typealias Row = (method: String, host: String, fields: [(String, String)], isTaken: Bool)
+
+    static let rows: [Row] = [
+        // No browser.
+        ("POST", "a.example", [], true),
+        // Fetch Metadata §2.2; sent over HTTPS and to loopback.
+        ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://a.example")], true),
+        ("POST", "a.example", [("Sec-Fetch-Site", "none")], true),
+        ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "null")], true),
+        ("POST", "a.example", [("Sec-Fetch-Site", "same-site"), ("Origin", "https://b.a.example")], false),
+        (
+            "POST", "localhost:8080", [("Sec-Fetch-Site", "same-site"), ("Origin", "http://localhost:3000")],
+            false
+        ),
+        ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")], false),
+        ("POST", "a.example", [("Sec-Fetch-Site", "cross-site")], false),
+        ("POST", "a.example", [("Sec-Fetch-Site", "new-value")], false),
+        // What it says counts, whatever Origin looks like.
+        ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://a.example")], false),
+        // RFC 6454 §7: Origin alone.
+        ("POST", "a.example", [("Origin", "http://a.example")], true),
+        ("POST", "a.example", [("Origin", "https://A.example:443")], true),
+        ("POST", "a.example:8080", [("Origin", "http://a.example:8080")], true),
+        ("POST", "[::1]:8080", [("Origin", "http://[::1]:8080")], true),
+        ("POST", "a.example:8080", [("Origin", "http://a.example:3000")], false),
+        ("POST", "a.example:8080", [("Origin", "http://a.example")], false),
+        ("POST", "a.example", [("Origin", "http://evil.example")], false),
+        ("POST", "a.example", [("Origin", "http://a.example.evil.example")], false),
+        ("POST", "a.example", [("Origin", "http://evil.example/a.example")], false),
+        ("POST", "a.example", [("Origin", "http://a.example@evil.example")], false),
+        ("POST", "a.example", [("Origin", "null")], false), ("POST", "a.example", [("Origin", "")], false),
+        ("POST", "a.example", [("Origin", "a.example")], false),
+        ("POST", "a.example", [("Origin", "http://a.example"), ("Origin", "http://a.example")], false),
+        // Named: another site, and another name of this one.
+        ("POST", "a.example", [("Origin", "https://app.example")], true),
+        ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], true),
+        ("POST", "10.0.0.1", [("Origin", "https://Files.Example")], true),
+        // These need a preflight, or change nothing.
+        ("PUT", "a.example", [("Origin", "app://notes"), ("Sec-Fetch-Site", "cross-site")], true),
+        ("GET", "a.example", [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site")], true),
+        ("PROPFIND", "a.example", [("Origin", "capacitor://localhost")], true),
+    ]
+
+    @Test(arguments: rows)
+    func formsOfOtherSitesAreRefused(row: Row) async throws {
+        let guarded = Greeter().behind(
+            CrossSiteGuard(allowing: ["https://app.example"], names: ["files.example"]))
+        var client = TestClient(guarded)
+        client.host = row.host
+        #expect(try await client.send(row.method, "/", row.fields).status == (row.isTaken ? 204 : 403))
+    }
+
+    @Test func theAbsoluteFormSaysWhoWeAre() async throws {
+        let client = TestClient(Greeter().behind(CrossSiteGuard()))
+        let fields = [("Origin", "http://a.example")]
+        #expect(try await client.send("POST", "http://a.example/", fields).status == 204)
+        #expect(try await client.send("POST", "http://b.example/", fields).status == 403)
+    }
+}

@@ -1,0 +1,64 @@
+import DavitHTTP
+import DavitServer
+import DavitSite
+import DavitTesting
+import Testing
+
+/// What is answered without a task, and what is made while it is sent.
+struct SiteAtOnceTests {
+    static let long = Array((0..<20_000).map { "line \($0)\n" }.joined().utf8)
+
+    static func folder() throws -> WebFolder {
+        let folder = try WebFolder(["index.html", "docs/index.html", "404.html", "list/a"], in: "/dev/shm")
+        folder.write("style.css", long)
+        folder.write("style.css.gz", try Gzip.encode(long))
+        folder.write("long.txt", long)
+        folder.link("link", to: "index.html")
+        return folder
+    }
+
+    static func request(_ line: String, _ fields: [String] = []) throws -> HTTPRequest {
+        let lines = ["\(line) HTTP/1.1", "Host: localhost"] + fields
+        return try HTTPRequest(parsing: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+    }
+
+    static let rows: [(line: String, fields: [String], status: UInt16?)] = [
+        ("GET /", [], 200), ("HEAD /", [], 200), ("GET /docs/", [], 200), ("GET /docs", [], 301),
+        ("GET /missing", [], 404), ("GET /docs/missing", [], 404), ("GET /.hidden", [], 404),
+        ("GET /", ["If-None-Match: *"], 304), ("GET /", ["Range: bytes=0-0"], 206),
+        ("GET /style.css", ["Accept-Encoding: gzip"], 200), ("GET /long.txt", ["Accept-Encoding: gzip"], 200),
+        // These wait, or are not for this way.
+        ("GET /list/", [], nil), ("GET /link", [], nil), ("PUT /", [], nil), ("OPTIONS /", [], nil),
+        ("GET /%2e%2e/", [], nil),
+    ]
+
+    @Test(arguments: rows)
+    func whatIsInMemoryNeedsNoTask(line: String, fields: [String], status: UInt16?) throws {
+        let site = try Self.folder().site { $0.listsFolders = true }
+        // From the second time on, files stay open.
+        for _ in 0..<4 {
+            let response = site.respondAtOnce(to: try Self.request(line, fields))
+            #expect(response?.status.code == status)
+        }
+    }
+
+    /// What has been promised cannot be kept: the connection must be cut.
+    @Test func aFileThatIsCutShortIsNoWhole() async throws {
+        let folder = try Self.folder()
+        let site = try folder.site()
+        let request = try Self.request("GET /long.txt", ["Accept-Encoding: gzip"])
+        let response = try await site.respond(to: request)
+        guard case .stream(let stream) = response.body else {
+            Issue.record("no stream")
+            return
+        }
+        folder.write("long.txt", Array("short".utf8))
+        await #expect(throws: HTTPError.disconnected) {
+            let buffer = IOBuffer(capacity: 64 << 10)
+            repeat {
+                buffer.removeAll()
+                try await stream.next(into: buffer)
+            } while buffer.count > 0
+        }
+    }
+}

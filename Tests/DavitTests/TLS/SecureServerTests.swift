@@ -1,0 +1,199 @@
+#if TLS
+import Davit
+import DavitCrypto
+import DavitSystem
+import DavitTesting
+import Synchronization
+import Testing
+
+/// A server with TLS, from its files to what clients see.
+struct SecureServerTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func file(_ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600) throws -> String {
+        let path = folder.path + "/" + name
+        try SmallFile.write(bytes, to: path, mode: mode)
+        return path
+    }
+
+    /// Writes a certificate and its key, and returns the fingerprint.
+    @discardableResult
+    private func write(_ names: String..., to name: String = "server") throws -> [UInt8] {
+        let made = try CertificateMaker.makeLeaf(
+            names: names, addresses: [], authority: try Shop.authority.get(), now: Shop.now)
+        _ = try file(name + ".pem", made.certificate.pem() + made.key.pem())
+        return try made.certificate.fingerprint()
+    }
+
+    private func files(_ name: String = "server") -> Configuration.TLS.Identity {
+        .files(certificate: folder.path + "/\(name).pem", key: folder.path + "/\(name).pem")
+    }
+
+    private func server(_ tls: Configuration.TLS) throws -> WebServer {
+        var configuration = Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.port = 0
+        configuration.logLevel = .error
+        configuration.grace = .zero
+        configuration.tls = tls
+        return try WebServer(configuration: configuration) { routes in
+            routes.get("/who") { request in
+                .text("\(request.isSecure) \(request.clientCertificate?.subject ?? "-")")
+            }
+        }
+    }
+
+    private func serve(_ server: WebServer, _ body: (BoundAddress) throws -> Void) throws {
+        let addresses = try server.start()
+        defer {
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+        try body(try #require(addresses.first))
+    }
+
+    @Test func speaksTLSAndSaysSo() throws {
+        try write("localhost")
+        let server = try server(.init(files()))
+        try serve(server) { address throws in
+            #expect(try SecureClient(address).get("/who", content: 6).hasSuffix("true -"))
+            #expect(server.url == "https://localhost:\(address.port)/")
+            #expect(server.certificateAuthority == nil)
+            let plain = try LiveClient(address: address).send("GET /who?x", host: "localhost:1")
+            #expect(plain.status == 301)
+            #expect(plain["Location"] == "https://localhost:1/who?x")
+        }
+    }
+
+    @Test func certificatesAreReadAgain() throws {
+        let first = try write("localhost")
+        let server = try server(.init(files()))
+        try serve(server) { address throws in
+            let open = try SecureClient(address)
+            #expect(try open.fingerprint == first)
+            let second = try write("localhost")
+            #expect(try SecureClient(address).fingerprint == first, "nobody has asked yet")
+            try server.reloadCertificates()
+            #expect(try SecureClient(address).fingerprint == second)
+            #expect(try open.get("/who", content: 6).hasSuffix("true -"), "a connection that is open goes on")
+            _ = try file("server.pem", Array("broken".utf8))
+            #expect(throws: ServerError.self) { try server.reloadCertificates() }
+            server.reload()
+            #expect(try SecureClient(address).fingerprint == second, "what was good is kept")
+        }
+    }
+
+    @Test func reloadingRunsEveryAction() throws {
+        try write("localhost")
+        let server = try server(.init(files()))
+        let runs = Mutex<[Int]>([])
+        for number in 1...2 { server.onReload { runs.withLock { $0.append(number) } } }
+        server.reload()
+        #expect(runs.withLock { $0 } == [1, 2])
+    }
+
+    @Test func theNameChoosesTheCertificate() throws {
+        let one = try write("one.example", to: "one")
+        let two = try write("two.example", to: "two")
+        try serve(try server(.init(files("one"), files("two")))) { address throws in
+            #expect(try SecureClient(address, .init(serverName: "two.example")).fingerprint == two)
+            #expect(try SecureClient(address, .init(serverName: "one.example")).fingerprint == one)
+            #expect(try SecureClient(address).fingerprint == one)
+        }
+    }
+
+    @Test func clientsShowCertificates() throws {
+        try write("localhost")
+        let authority = try Shop.authority.get()
+        let path = try file("clients.pem", try authority.certificate.pem())
+        let anna = try Shop.client("anna", signedBy: authority)
+        try serve(try server(.init(files(), clients: .required(authorities: path)))) { address throws in
+            let client = try SecureClient(address, .init(identity: anna))
+            #expect(try client.get("/who", content: 12).hasSuffix("true CN=anna"))
+            #expect(throws: (any Error).self) { try SecureClient(address).get("/who", content: 1) }
+        }
+        try serve(try server(.init(files(), clients: .optional(authorities: path)))) { address throws in
+            #expect(try SecureClient(address).get("/who", content: 6).hasSuffix("true -"))
+        }
+    }
+
+    @Test func aServerMakesItsOwnAuthority() throws {
+        let server = try server(.init(.selfSigned(folder: folder.path + "/tls")))
+        let authority = try #require(server.certificateAuthority)
+        let trusted = try SmallFile(reading: authority.path).bytes
+        try serve(server) { address throws in
+            let client = try SecureClient(address, .init(serverName: "localhost", trusted: trusted))
+            #expect(try client.get("/who", content: 6).hasSuffix("true -"))
+        }
+    }
+
+    // MARK: What cannot be used
+
+    private func reason(_ tls: Configuration.TLS) throws -> String? {
+        do throws(ServerError) {
+            _ = try { () throws(ServerError) in
+                var configuration = Configuration()
+                configuration.hosts = ["127.0.0.1"]
+                configuration.tls = tls
+                configuration.logLevel = .error
+                return try WebServer(configuration: configuration) { _ in }
+            }()
+            return nil
+        } catch {
+            let failure = Failure(error, folder: "/srv")
+            return failure.message.replacing(folder.path, with: "X")
+        }
+    }
+
+    @Test func whatCannotBeUsedIsSaid() throws {
+        try write("localhost")
+        try write("other", to: "other")
+        let good = try TestCertificate(
+            CertificateMaker.makeLeaf(
+                names: ["a"], addresses: [], authority: try Shop.authority.get(), now: Shop.now))
+        let empty = try file("empty", [])
+        let certificate = try file("cert", good.chain)
+        let encrypted = try file("encrypted", try good.encryptedKey())
+        let broken = try file(
+            "broken", Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8))
+        let weak = try TestCertificate.make("weak", kind: .rsa(bits: 1024))
+        let weakFile = try file("weak", weak.chain + weak.key)
+        let cases: [(Configuration.TLS, String)] = [
+            (
+                .init(.files(certificate: folder.path + "/none", key: "x")),
+                "X/none: it cannot be read: open: "
+            ),
+            (.init(.files(certificate: empty, key: empty)), "X/empty: there is no certificate in it"),
+            (
+                .init(.files(certificate: broken, key: empty)),
+                "X/broken: a certificate in it cannot be read: "
+            ),
+            (.init(.files(certificate: certificate, key: empty)), "X/empty: there is no private key in it"),
+            (
+                .init(.files(certificate: certificate, key: encrypted)),
+                "X/encrypted: the key has a pass phrase"
+            ),
+            (
+                .init(.files(certificate: certificate, key: folder.path + "/other.pem")),
+                "X/cert: the key in X/other.pem is another certificate's"
+            ),
+            (
+                .init(.files(certificate: weakFile, key: weakFile)),
+                "X/weak: OpenSSL refuses it: ee key too small"
+            ),
+            (
+                .init(files(), clients: .required(authorities: empty)),
+                "X/empty: there is no certificate in it"
+            ),
+            (.init(.pem(certificate: [], key: [])), "there is no certificate in it"),
+        ]
+        for (tls, expected) in cases {
+            let reason = try #require(try reason(tls))
+            #expect(reason.hasPrefix(expected), "\(reason)")
+        }
+        #expect(try reason(.init()) == "there is no certificate")
+    }
+}
+#endif

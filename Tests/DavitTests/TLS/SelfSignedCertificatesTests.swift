@@ -1,0 +1,108 @@
+#if TLS
+import Davit
+import DavitCrypto
+import DavitHTTP
+import DavitSystem
+import DavitTesting
+import Testing
+
+/// An authority and a certificate that a server makes for itself, and keeps.
+struct SelfSignedCertificatesTests {
+    private let folder: TemporaryFolder
+    private let now = Shop.now
+    private static let day: Int64 = 86_400
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var path: String { folder.path + "/deep/tls" }
+
+    private func maker(_ hosts: [String] = []) throws -> SelfSignedCertificates {
+        try #require(SelfSignedCertificates(folder: path, hosts: hosts))
+    }
+
+    private func fingerprints(
+        _ hosts: [String] = [], after days: Int64 = 0
+    ) throws -> (leaf: [UInt8], authority: String) {
+        let maker = try maker(hosts)
+        let identity = try maker.identity(now: now.adding(seconds: days * Self.day))
+        return (try identity.certificate.fingerprint(), try #require(maker.authority).fingerprint)
+    }
+
+    @Test func isMadeOnceForTheNamesAndAddressesOfTheMachine() throws {
+        let maker = try maker(["files.example", "[2001:db8::5]", "*", "0.0.0.0", "no name at all"])
+        let certificate = try maker.identity(now: now).certificate
+        for host in ["localhost", "127.0.0.1", "::1", "files.example", "2001:db8::5"] {
+            #expect(certificate.covers(host), "\(host)")
+        }
+        for address in InterfaceAddresses.all() where address.scope == 0 && !address.isLinkLocal {
+            #expect(certificate.covers(address.text))
+        }
+        #expect(!certificate.covers("0.0.0.0"))
+        let authority = try #require(maker.authority)
+        let kept = try Certificate.read(pem: try SmallFile(reading: authority.path).bytes)
+        #expect(kept.count == 1)
+        #expect(certificate.isSigned(by: kept[0]))
+        #expect(try kept[0].fingerprintText() == authority.fingerprint)
+        let again = try maker.identity(now: now).certificate
+        #expect(try again.fingerprint() == certificate.fingerprint())
+    }
+
+    @Test func keysAreForTheirOwnerAlone() throws {
+        _ = try fingerprints()
+        #expect(try SmallFile(reading: path + "/authority-key.pem").mode == 0o600)
+        #expect(try SmallFile(reading: path + "/server.pem").mode == 0o600)
+        let published = try SmallFile(reading: path + "/authority.pem")
+        #expect(published.mode == 0o644)
+        #expect(!String(decoding: published.bytes, as: UTF8.self).contains("PRIVATE KEY"))
+    }
+
+    /// 825 days it lasts, and 30 before that it is replaced; the authority stays.
+    @Test(arguments: [(790, true), (796, false), (2000, false)])
+    func isRenewedInTime(days: Int64, isSame: Bool) throws {
+        let first = try fingerprints()
+        let later = try fingerprints(after: days)
+        #expect((later.leaf == first.leaf) == isSame)
+        #expect(later.authority == first.authority)
+    }
+
+    @Test func anAuthorityThatEndsIsReplaced() throws {
+        let first = try fingerprints()
+        let later = try fingerprints(after: 3650)
+        #expect(later.leaf != first.leaf)
+        #expect(later.authority != first.authority)
+    }
+
+    @Test func isRenewedForAnotherHost() throws {
+        let first = try fingerprints()
+        let moved = try fingerprints(["192.0.2.77"])
+        #expect(moved.leaf != first.leaf)
+        #expect(moved.authority == first.authority)
+        #expect(try fingerprints().leaf == moved.leaf, "a host that is gone does no harm")
+    }
+
+    @Test func aBrokenCertificateIsReplaced() throws {
+        let first = try fingerprints()
+        for content in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+            try SmallFile.write(Array(content.utf8), to: path + "/server.pem", mode: 0o600)
+            let next = try fingerprints()
+            #expect(next.leaf != first.leaf)
+            #expect(next.authority == first.authority)
+        }
+    }
+
+    /// Clients trust it: another one in its place would look like somebody else's server.
+    @Test func aBrokenAuthorityIsAnError() throws {
+        _ = try fingerprints()
+        let keyPath = path + "/authority-key.pem"
+        try SmallFile.write(Array("nothing".utf8), to: keyPath, mode: 0o600)
+        #expect(throws: ServerError.self) { try fingerprints() }
+        #expect(try SmallFile(reading: keyPath).bytes == Array("nothing".utf8))
+    }
+
+    @Test func theFileForClientsIsWrittenAgain() throws {
+        let first = try fingerprints()
+        try SmallFile.write([], to: path + "/authority.pem", mode: 0o644)
+        #expect(try fingerprints().authority == first.authority)
+    }
+}
+#endif

@@ -1,0 +1,307 @@
+#if TLS
+import DavitCrypto
+import DavitHTTP
+import DavitServer
+import DavitSystem
+import DavitTesting
+import DavitTransport
+import Synchronization
+import Testing
+
+/// What TLS adds to a connection. That all else holds with it, too, is what the other suites say where
+/// `DAVIT_TEST_TLS` is set.
+@Suite(.timeLimit(.minutes(2)))
+struct TLSTests {
+    static let get = RequestTests.get
+
+    static func server(
+        _ context: TLSContext? = nil,
+        _ configure: @escaping (inout TransportConfiguration) -> Void = { _ in },
+        handler: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = TestServer.echo
+    ) throws -> TestServer {
+        let context = try context ?? Wire.context()
+        return try TestServer(
+            {
+                $0.tls = context
+                configure(&$0)
+            }, handler: handler)
+    }
+
+    static func peer(_ server: TestServer, _ options: TLSTestClient.Options = .init()) throws -> Peer {
+        try Peer(server.addresses[0], options)
+    }
+
+    @Test(arguments: [Int32(0x303), 0x304])
+    func bothVersionsCarryRequests(_ version: Int32) throws {
+        let server = try Self.server()
+        let peer = try Self.peer(server, .init(least: version, most: version))
+        for _ in 0..<3 {
+            try peer.send(Self.get)
+            #expect(try peer.response().text == "GET /a ")
+        }
+        try peer.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        #expect(try peer.response().status == 200)
+        #expect(try peer.rest() == [], "the end is said: RFC 8446 §6.1")
+    }
+
+    @Test func aSlowKeySignsOffTheLoop() throws {
+        let rsa = try TestCertificate.make(
+            "localhost", kind: .rsa(bits: 2048), extensions: [(Shop.alternativeName, "DNS:localhost")])
+        let context = try Wire.context(identities: [TLSIdentity(chain: rsa.chain, key: rsa.key)])
+        #expect(context.handshakesSlowly)
+        let server = try Self.server(context)
+        for options in [TLSTestClient.Options(most: 0x303), .init(least: 0x304)] {
+            let peer = try Self.peer(server, options)
+            try peer.send(RequestTests.mixed)
+            for answer in RequestTests.mixedAnswers { #expect(try peer.response().text == answer) }
+        }
+    }
+
+    /// RFC 8446 §5.1: records may be split anywhere by the network, and messages by records.
+    @Test func recordsArriveByteByByte() throws {
+        let server = try Self.server()
+        for most: Int32 in [0x303, 0x304] {
+            let peer = try Peer(server.addresses[0], .init(most: most), bytewise: true)
+            try peer.send(RequestTests.mixed)
+            for answer in RequestTests.mixedAnswers { #expect(try peer.response().text == answer) }
+        }
+    }
+
+    @Test func aHeadInARecordForEachByteIsOneHead() throws {
+        let server = try Self.server()
+        let peer = try Self.peer(server)
+        for byte in RequestTests.mixed.utf8 { try peer.send([byte]) }
+        for answer in RequestTests.mixedAnswers { #expect(try peer.response().text == answer) }
+    }
+
+    // MARK: Sessions and certificates
+
+    /// Reads a response, after which the client has its tickets, and the session.
+    private static func session(of peer: Peer) throws -> TLSTestClient.Session {
+        try peer.send(get)
+        _ = try peer.response()
+        return try #require(peer.tls).session()
+    }
+
+    @Test(arguments: [Int32(0x303), 0x304])
+    func aSessionGoesOnWithTheNextConnection(_ version: Int32) throws {
+        let server = try Self.server()
+        let first = try Self.peer(server, .init(least: version, most: version))
+        let session = try Self.session(of: first)
+        #expect(first.tls?.wasResumed == false)
+        let second = try Self.peer(server, .init(least: version, most: version, session: session))
+        #expect(second.tls?.wasResumed == true)
+        try second.send(Self.get)
+        #expect(try second.response().status == 200)
+    }
+
+    @Test func newCertificatesAreForNewConnections() throws {
+        let tickets = TicketKeys(now: Shop.now)
+        let server = try Self.server(try Wire.context(tickets: tickets))
+        let old = try Self.peer(server)
+        // A client that has given its session away sends no more.
+        let session = try Self.session(of: try Self.peer(server))
+        let next = try Shop.leaf("localhost")
+        server.server.replaceTLS(try Wire.context(tickets: tickets, identities: [next]))
+        try old.send(Self.get)
+        #expect(try old.response().status == 200, "a connection that is open goes on")
+        let new = try Self.peer(server)
+        let shown = try #require(new.tls).serverCertificate()
+        #expect(try shown.fingerprint() == next.certificate.fingerprint())
+        let resumed = try Self.peer(server, .init(session: session))
+        #expect(resumed.tls?.wasResumed == true, "a session goes on, too")
+    }
+
+    /// RFC 6066 §3.
+    @Test func theNameChoosesTheCertificate() throws {
+        let identities = [try Shop.leaf("one.example"), try Shop.leaf("two.example")]
+        let server = try Self.server(try Wire.context(identities: identities))
+        for (name, expected) in [("two.example", 1), ("one.example", 0), ("other.example", 0)] {
+            let peer = try Self.peer(server, .init(serverName: name))
+            let shown = try #require(peer.tls).serverCertificate()
+            #expect(try shown.fingerprint() == identities[expected].certificate.fingerprint(), "\(name)")
+        }
+    }
+
+    /// RFC 7301 §3.2.
+    @Test func onlyHTTP11IsSpoken() throws {
+        let server = try Self.server()
+        let peer = try Self.peer(server, .init(protocols: ["h2", "http/1.1"]))
+        try peer.send(Self.get)
+        #expect(try peer.response().status == 200)
+        #expect(throws: Peer.Failure.handshake("tlsv1 alert no application protocol")) {
+            try Self.peer(server, .init(protocols: ["h2"]))
+        }
+    }
+
+    // MARK: Clients
+
+    /// Answers with whom TLS has shown.
+    @Sendable static func whoami(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        HTTPResponse(.ok, body: .bytes(Array((request.clientCertificate?.subject ?? "-").utf8)))
+    }
+
+    @Test func clientsMayShowCertificates() throws {
+        let authority = try Shop.authority.get()
+        let anna = try Shop.client("anna", signedBy: authority)
+        let context = try Wire.context(clients: .asked([authority.certificate]))
+        let server = try Self.server(context, handler: Self.whoami)
+        for (identity, name) in [(anna, "CN=anna"), (nil, "-")] {
+            for version: Int32 in [0x303, 0x304] {
+                let options = TLSTestClient.Options(least: version, most: version, identity: identity)
+                let peer = try Self.peer(server, options)
+                try peer.send(Self.get)
+                #expect(try peer.response().text == name)
+                // The certificate belongs to the session.
+                let session = try #require(peer.tls).session()
+                let next = try Self.peer(server, .init(least: version, most: version, session: session))
+                #expect(next.tls?.wasResumed == true)
+                try next.send(Self.get)
+                #expect(try next.response().text == name)
+            }
+        }
+        // Requests are used again: nobody inherits the certificate of another connection.
+        let plain = try Self.peer(server)
+        try plain.send(Self.get + Self.get)
+        #expect(try plain.response().text == "-")
+        #expect(try plain.response().text == "-")
+    }
+
+    @Test(arguments: [Int32(0x303), 0x304])
+    func clientsMustShowCertificates(_ version: Int32) throws {
+        let authority = try Shop.authority.get()
+        let other = try CertificateMaker.makeAuthority(named: "Other", now: Shop.now)
+        let context = try Wire.context(clients: .demanded([authority.certificate]))
+        let server = try Self.server(context, handler: Self.whoami)
+        let anna = try Shop.client("anna", signedBy: authority)
+        let peer = try Self.peer(server, .init(least: version, most: version, identity: anna))
+        try peer.send(Self.get)
+        #expect(try peer.response().text == "CN=anna")
+        for stranger in [nil, try Shop.client("anna", signedBy: other)] {
+            #expect(throws: Peer.Failure.self) {
+                // In TLS 1.3 a client is done before the server has looked.
+                let peer = try Self.peer(
+                    server, .init(least: version, most: version, identity: stranger))
+                try peer.send(Self.get)
+                _ = try peer.response()
+            }
+        }
+    }
+
+    @Test func aRequestKnowsThatItIsSecure() throws {
+        let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = {
+            request throws(HTTPError) in
+            HTTPResponse(.ok, body: .bytes(Array("\(request.isSecure)".utf8)))
+        }
+        let secure = try Self.server(handler: answer)
+        let peer = try Self.peer(secure)
+        try peer.send(Self.get)
+        #expect(try peer.response().text == "true")
+    }
+
+    // MARK: Ends
+
+    /// A peer that says nothing, and one that stops in the middle of its first message.
+    @Test func aHandshakeHasADeadline() async throws {
+        let server = try Self.server(nil) { $0.deadlines.handshake = .milliseconds(1) }
+        let silent = try server.connect(secured: false)
+        #expect(try silent.receiveRaw() == nil)
+        let half = try server.connect(secured: false)
+        let client = try TLSTestClient()
+        _ = client.handshake()
+        try? half.sendRaw(Array(client.takeOutput().prefix(50)))
+        #expect(((try? half.receiveRaw()) ?? nil) == nil)
+        await server.wait(for: .connectionClosed)
+        await server.wait(for: .connectionClosed)
+    }
+
+    /// The time for the handshake is not the time for requests.
+    @Test func aConnectionOutlivesTheDeadlineOfItsHandshake() async throws {
+        let server = try Self.server(nil) {
+            $0.deadlines.handshake = .milliseconds(600)
+            $0.deadlines.keepAlive = .milliseconds(1500)
+            $0.deadlines.parking = .milliseconds(1)
+        }
+        let start = Clock.now()
+        let peer = try Self.peer(server)
+        try peer.send(Self.get)
+        _ = try peer.response()
+        #expect(try peer.rest() == [], "the end is said, although no request has asked for it")
+        #expect(Clock.now() - start >= 1_500_000_000, "deadlines never pass early")
+    }
+
+    @Test func garbageIsNoHandshake() throws {
+        let server = try Self.server()
+        let peer = try server.connect(secured: false)
+        try peer.sendRaw([22, 3, 1, 0, 4] + Array("oops".utf8))
+        let answer = try peer.receiveRaw() ?? []
+        #expect(answer.first == 21, "an alert")
+        #expect(try peer.receiveRaw() == nil)
+    }
+
+    /// RFC 8446 §6.1: content that is cut is no content that ended.
+    @Test func aCutRequestIsNotAnswered() async throws {
+        let (errors, continuation) = AsyncStream<HTTPError>.makeStream()
+        let server = try Self.server(handler: { request throws(HTTPError) in
+            do throws(HTTPError) {
+                _ = try await TestServer.read(request)
+                return HTTPResponse(.ok)
+            } catch {
+                continuation.yield(error)
+                throw error
+            }
+        })
+        do {
+            let peer = try Self.peer(server)
+            try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello")
+        }
+        for await error in errors {
+            #expect(error.isDisconnected)
+            break
+        }
+    }
+
+    /// A response that breaks off ends without close_notify: HTTP/1.0 has no other sign.
+    @Test func aResponseThatBreaksOffIsTruncated() throws {
+        let server = try Self.server(handler: { _ throws(HTTPError) in
+            HTTPResponse(
+                .ok,
+                body: .stream(
+                    Pieces(ResponseTests.content(200_000), of: 1000, failure: HTTPError(.badGateway, "x"))))
+        })
+        let peer = try Self.peer(server)
+        try peer.send("GET /a HTTP/1.0\r\n\r\n")
+        #expect(throws: Peer.Failure.truncated) { try peer.response() }
+    }
+
+    @Test func aRequestInFlightEndsAfterShutdown() async throws {
+        let hasBegun = Gate()
+        let mayEnd = Gate()
+        let server = try Self.server(nil) {
+            $0.grace = .seconds(60)
+        } handler: { request throws(HTTPError) in
+            if request.method == .get { return HTTPResponse(.ok) }
+            hasBegun.open()
+            await mayEnd.wait()
+            return HTTPResponse(.created)
+        }
+        let idle = try Self.peer(server)
+        try idle.send(Self.get)
+        _ = try idle.response()
+        let busy = try Self.peer(server)
+        let shaking = try server.connect(secured: false)
+        try shaking.sendRaw([22])
+        try busy.send(RequestTests.put)
+        await hasBegun.wait()
+        server.server.shutdown()
+        #expect(try idle.rest() == [])
+        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "nothing of it is in flight")
+        mayEnd.open()
+        let response = try busy.response()
+        #expect(response.status == 201)
+        #expect(response["connection"] == "close")
+        #expect(try busy.rest() == [])
+        server.server.waitUntilStopped()
+    }
+}
+#endif

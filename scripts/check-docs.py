@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Every piece of Swift in the documentation must stand in Examples, which is compiled.
+
+A piece is all lines of a block that is marked as Swift; in the example it may be indented as a whole.
+"""
+import pathlib
+import re
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ["README.md", "docs/embedding.md"]
+
+
+def blocks(text):
+    for match in re.finditer(r"^```swift\n(.*?)^```$", text, re.M | re.S):
+        yield text[: match.start()].count("\n") + 1, match.group(1)
+
+
+def holds(source, block):
+    wanted = block.splitlines()
+    lines = source.splitlines()
+    for start in range(len(lines) - len(wanted) + 1):
+        window = "\n".join(lines[start : start + len(wanted)])
+        if textwrap.dedent(window).splitlines() == wanted:
+            return True
+    return False
+
+
+def main():
+    sources = [path.read_text() for path in sorted((ROOT / "Examples").rglob("*.swift"))]
+    failed = 0
+    for page in PAGES:
+        found = list(blocks((ROOT / page).read_text()))
+        if not found:
+            print(f"{page} has no Swift", file=sys.stderr)
+            failed += 1
+        for line, block in found:
+            if not any(holds(source, block) for source in sources):
+                print(f"{page}:{line}: this code is in no file of Examples", file=sys.stderr)
+                failed += 1
+    return 1 if failed else 0
+
+
+sys.exit(main())
