@@ -52,7 +52,7 @@ guard-accept: packages-guard build ## make what the guard finds the baseline
 litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
 	@scripts/test.sh litmus
 
-recordings: build ## sessions of many clients, played, recorded and played again
+recordings: packages-clients build ## sessions of many clients, played, recorded and played again
 	@scripts/test.sh recordings
 
 clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, and HTTPS clients

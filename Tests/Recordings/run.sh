@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 davit=${DAVIT:-$here/../../.build/release/davit}
 work=$(mktemp -d "${TMPDIR:-/tmp}/davit-recordings.XXXXXX")
-server= passed=0 failed=0
+server= proxy= passed=0 failed=0
 stop() {
     local status=0
     [ -n "$server" ] || return 0
@@ -20,7 +20,7 @@ stop() {
         echo "FAILED: the server ended with $status"
     fi
 }
-trap 'stop; [ -z "${proxy:-}" ] || kill "$proxy" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'stop; [ -z "$proxy" ] || kill "$proxy" || true; rm -rf "$work"' EXIT
 
 # start NAME OPTION...: serves a fresh folder, and sets url.
 start() {
@@ -101,6 +101,7 @@ else
     fi
     kill "$proxy"
     wait "$proxy" 2>/dev/null || true
+    proxy=
     stop
 fi
 
