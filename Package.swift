@@ -68,6 +68,10 @@ let package = Package(
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
+        // Sessions as text: what `--record` writes and `davit replay` plays.
+        library(
+            "DavitRecording",
+            ["DavitTransport", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem", "DavitHTTP"]),
         // Files and folders as responses: a website, beside WebDAV.
         library(
             "DavitSite",
@@ -77,9 +81,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore",
-                "DavitSQLite",
-                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite",
+                "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -117,7 +120,8 @@ let package = Package(
         tests(
             of: "DavitTransport",
             [
-                "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL,
+                "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP",
+                openSSL,
             ]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
@@ -136,6 +140,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
+        tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
         tests(
             of: "DavitSite",
             [
@@ -144,7 +149,11 @@ let package = Package(
             ]),
         tests(
             of: "Davit",
-            ["DavitTesting", "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
+            [
+                "DavitRecording", "DavitTesting", "DavitCrypto", "DavitFileStore", "DavitServer",
+                "DavitSystem",
+                "DavitHTTP",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -133,13 +133,18 @@ suite_deployment() {
     counted "deployment" python3 Tests/Deployment/deployment.py
 }
 
+suite_recordings() {
+    section "recordings"
+    counted "recordings" Tests/Recordings/run.sh
+}
+
 suite_crash() {
     section "crash"
     counted "crash" python3 Tests/Crash/crash.py
 }
 
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus clients deployment crash)
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus recordings clients deployment crash)
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"

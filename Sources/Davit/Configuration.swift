@@ -66,6 +66,10 @@ public struct Configuration: Sendable {
     public var accessLog: AccessLog?
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
+    /// A new or empty folder, outside the share, that gets a recording of every connection: requests and answers with all
+    /// content but credentials, each file readable for its owner alone. Nil records nothing and costs nothing. See
+    /// `docs/recording.md`.
+    public var recordingFolder: String?
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
     public var stopsOnSignals = false
     /// systemd, if it started the process, is told when the server is ready, stops, and is alive; set by the command, off

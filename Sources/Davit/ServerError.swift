@@ -16,6 +16,11 @@ public enum ServerError: Error, Sendable, Equatable {
     case stateFolderHeld(path: String, byProcess: Int32?)
     /// The database in it cannot be used.
     case stateNotUsable(path: String, reason: String)
+    case recordingFolderNotUsable(path: String, SystemError)
+    /// One folder is one session.
+    case recordingFolderNotEmpty(path: String)
+    /// Clients would see what they say, and that would be recorded again.
+    case recordingFolderInsideShare(path: String)
     /// Something else that was to be mounted could not be made.
     case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.

@@ -51,6 +51,7 @@ public final class WebServer: Sendable {
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
             transport.upkeep = { environment.upkeep() }
+            try configuration.startRecording(of: &transport, in: environment, log: log)
             if configuration.reloadsOnHangUp { transport.onHangUp = configuration.reload(reloads) }
             #if TLS
             let certificates = try ServerCertificates.of(configuration, in: environment, log: log)

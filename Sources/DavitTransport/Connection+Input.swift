@@ -12,7 +12,7 @@ extension Connection {
     func receive(into input: InputBuffer) -> Bool {
         var isOpen = true
         unsafe input.fill { room in
-            let input = unsafe channel.receive(into: room)
+            let input = unsafe receiveBytes(into: room)
             isOpen = note(input)
             if case .bytes(let count) = input.outcome { return count }
             return 0
@@ -27,7 +27,7 @@ extension Connection {
         var isOpen = true
         let count = unsafe buffer.fill { room in
             let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(limit, room.count)])
-            let input = unsafe channel.receive(into: target)
+            let input = unsafe receiveBytes(into: target)
             isOpen = note(input)
             if case .bytes(let count) = input.outcome { return count }
             return 0

@@ -54,7 +54,7 @@ extension Connection {
         if loop.output.isOwned(by: self) && !hasUntaken {
             let composed = loop.output.buffer
             let outcome = unsafe composed.withBytes { first in
-                unsafe buffer.withBytes { second in unsafe channel.send(first, second) }
+                unsafe buffer.withBytes { second in unsafe sendBytes(first, second) }
             }
             switch outcome {
             case .bytes(let count):
@@ -70,7 +70,7 @@ extension Connection {
         try await sendComposed()
         try await send(buffer.count - sent) { offset in
             unsafe buffer.withBytes { bytes in
-                unsafe channel.send(
+                unsafe sendBytes(
                     UnsafeRawBufferPointer(rebasing: bytes[(sent + offset)...]), isFollowed: false)
             }
         }
@@ -82,7 +82,7 @@ extension Connection {
         try await sendComposed()
         try await send(bytes.count) { offset in
             unsafe bytes.withUnsafeBytes { all in
-                unsafe channel.send(UnsafeRawBufferPointer(rebasing: all[offset...]), isFollowed: false)
+                unsafe sendBytes(UnsafeRawBufferPointer(rebasing: all[offset...]), isFollowed: false)
             }
         }
     }
@@ -107,7 +107,7 @@ extension Connection {
     func sendUnsent() {
         while hasUntaken {
             let outcome = unsafe unsent.withUnsafeBytes { all in
-                unsafe channel.send(UnsafeRawBufferPointer(rebasing: all[unsentStart...]), isFollowed: false)
+                unsafe sendBytes(UnsafeRawBufferPointer(rebasing: all[unsentStart...]), isFollowed: false)
             }
             switch outcome {
             case .bytes(let count):
@@ -136,7 +136,7 @@ extension Connection {
         if !hasUntaken {
             while sent < composed.count {
                 let outcome = unsafe composed.withBytes { bytes in
-                    unsafe channel.send(
+                    unsafe sendBytes(
                         UnsafeRawBufferPointer(rebasing: bytes[sent...]), isFollowed: isFollowed)
                 }
                 guard case .bytes(let count) = outcome else {

@@ -22,6 +22,7 @@ internal import DavitSystem
     /// Numeric address without port.
     let peer: String
     private let address: SocketAddress
+    let tap: (any ConnectionTap)?
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private(set) var phase: Phase
     @safe @exclusivity(unchecked) var task: Task<Void, Never>?
@@ -61,6 +62,7 @@ internal import DavitSystem
         self.address = address
         peer = address.text
         channel = Channel(socket)
+        tap = server.tap?(peer)
         phase = server.tls == nil ? .open : .greeting
         sending = server.deadlines.progressGuard
         super.init()
@@ -139,6 +141,7 @@ internal import DavitSystem
         if !isBroken { channel.sayEnd() }
         isBroken = true
         channel = .closed()
+        tap?.closed()
         loop.remove(self)
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
         server.connectionClosed(from: address, on: loop)

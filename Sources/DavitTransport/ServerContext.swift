@@ -17,6 +17,7 @@ final class ServerContext: Sendable {
     let accessLog: (@Sendable (AccessRecord) -> Void)?
     let census: ConnectionCensus
     let upkeep: Upkeep?
+    let tap: (@Sendable (_ peer: String) -> (any ConnectionTap)?)?
     /// Nil for a server without TLS.
     let tls: TLSPort?
     private let observer: (@Sendable (TransportEvent) -> Void)?
@@ -35,6 +36,7 @@ final class ServerContext: Sendable {
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
         observer = configuration.observer
+        tap = configuration.tap
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
         let census =
             census

@@ -101,6 +101,8 @@ public struct TransportConfiguration: Sendable {
     public var onHangUp: (@Sendable () -> Void)?
     /// Called on a loop when something happened that no peer can see.
     package var observer: (@Sendable (TransportEvent) -> Void)?
+    /// Called on a loop for a new connection of that peer; what it makes sees the bytes of the connection.
+    package var tap: (@Sendable (_ peer: String) -> (any ConnectionTap)?)?
     /// Takes a connection that waits; replaced where a test wants descriptors to run out.
     package var accept: @Sendable (Int32) -> Socket.AcceptOutcome = { Socket.accept(from: $0) }
 

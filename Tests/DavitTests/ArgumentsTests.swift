@@ -1,5 +1,6 @@
 import Davit
 import DavitFileStore
+import DavitRecording
 import DavitServer
 import Testing
 
@@ -7,6 +8,15 @@ struct ArgumentsTests {
     /// The options of `davit serve /srv` with changes.
     static func options(_ change: (inout ServeOptions) -> Void = { _ in }) -> ServeOptions {
         var options = ServeOptions(folder: "/srv")
+        change(&options)
+        return options
+    }
+
+    static func replay(
+        _ recordings: [String], _ change: (inout ReplayOptions) -> Void = { _ in }
+    ) -> ReplayOptions {
+        var options = ReplayOptions(server: ServerAddress(parsing: "http://h:1/")!)
+        options.recordings = recordings
         change(&options)
         return options
     }
@@ -51,6 +61,19 @@ struct ArgumentsTests {
         ),
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
+        (["serve", "/srv", "--record", "/rec"], .serve(options { $0.recordingFolder = "/rec" })),
+        (["replay", "--help"], .help(.replay)), (["help", "replay"], .help(.replay)),
+        (["replay", "/rec", "--to", "http://h:1/"], .replay(replay(["/rec"]))),
+        (["replay", "--to=http://h:1/", "a", "--", "-b"], .replay(replay(["a", "-b"]))),
+        (
+            ["replay", "a", "--user", "anna:a:b", "--to", "http://h:1/", "--expect", "known", "--ca=x.pem"],
+            .replay(
+                replay(["a"]) {
+                    $0.user = .init(name: "anna", password: "a:b")
+                    $0.expectedDifferences = "known"
+                    $0.server.authorities = "x.pem"
+                })
+        ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (
@@ -123,6 +146,11 @@ struct ArgumentsTests {
         (["help", "sreve"], .unknownCommand("sreve", nearest: "serve")),
         (["--verison"], .unknownOption("--verison", nearest: "--version")),
         (["-v"], .unknownOption("-v", nearest: "--help")),
+        (["replay"], .missingRecording), (["replay", "--to", "http://h/"], .missingRecording),
+        (["replay", "a"], .missingServer), (["replay", "a", "--to"], .missingValue(option: "--to")),
+        (["replay", "a", "--to", "h:1"], .badServer("h:1")),
+        (["replay", "a", "--to", "http://h/", "--usr", "a:b"], .unknownOption("--usr", nearest: "--user")),
+        (["replay", "a", "--to", "http://h/", "--user", "anna"], .badUser),
         (["serve"], .missingFolder), (["serve", ""], .missingFolder),
         (["serve", "--read-only"], .missingFolder),
         (["serve", "/a", "/b"], .moreThanOneFolder("/b")),

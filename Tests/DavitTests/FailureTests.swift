@@ -34,6 +34,15 @@ struct FailureTests {
         (.userFileNotPrivate("/u"), ["/u", "chmod 600 '/u'"]),
         (.userFileLine("/u", line: 3, problem: "it has no colon"), ["line 3 of /u", "no colon", "#"]),
         (.userFileEmpty("/u"), ["/u", "NAME:PASSWORD"]),
+        (.recordingFolderNotWritable("/r", reason: "No space"), ["in /r: No space", "--record"]),
+        (.recordingFolderNotEmpty("/r"), ["/r", "not empty", "--record"]),
+        (
+            .recordingFolderInShare("/srv/r", share: "/srv"),
+            ["/srv/r", "inside the shared folder /srv", "--record"]
+        ),
+        (.recordingUnreadable("/r/1.txt", reason: "line 3: no"), ["/r/1.txt", "line 3: no", "--record"]),
+        (.noRecording("/r"), ["no recording in /r", "--record"]),
+        (.cannotReplay(reason: "it is gone"), ["it is gone", "--user"]),
         (.badUser(name: "anna", problem: "it is there twice"), ["'anna'", "twice", "another"]),
     ]
 

@@ -32,6 +32,17 @@ package enum Failure: Error, Hashable, Sendable {
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)
     case badUser(name: String, problem: String)
+    case recordingFolderNotWritable(String, reason: String)
+    case recordingFolderNotEmpty(String)
+    case recordingFolderInShare(String, share: String)
+    /// A recording or a transcript that cannot be read.
+    case recordingUnreadable(String, reason: String)
+    /// There is none in the folder.
+    case noRecording(String)
+    /// The server of a replay could not be asked, or did not let the replay make what it needs.
+    case cannotReplay(reason: String)
+    /// A replay has found something; it is said already.
+    case replayDiffers(count: Int)
     /// A certificate, a key, or a list of authorities; no path where it is not from a file.
     case certificateNotUsable(String?, reason: String)
     case badAuthentication(problem: String)
@@ -74,6 +85,16 @@ package enum Failure: Error, Hashable, Sendable {
         case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
         case .userFileEmpty(let path): "the user file \(path) has no users"
         case .badUser(let name, let problem): "the user '\(name)' cannot be used: \(problem)"
+        case .recordingFolderNotWritable(let path, let reason):
+            "nothing can be recorded in \(path): \(reason)"
+        case .recordingFolderNotEmpty(let path): "the folder \(path) for the recording is not empty"
+        case .recordingFolderInShare(let path, let share):
+            "the folder \(path) for the recording lies inside the shared folder \(share)"
+        case .recordingUnreadable(let path, let reason): "\(path) cannot be read: \(reason)"
+        case .noRecording(let path): "there is no recording in \(path)"
+        case .cannotReplay(let reason): "nothing could be replayed: \(reason)"
+        case .replayDiffers(1): "one thing is not as expected"
+        case .replayDiffers(let count): "\(count) things are not as expected"
         case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .badAuthentication(let problem): "nobody could log in: \(problem)"
         case .noPassword(let reason): "there is no password: \(reason)"
@@ -116,9 +137,15 @@ package enum Failure: Error, Hashable, Sendable {
         case .badUser: "Choose another name or password, or make the line again with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noPassword: nil
+        case .recordingFolderNotWritable: "Choose another one: --record /some/folder"
+        case .recordingFolderNotEmpty: "One folder is one session. Choose a new one: --record /some/folder"
+        case .recordingFolderInShare: "Clients would see it. Choose one outside: --record /some/folder"
+        case .recordingUnreadable, .noRecording:
+            "Give files that 'davit serve --record' has written, or their folder."
+        case .cannotReplay: "Is the server there? Does it need --user NAME:PASSWORD?"
         case .certificateNotUsable:
             "Certificates and keys are files in PEM. See 'davit serve --help', and docs/configuration.md."
-        case .other: nil
+        case .replayDiffers, .other: nil
         }
     }
 }

@@ -2,7 +2,7 @@ internal import DavitCrypto
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check, password
+    case davit, serve, check, password, replay
 
     package var text: String {
         switch self {
@@ -10,6 +10,7 @@ package enum Help: Hashable, Sendable {
         case .serve: Self.serveText
         case .check: Self.checkText
         case .password: Self.passwordText
+        case .replay: Self.replayText
         }
     }
 
@@ -19,12 +20,14 @@ package enum Help: Hashable, Sendable {
         usage: davit serve FOLDER [OPTION...]
                davit check FOLDER [OPTION...]
                davit password [NAME] [OPTION...]
+               davit replay RECORDING... --to URL [OPTION...]
                davit --help | --version
 
         commands:
           serve FOLDER      share a folder; 'davit serve --help' lists its options
           check FOLDER      look whether the locks and properties of a folder are stored soundly
           password [NAME]   make a line for a file of users, which does not hold the password
+          replay RECORDING  send the requests of a recording to a server, and compare its answers
 
         example:
           davit serve /srv/files --user anna:secret --host 0.0.0.0
@@ -54,6 +57,24 @@ package enum Help: Hashable, Sendable {
                                   has them can log in, so keep the file as you would keep the password
           --realm TEXT            for --digest: what the server gets as --realm (default: davit)
           --help                  this text
+
+        """
+
+    private static let replayText = """
+        usage: davit replay RECORDING... --to URL [OPTION...]
+
+        Sends the requests of each RECORDING, a file or a folder of files that 'davit serve --record' has written, to
+        the server at URL, and prints what is not as it was. Its folder must hold what it held when the recording began.
+        Transcripts, which people write, are played in a new folder below URL that is removed afterwards.
+
+          --to URL                the server, such as http://127.0.0.1:8080/
+          --ca FILE               for https: certificates to trust, PEM (default: those of the system)
+          --user NAME:PASSWORD    sent where credentials were; they are not in the recording
+          --expect FILE           differences that are known: a line 'FILE | STEP | WHAT | REASON' each. Then advice
+                                  counts as well, and what is in the list and does not differ
+          --help                  this text
+
+        Ends with 0 if everything is as expected, with 1 if not.
 
         """
 
@@ -105,6 +126,8 @@ package enum Help: Hashable, Sendable {
           --access-log FILE       a line for each response; - is standard error
           --access-log-format FORMAT
                                   davit, common, combined or json (default: combined)
+          --record FOLDER         record every connection into FOLDER, which is new or empty; credentials are
+                                  masked, content is not
           --grace SECONDS         time for requests in flight when it is stopped (default: 30)
           --help                  this text
 

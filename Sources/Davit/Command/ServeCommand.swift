@@ -85,6 +85,7 @@ struct ServeCommand {
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
+        configuration.recordingFolder = options.recordingFolder
         configuration.stopsOnSignals = true
         configuration.reloadsOnHangUp = true
         configuration.tls = options.tls.configuration
@@ -132,6 +133,10 @@ extension Failure {
         case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
         case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
         case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .recordingFolderNotUsable(let path, let error):
+            self = .recordingFolderNotWritable(path, reason: error.description)
+        case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
+        case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
         case .mountNotUsable(let reason): self = .other(reason)
         case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")

@@ -5,6 +5,9 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingValue(option: String)
     case unwantedValue(option: String)
     case missingFolder
+    case missingRecording
+    case missingServer
+    case badServer(String)
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badUser
@@ -38,6 +41,9 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingValue(let option): "\(option) needs a value"
         case .unwantedValue(let option): "\(option) takes no value"
         case .missingFolder: "which folder?"
+        case .missingRecording: "which recording?"
+        case .missingServer: "which server? --to is missing"
+        case .badServer(let value): "'\(value)' is not the URL of a server"
         case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
         case .badNumber(let value, let option, let range):
             "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
@@ -73,6 +79,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .unknownOption(_, nil), .missingValue, .unwantedValue, .badNumber:
             "See 'davit \(command.rawValue) --help'."
         case .missingFolder: "For example: davit \(command.rawValue) /srv/files"
+        case .missingRecording, .missingServer, .badServer:
+            "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
         case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
         case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."

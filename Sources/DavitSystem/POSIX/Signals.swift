@@ -16,6 +16,14 @@ package enum Signals {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Keeps all signals from the calling thread: one that was started before ``block(_:)`` would be ended by them, and
+    /// the process with it.
+    package static func blockAll() {
+        var set = sigset_t()
+        unsafe sigfillset(&set)
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
     /// Keeps signals from the calling thread and those it starts, so that a descriptor can report them.
     static func block(_ numbers: [Int32]) -> sigset_t {
         var set = sigset_t()
