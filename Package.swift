@@ -68,6 +68,10 @@ let package = Package(
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
+        // Sessions as text: what `--record` writes and `davit replay` plays.
+        library(
+            "DavitRecording",
+            ["DavitTransport", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem", "DavitHTTP"]),
         // Files and folders as responses: a website, beside WebDAV.
         library(
             "DavitSite",
@@ -77,9 +81,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore",
-                "DavitSQLite",
-                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite",
+                "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -102,7 +105,7 @@ let package = Package(
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",
-            dependencies: ["DavitEngine", "DavitWebDAV", "DavitHTTP", "DavitSystem"],
+            dependencies: ["DavitEngine", "DavitWebDAV", "DavitServer", "DavitHTTP", "DavitSystem"],
             swiftSettings: strict),
 
         // A program that gets real signals from a test.
@@ -122,7 +125,8 @@ let package = Package(
         tests(
             of: "DavitTransport",
             [
-                "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP", openSSL,
+                "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP",
+                openSSL,
             ]),
         tests(of: "DavitXML", []),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
@@ -141,6 +145,7 @@ let package = Package(
                 "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
+        tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
         tests(
             of: "DavitSite",
             [
@@ -150,8 +155,8 @@ let package = Package(
         tests(
             of: "Davit",
             [
-                "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem",
-                "DavitHTTP", "TwoServers",
+                "DavitRecording", "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore",
+                "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

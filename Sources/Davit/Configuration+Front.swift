@@ -15,7 +15,9 @@ extension Configuration {
         if !allowsCrossSiteForms {
             outer.append(CrossSiteGuard(allowing: cors?.origins ?? [], names: try publicHosts()))
         }
-        return outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) }
+        let front = outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) }
+        // In front of all that asks who the client is.
+        return try trustedProxies()?.inFront(of: front) ?? front
     }
 
     private func guarded(

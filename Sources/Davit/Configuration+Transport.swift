@@ -12,9 +12,10 @@ extension Configuration {
         for host in hosts where !ServeOptions.isLoopback(Self.unbracketed(host)) {
             throw .accountsNeeded(host: host)
         }
+        if let host = exposedInheritedSocket() { throw .accountsNeeded(host: host) }
     }
 
-    func transport(log: Log) -> TransportConfiguration {
+    func transport(log: Log, accessLog file: LogFile?) -> TransportConfiguration {
         var transport = TransportConfiguration(
             endpoints: hosts.map { TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port) })
         transport.grace = grace
@@ -29,7 +30,8 @@ extension Configuration {
         transport.acceptsConnection = connections.accepts
         transport.connectionClosed = connections.closed
         if let tap = connections.tap { transport.tap = { tap($0).map(ApplicationTap.init) } }
-        if log.isOn(.access) { transport.accessLog = { log.text(.access, $0.line.utf8) } }
+        transport.accessLog = accessReport(log, file)
+        addSockets(to: &transport)
         return transport
     }
 

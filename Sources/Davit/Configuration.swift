@@ -35,6 +35,11 @@ public struct Configuration: Sendable {
     public var hosts = ["localhost"]
     /// 0 lets the system choose.
     public var port: UInt16 = 8080
+    /// A socket in the file system, beside the hosts; with `hosts = []` instead of them.
+    public var unixSocket: UnixSocket?
+    /// Descriptors of stream sockets that listen already, such as ``DavitSystem/ServiceManager/inheritedSockets()``. They
+    /// stay open when the server stops, so that it can start again.
+    public var inheritedSockets: [Int32] = []
     /// Nil for HTTP without TLS.
     public var tls: TLS?
     /// Where content goes that handlers want as files and that is too long for memory; nil for what `TMPDIR` names,
@@ -51,16 +56,29 @@ public struct Configuration: Sendable {
     public var allowsAnonymousVisitors = false
     /// What a proxy in front of this server is called: `https://files.example.com`.
     public var publicURLs: [String] = []
-    /// Lines up to this level go to standard error.
+    /// Which proxies in front of this server are believed when they say where a request came from.
+    public var proxies = Proxies()
+    /// Lines up to this level go to ``logSink``.
     public var logLevel = Log.Level.info
+    /// Nil for standard error, with priorities instead of times where that is systemd's journal.
+    public var logSink: (any LogSink)?
+    /// A line for each response, apart from the log.
+    public var accessLog: AccessLog?
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
     /// What the application sees of connections.
     public var connections = ConnectionHooks()
     /// How the server lives in an application.
     public var lifecycle = LifecycleOptions()
+    /// A new or empty folder, outside the share, that gets a recording of every connection: requests and answers with all
+    /// content but credentials, each file readable for its owner alone. Nil records nothing and costs nothing. See
+    /// `docs/recording.md`.
+    public var recordingFolder: String?
     /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
     public var stopsOnSignals = false
+    /// systemd, if it started the process, is told when the server is ready, stops, and is alive; set by the command, off
+    /// for apps.
+    public var notifiesServiceManager = false
     /// SIGHUP does what ``WebServer/reload()`` does; set by the command, off for apps. Of several servers in one process
     /// only one gets it.
     public var reloadsOnHangUp = false

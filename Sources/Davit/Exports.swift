@@ -6,5 +6,15 @@
 
 @_exported public import class DavitFileStore.FileResourceStore
 @_exported public import enum DavitFileStore.SyncLevel
+@_exported public import struct DavitSystem.ClosureSink
 @_exported public import struct DavitSystem.Log
+@_exported public import struct DavitSystem.LogEntry
+@_exported public import class DavitSystem.LogFile
+@_exported public import protocol DavitSystem.LogSink
+@_exported public import enum DavitSystem.ServiceManager
+@_exported public import struct DavitSystem.StandardErrorSink
 @_exported public import struct DavitSystem.SystemError
+
+#if canImport(os)
+@_exported public import struct DavitSystem.SystemLogSink
+#endif

@@ -16,10 +16,19 @@ public enum ServerError: Error, Sendable, Equatable {
     case stateFolderHeld(path: String, byProcess: Int32?)
     /// The database in it cannot be used.
     case stateNotUsable(path: String, reason: String)
+    case recordingFolderNotUsable(path: String, SystemError)
+    /// One folder is one session.
+    case recordingFolderNotEmpty(path: String)
+    /// Clients would see what they say, and that would be recorded again.
+    case recordingFolderInsideShare(path: String)
     /// Something else that was to be mounted could not be made.
     case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
+    /// Not an address, a network, or `unix`.
+    case trustedProxyMalformed(String)
+    /// The access log cannot be opened.
+    case accessLogNotUsable(LogFile.Destination, SystemError)
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes make no sense, or no scheme is left that every account can use.
     case authenticationNotUsable(Accounts.Problem)

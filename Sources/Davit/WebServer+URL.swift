@@ -6,7 +6,7 @@ extension WebServer {
     /// The URL to tell people who want to reach the server, with a slash at its end; nil while it does not listen.
     ///
     /// The first of ``Configuration/publicURLs``, if there is one. Else the first address it listens on: for all addresses
-    /// the primary one of this machine, for loopback `localhost`. The default port is left out. Looks the addresses of the
+    /// the primary one of this machine, for loopback `localhost`; for a Unix socket alone `http+unix://…`. The default port is left out. Looks the addresses of the
     /// machine up at each call.
     public var url: String? {
         let addresses = addresses
@@ -27,7 +27,9 @@ package enum ServerURL {
     package static func text(
         of addresses: [BoundAddress], isSecure: Bool, primary: (SocketAddress.Family) -> String?
     ) -> String? {
-        guard let first = addresses.first else { return nil }
+        guard let first = addresses.first(where: { $0.path == nil }) else {
+            return addresses.first?.url(scheme: isSecure ? "https" : "http")
+        }
         let url = PublicURL(
             isSecure: isSecure, host: host(of: first.host, addresses, primary),
             port: first.port == (isSecure ? 443 : 80) ? nil : first.port)

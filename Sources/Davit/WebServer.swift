@@ -24,6 +24,8 @@ public final class WebServer: Sendable {
     let reloads = ReloadActions()
     /// Nil without accounts.
     let authentication: Authentication?
+    /// Nil without an access log of its own.
+    private let accessLog: LogFile?
     private let residents: Residents
 
     /// Serves one thing at the root, a ``WebDAVShare`` or any handler. Opens what it needs; listens to nothing yet.
@@ -32,24 +34,27 @@ public final class WebServer: Sendable {
     ) throws(ServerError) {
         try configuration.check()
         self.configuration = configuration
-        let log = Log(level: configuration.logLevel)
+        let log = configuration.makeLog()
         let pool = BlockingPool()
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
-        let residents = Residents(environment, pool)
+        let accessLog = try configuration.openAccessLog(reportingTo: log)
+        let residents = Residents(environment, pool, accessLog)
         let life = ServerLife(configuration.lifecycle)
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
             authentication = try configuration.makeAuthentication(
                 announcing: root.announcedFields, pool, log)
             let front = try configuration.front(of: application, behind: authentication)
-            var transport = configuration.transport(log: log)
+            var transport = configuration.transport(log: log, accessLog: accessLog)
+            transport.proxies = try configuration.proxyNetworks()
             transport.upkeep = { environment.upkeep() }
             transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
             transport.onStop = { residents.end() }
             transport.didStop = { [weak life] in life?.didStop() ?? {} }
-            if configuration.reloadsOnHangUp { transport.onHangUp = { [reloads] in reloads.run() } }
+            try configuration.startRecording(of: &transport, in: environment, log: log)
+            if configuration.reloadsOnHangUp { transport.onHangUp = configuration.reload(reloads) }
             #if TLS
             let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
             transport.tls = try certificates?.load()
@@ -66,8 +71,10 @@ public final class WebServer: Sendable {
         }
         self.life = life
         self.residents = residents
+        self.accessLog = accessLog
         reloads.add { [weak self] in
             guard let self else { return }
+            reopenLogs()
             do throws(ServerError) { try reloadCertificates() } catch {
                 log.error("the certificates stay as they were", ["reason": error.certificateReason])
             }
@@ -120,6 +127,10 @@ public final class WebServer: Sendable {
     /// Where the server listens, or will again when it is resumed, with the port that was chosen where the configuration
     /// left it open; empty while it does not run.
     public var addresses: [BoundAddress] { life.addresses }
+
+    /// Closes the access log and opens its name again, for programs that have renamed it. Returns at once; what was
+    /// answered before is in the old file.
+    public func reopenLogs() { accessLog?.reopen() }
 
     /// Stops accepting; requests in flight end, or are cut after the grace time. Returns at once.
     public func shutdown() { life.stop() }

@@ -1,31 +1,28 @@
 extension [UInt8] {
     /// Appends printable ASCII as it is, and everything else, with the backslash, as `\xNN`.
-    mutating func appendEscaped(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes {
-            if byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\\") {
-                append(byte)
-            } else {
-                append(UInt8(ascii: "\\"))
-                append(UInt8(ascii: "x"))
-                append(Self.hexDigit(byte >> 4))
-                append(Self.hexDigit(byte & 15))
-            }
+    mutating func appendEscaped(_ byte: UInt8) {
+        if byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\\") {
+            append(byte)
+        } else {
+            append(UInt8(ascii: "\\"))
+            append(UInt8(ascii: "x"))
+            append(Self.hexDigit(byte >> 4))
+            append(Self.hexDigit(byte & 15))
         }
     }
 
     /// Appends a value of metadata: in quotes if it would otherwise not be one word.
     mutating func appendValue(_ bytes: some Collection<UInt8>) {
         let needsQuotes = bytes.isEmpty || bytes.contains { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }
-        guard needsQuotes else { return appendEscaped(bytes) }
-        append(UInt8(ascii: "\""))
+        if needsQuotes { append(UInt8(ascii: "\"")) }
         for byte in bytes {
             if byte == UInt8(ascii: "\"") {
                 append(contentsOf: #"\x22"#.utf8)
             } else {
-                appendEscaped(CollectionOfOne(byte))
+                appendEscaped(byte)
             }
         }
-        append(UInt8(ascii: "\""))
+        if needsQuotes { append(UInt8(ascii: "\"")) }
     }
 
     /// Appends an instant as `2026-01-02T03:04:05.678Z`.

@@ -37,8 +37,7 @@ extension Connection {
         let window = min(Self.windowBytes, length)
         var sent: Int64 = 0
         while sent < window, !hasUntaken, !isBroken {
-            let outcome = sendFileBytes(
-                content.descriptor, offset: offset + sent, count: Int(window - sent))
+            let outcome = sendFile(content.descriptor, offset: offset + sent, count: Int(window - sent))
             switch outcome {
             case .bytes(let count):
                 sent += Int64(count)
@@ -133,7 +132,7 @@ extension Connection {
             try await fetch(content, offset: position, count: Int(window))
             let start = position
             try await send(Int(window)) { done in
-                sendFileBytes(content.descriptor, offset: start + Int64(done), count: Int(window) - done)
+                sendFile(content.descriptor, offset: start + Int64(done), count: Int(window) - done)
             }
             position += window
             didSend(window)
@@ -143,8 +142,8 @@ extension Connection {
 
     /// Sends bytes of a file that are in memory, or for which a wait is no matter: without a copy where the system
     /// writes to the socket, and 64 KiB at a time where they are encrypted here.
-    func sendFile(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
-        guard channel.tls != nil else { return channel.sendFile(file, offset: offset, count: count) }
+    private func sendFile(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
+        guard channel.tls != nil else { return sendFileBytes(file, offset: offset, count: count) }
         if channel.isFull, case let outcome = channel.flush(), outcome == .wouldBlock { return outcome }
         let piece = loop.memory.takeOutput()
         defer { loop.memory.give(piece) }
@@ -156,7 +155,7 @@ extension Connection {
             return 0
         }
         guard case .bytes = outcome, piece.count > 0 else { return .ended }
-        return unsafe piece.withBytes { unsafe channel.send($0, isFollowed: count > piece.count) }
+        return unsafe piece.withBytes { unsafe sendBytes($0, isFollowed: count > piece.count) }
     }
 
     /// Has the pool bring a window into memory if it is not there, so that sendfile does not wait for a disk.

@@ -31,7 +31,7 @@ extension Connection {
 
     /// With a tap, what was sent is read once more: it was in memory a moment ago.
     func sendFileBytes(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
-        let outcome = sendFile(file, offset: offset, count: count)
+        let outcome = channel.sendFile(file, offset: offset, count: count)
         if let tap, case .bytes(let sent) = outcome { show(tap, file, offset: offset, count: sent) }
         return outcome
     }

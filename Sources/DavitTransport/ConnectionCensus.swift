@@ -24,27 +24,44 @@ package final class ConnectionCensus: Sendable {
     private let limit: Int
     private let limitPerAddress: Int
     private let onOccupancy: (@Sendable (Bool) -> Void)?
+    /// Proxies: their connections are those of many clients.
+    private let unlimited: [IPNetwork]
     private let state = Mutex(State())
 
     /// - Parameter onOccupancy: called with true when the first connection is open, and with false when the last
     ///   one is closed. Under the lock, so that the calls come in order: it must not block, nor ask this object.
-    package init(limit: Int, limitPerAddress: Int, onOccupancy: (@Sendable (Bool) -> Void)? = nil) {
+    package init(
+        limit: Int, limitPerAddress: Int, unlimited: [IPNetwork] = [],
+        onOccupancy: (@Sendable (Bool) -> Void)? = nil
+    ) {
         self.onOccupancy = onOccupancy
         self.limit = max(1, limit)
+        self.unlimited = unlimited
         self.limitPerAddress = max(1, limitPerAddress)
     }
 
-    /// False if the peer has too many connections already.
+    /// False if the peer has too many connections already. Local sockets and proxies have no limit but that of
+    /// all: theirs are the connections of many clients.
     package func enter(_ address: NetworkAddress) -> Bool {
         state.withLock { state in
             let network = Network(address)
             let count = state.perNetwork[network, default: 0]
-            guard count < limitPerAddress else { return false }
+            guard count < limitPerAddress || isUnlimited(address) else { return false }
             state.perNetwork[network] = count + 1
             state.count += 1
             if state.count == 1 { onOccupancy?(true) }
             return true
         }
+    }
+
+    private func isUnlimited(_ address: NetworkAddress) -> Bool {
+        let known: IPAddress
+        switch address.family {
+        case .local: return true
+        case .ipv4: known = IPAddress(ipv4: UInt32(truncatingIfNeeded: address.low))
+        case .ipv6: known = IPAddress(ipv6High: address.high, low: address.low)
+        }
+        return unlimited.contains { $0.contains(known) }
     }
 
     package func leave(_ address: NetworkAddress) {

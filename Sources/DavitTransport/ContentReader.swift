@@ -22,6 +22,8 @@ final class ContentReader: RequestBody {
     private var awaitsContinue: Bool
     private var failure: HTTPError?
     private var guardian: ProgressGuard
+    /// What the handler got, or was dropped for it.
+    private(set) var receivedBytes: Int64 = 0
 
     init(of request: HTTPRequest, in exchange: Exchange) {
         switch request.framing {
@@ -53,6 +55,7 @@ final class ContentReader: RequestBody {
     func dropArrived() {
         guard let exchange, let count = arrivedCount(exchange) else { return }
         exchange.unread.consume(count)
+        receivedBytes = Int64(count)
         state = .ended
     }
 
@@ -72,6 +75,7 @@ final class ContentReader: RequestBody {
         do throws(HTTPError) {
             try await answerExpectation(exchange)
             let count = try await next(into: buffer, exchange)
+            receivedBytes += Int64(count)
             await exchange.connection.giveTurn(after: count)
             return count
         } catch {

@@ -279,8 +279,8 @@ final class Exchange {
         if let log = server.accessLog {
             log(
                 progress.record(
-                    of: request, status: progress.status, peer: connection.ends.remote.host,
-                    isComplete: isComplete))
+                    of: request, status: progress.status, received: content?.receivedBytes ?? 0,
+                    peer: connection.ends.remote.host, isComplete: isComplete))
         }
         return .close
     }
@@ -298,7 +298,8 @@ final class Exchange {
         if let log = server.accessLog {
             log(
                 progress.record(
-                    of: nil, status: error.status, peer: connection.ends.remote.host, isComplete: true))
+                    of: nil, status: error.status, received: 0, peer: connection.ends.remote.host,
+                    isComplete: true))
         }
         return .linger
     }

@@ -51,8 +51,8 @@ public final class HTTPServer: Sendable {
     /// Binds all endpoints and begins to serve, on threads of its own. Blocks while names are looked up.
     ///
     /// Also raises the limit of descriptors and ignores SIGPIPE, for the whole process.
-    /// - Returns: where the server listens, in the order of the endpoints. A port that the system chose is kept at
-    ///   later starts, unless another program has it by then.
+    /// - Returns: where the server listens: the sockets that were handed over, the endpoints, the local sockets, each
+    ///   in their order. A port that the system chose is kept at later starts, unless another program has it by then.
     /// - Throws: ``TransportError``; nothing listens then.
     public func start() throws(TransportError) -> [BoundAddress] {
         let chosenPort = state.withLock { state -> UInt16? in
@@ -72,23 +72,18 @@ public final class HTTPServer: Sendable {
     private func bind(preferring port: UInt16) throws(TransportError) -> [ListeningSocket] {
         ResourceLimits.raiseDescriptorLimit()
         Signals.ignoreBrokenPipes()
-        guard port != 0 else { return try bind(configuration.endpoints) }
-        let kept = configuration.endpoints.map { endpoint in
+        guard port != 0 else { return try ListeningSocket.open(configuration) }
+        var kept = configuration
+        kept.endpoints = configuration.endpoints.map { endpoint in
             TransportConfiguration.Endpoint(
                 host: endpoint.host, port: endpoint.port == 0 ? port : endpoint.port)
         }
         do throws(TransportError) {
-            return try bind(kept)
+            return try ListeningSocket.open(kept)
         } catch {
             guard error.reason == .inUse, error.port == port else { throw error }
-            return try bind(configuration.endpoints)
+            return try ListeningSocket.open(configuration)
         }
-    }
-
-    private func bind(
-        _ endpoints: [TransportConfiguration.Endpoint]
-    ) throws(TransportError) -> [ListeningSocket] {
-        try ListeningSocket.bind(endpoints, backlog: configuration.backlog)
     }
 
     /// The configuration with what was replaced in it.
@@ -104,7 +99,8 @@ public final class HTTPServer: Sendable {
         let pool = pool ?? BlockingPool()
         do throws(SystemError) {
             let context = ServerContext(current, handler: handler, pool: pool, log: log)
-            let group = try LoopGroup(configuration, context: context, addresses: sockets.map(\.address))
+            let group = try LoopGroup(
+                configuration, context: context, addresses: sockets.compactMap(\.endpoint))
             // Before it runs: a signal may end it at once.
             state.withLock { $0.phase = .running(group) }
             try group.start(sockets) { [self] () -> ThreadEnds.Announcement in
@@ -121,10 +117,11 @@ public final class HTTPServer: Sendable {
                 return didStop()
             }
         } catch {
+            for socket in sockets { socket.file?.remove() }
             throw TransportError(.system(error))
         }
         let given = configuration.endpoints.map(\.port)
-        if let chosen = sockets.first(where: { !given.contains($0.address.port) })?.address.port {
+        if let chosen = sockets.compactMap(\.endpoint?.port).first(where: { !given.contains($0) }) {
             state.withLock { $0.chosenPort = chosen }
         }
         return sockets.map(\.boundAddress)

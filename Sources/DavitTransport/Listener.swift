@@ -17,17 +17,21 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let accept: Accept
     private let address: SocketAddress
     private var socket: FileDescriptor?
+    private let file: LocalSocketFile?
     /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
     private var spare = FileDescriptor.spare()
     private var isWatched = false
 
-    /// - Parameter loops: the first one is the listener's own.
+    /// - Parameters:
+    ///   - file: the name of a local socket, which goes when the socket does.
+    ///   - loops: the first one is the listener's own.
     init(
-        _ socket: consuming FileDescriptor, at address: SocketAddress, loops: [EventLoop],
-        server: ServerContext, accept: @escaping Accept
+        _ socket: consuming FileDescriptor, at address: SocketAddress, file: LocalSocketFile?,
+        loops: [EventLoop], server: ServerContext, accept: @escaping Accept
     ) {
         self.socket = consume socket
         self.address = address
+        self.file = file
         self.loops = loops
         self.server = server
         self.accept = accept
@@ -48,7 +52,10 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     /// As ``drain()`` when the loop has ended.
-    func abandon() { socket = nil }
+    func abandon() {
+        file?.remove()
+        socket = nil
+    }
 
     override func eventArrived(_ event: Event) {
         for _ in 0..<Self.acceptsPerTurn {
@@ -67,6 +74,8 @@ final class Listener: LoopMember, @unchecked Sendable {
     override func drain() {
         unwatch()
         loop.remove(self)
+        // Before the socket: who finds the name can connect.
+        file?.remove()
         socket = nil
     }
 
@@ -76,7 +85,7 @@ final class Listener: LoopMember, @unchecked Sendable {
         let ends = ConnectionEnds(local: NetworkAddress(local), remote: NetworkAddress(address))
         if let accepts = server.accepts, !accepts(ends) { return server.observe(.connectionRefused) }
         guard server.census.enter(ends.remote) else {
-            server.log.debug("too many connections of one peer", ["peer": ends.remote.host])
+            server.log.verbose("too many connections of one peer", ["peer": ends.remote.host])
             return
         }
         var chosen = loop
@@ -94,7 +103,7 @@ final class Listener: LoopMember, @unchecked Sendable {
 
     /// The system is asked only where the peer could choose the address.
     private func localAddress(of connection: Int32) throws(SystemError) -> SocketAddress {
-        address.isUnspecified ? try Socket.localAddress(of: connection) : address
+        address.family != .local && address.isUnspecified ? try Socket.localAddress(of: connection) : address
     }
 
     private func hasRoom() -> Bool {

@@ -9,12 +9,14 @@ final class LoopGroup: Sendable {
     private let ended = Latch(count: 1)
     private let context: ServerContext
     private let addresses: [SocketAddress]
-    private let backlog: Int
+    private let configuration: TransportConfiguration
     private let grace: Int64
     private let stopsOnSignals: Bool
     private let onHangUp: (@Sendable () -> Void)?
     private let accept: Listener.Accept
     private let listening = Mutex(Listening())
+    private let willStop: (@Sendable () -> Void)?
+    private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
     private struct Listening {
         /// What listens, or is told to end that; touched on the first loop, or after its end.
@@ -35,12 +37,14 @@ final class LoopGroup: Sendable {
         self.loops = loops
         self.context = context
         self.addresses = addresses
-        backlog = configuration.backlog
+        self.configuration = configuration
         ends = ThreadEnds(count: count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
         onHangUp = configuration.onHangUp
         accept = configuration.accept
+        willStop = configuration.willStop
+        heartbeat = configuration.heartbeat
     }
 
     /// Starts the threads. The first loop accepts.
@@ -53,9 +57,11 @@ final class LoopGroup: Sendable {
         // The others are told when nothing is accepted any longer, so that none ends and then gets a connection.
         loops[0].onDrain = { [self] in
             listening.withLock { $0.isOver = true }
+            willStop?()
             GraceTimer(loops[0]).start(grace)
             for loop in loops.dropFirst() { loop.requestDrain() }
         }
+        if let heartbeat { HeartbeatTimer(loops[0], heartbeat.interval, heartbeat.beat).start() }
         if stopsOnSignals {
             try loops[0].queue.watchSignals(Signals.stopping)
             let take: @Sendable (Int32) -> Void = { [weak self] number in
@@ -107,7 +113,9 @@ final class LoopGroup: Sendable {
         for socket in sockets {
             guard let descriptor = socket.take() else { continue }
             listeners.append(
-                Listener(descriptor, at: socket.address, loops: loops, server: context, accept: accept))
+                Listener(
+                    descriptor, at: socket.address, file: socket.file, loops: loops, server: context,
+                    accept: accept))
         }
         return listeners
     }
@@ -155,13 +163,16 @@ final class LoopGroup: Sendable {
     /// Binds on the calling thread, and listens from then on.
     func resumeListening() throws(TransportError) {
         try checkPaused()
-        let listeners = listeners(on: try ListeningSocket.bind(addresses, backlog: backlog))
+        let listeners = listeners(on: try ListeningSocket.reopen(configuration, endpoints: addresses))
         let isAdmitted = listening.withLock { state in
             guard !state.isOver, state.listeners.isEmpty else { return false }
             state.listeners = listeners
             return true
         }
-        guard isAdmitted else { throw TransportError(.notRunning) }
+        guard isAdmitted else {
+            for listener in listeners { listener.abandon() }
+            throw TransportError(.notRunning)
+        }
         Task(executorPreference: loops[0]) { [weak self] in self?.startListeners() }
     }
 
@@ -227,5 +238,25 @@ private final class GraceTimer: TimerEntry {
         hasAborted = true
         loop.abortMembers()
         loop.schedule(self, after: Self.lastNanoseconds)
+    }
+}
+
+/// Says that a loop turns.
+private final class HeartbeatTimer: TimerEntry {
+    private unowned let loop: EventLoop
+    private let interval: Int64
+    private let beat: @Sendable () -> Void
+
+    init(_ loop: EventLoop, _ interval: Duration, _ beat: @escaping @Sendable () -> Void) {
+        self.loop = loop
+        self.interval = max(1, interval.nanoseconds)
+        self.beat = beat
+    }
+
+    func start() { loop.schedule(self, after: interval) }
+
+    override func deadlinePassed() {
+        beat()
+        loop.schedule(self, after: interval)
     }
 }

@@ -12,17 +12,13 @@ struct ResponseProgress {
 
     init(start: Int64 = 0) { self.start = start }
 
-    func record(of request: HTTPRequest?, status: HTTPStatus?, peer: String, isComplete: Bool) -> AccessRecord
-    {
-        var target: [UInt8] = []
-        if let request {
-            target = request.target.form == .asterisk ? [UInt8(ascii: "*")] : request.target.rawPath
-            if let query = request.target.rawQuery { target += [UInt8(ascii: "?")] + query }
-        }
-        return AccessRecord(
-            method: request?.method, target: target, minorVersion: request?.minorVersion ?? 1, status: status,
-            bytesSent: contentBytes, duration: .nanoseconds(Clock.now() - start),
-            principal: request?.principal,
-            peer: peer, isComplete: isComplete)
+    /// - Parameter received: bytes of the request's content.
+    func record(
+        of request: HTTPRequest?, status: HTTPStatus?, received: Int64, peer: String, isComplete: Bool
+    ) -> AccessRecord {
+        AccessRecord(
+            request: request, status: status, bytesReceived: received, bytesSent: contentBytes,
+            duration: .nanoseconds(Clock.now() - start), time: Timestamp(nanoseconds: Clock.coarseWallNow()),
+            connectionPeer: peer, isComplete: isComplete)
     }
 }

@@ -46,7 +46,7 @@ final class ServerContext: Sendable {
             census
             ?? ConnectionCensus(
                 limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
-                onOccupancy: configuration.occupancy)
+                unlimited: configuration.proxies, onOccupancy: configuration.occupancy)
         self.census = census
         #if TLS
         if let context = configuration.tls {

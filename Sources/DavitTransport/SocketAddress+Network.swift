@@ -3,8 +3,14 @@ package import DavitSystem
 
 extension NetworkAddress {
     package init(_ address: SocketAddress) {
+        let family: Family =
+            switch address.family {
+            case .ipv4: .ipv4
+            case .ipv6: .ipv6
+            case .local: .local
+            }
         self.init(
-            family: address.family == .ipv4 ? .ipv4 : .ipv6, high: address.high, low: address.low,
+            family: family, high: address.high, low: address.low,
             scope: address.scope, port: address.port)
     }
 }

@@ -40,7 +40,24 @@ public struct TransportConfiguration: Sendable {
         public init() {}
     }
 
+    /// A socket in the file system, for programs of the same machine.
+    public struct LocalSocket: Hashable, Sendable {
+        /// At most 103 bytes on Apple systems; on Linux as long as any.
+        public var path: String
+        /// The permission bits; who may write may connect.
+        public var mode: UInt32
+
+        public init(path: String, mode: UInt32 = 0o600) {
+            self.path = path
+            self.mode = mode
+        }
+    }
+
     public var endpoints: [Endpoint]
+    public var localSockets: [LocalSocket] = []
+    /// Descriptors of stream sockets that listen already, from whoever started this process. They stay open when the
+    /// server stops.
+    public var inheritedSockets: [Int32] = []
     /// Event loops, each a thread; 0 stands for the number of cores.
     public var loops = 0
     public var limits = WireLimits()
@@ -54,6 +71,8 @@ public struct TransportConfiguration: Sendable {
     public var maxWaitingPerLoop = 1024
     /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
     public var maxConnectionsPerAddress = 1024
+    /// Peers that this limit is not for, because their connections are those of many clients.
+    public var proxies: [IPNetwork] = []
     /// The value of `Server`; nil leaves the field out.
     public var serverName: String? = "davit"
     /// How long requests in flight may go on after ``HTTPServer/shutdown()``.
@@ -76,6 +95,10 @@ public struct TransportConfiguration: Sendable {
     package var didStop: (@Sendable () -> @Sendable () -> Void)?
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
+    /// Called once, on a loop, when the server begins to stop; must not block.
+    public var willStop: (@Sendable () -> Void)?
+    /// Called on a loop in this rhythm for as long as that loop turns: for a watchdog.
+    public var heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
     /// Called every five seconds while requests come, and afterwards until it returns false; on another thread than
     /// the loops', so that it may block.
     public var upkeep: (@Sendable () -> Bool)?

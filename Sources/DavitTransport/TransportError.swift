@@ -1,3 +1,4 @@
+internal import DavitHTTP
 public import DavitSystem
 
 /// Why a server could not start: the endpoint, and what stood in the way.
@@ -18,11 +19,13 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case alreadyStarted
         /// The server does not run, or is about to stop.
         case notRunning
+        /// A descriptor that was handed over is no stream socket that listens; `host` is its number.
+        case notListening
         case system(SystemError)
     }
 
     public var reason: Reason
-    /// The endpoint as configured; empty where no single endpoint is to blame.
+    /// The endpoint as configured, or the path of a local socket; empty where no single endpoint is to blame.
     public var host: String
     public var port: UInt16
 
@@ -33,7 +36,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     public var description: String {
-        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        let place = host.contains("/") ? host : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         return switch reason {
         case .inUse: "\(place) is in use"
         case .notPermitted: "\(place) needs privileges"
@@ -43,6 +46,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case .noEndpoint: "no endpoint to listen on"
         case .alreadyStarted: "the server runs already"
         case .notRunning: "the server does not run"
+        case .notListening: "descriptor \(host) is no stream socket that listens"
         case .system(let error): host.isEmpty ? "\(error)" : "\(place): \(error)"
         }
     }
@@ -50,15 +54,45 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// Where a server listens.
 public struct BoundAddress: Hashable, Sendable {
-    /// Numeric, without brackets.
+    /// Numeric, without brackets; empty for a local socket.
     public var host: String
+    /// 0 for a local socket.
     public var port: UInt16
+    /// The path of a local socket; nil for an Internet address.
+    public var path: String?
 
     public init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
 
-    /// As it stands in a URL.
-    public var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    public init(path: String) {
+        host = ""
+        port = 0
+        self.path = path
+    }
+
+    /// As it stands in a URL; the path of a local socket with its slashes encoded.
+    public var authority: String {
+        if let path { return Self.encoded(path) }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// `http://127.0.0.1:8080/`; for a local socket `http+unix://%2Frun%2Fdavit.sock/`, which some clients understand.
+    /// - Parameter scheme: `http` or `https`.
+    public func url(scheme: String = "http") -> String {
+        scheme + (path == nil ? "://" : "+unix://") + authority + "/"
+    }
+
+    private static func encoded(_ path: String) -> String {
+        var text = ""
+        for byte in path.utf8 {
+            if byte.isUnreserved {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text
+    }
 }

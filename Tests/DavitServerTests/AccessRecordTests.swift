@@ -3,43 +3,101 @@ import DavitServer
 import Testing
 
 struct AccessRecordTests {
-    func line(
-        method: HTTPMethod? = .get, target: String = "/", status: HTTPStatus? = .ok, bytesSent: Int64 = 0,
-        duration: Duration = .zero, principal: String? = nil, peer: String = "::1", isComplete: Bool = true
-    ) -> String {
-        AccessRecord(
-            method: method, target: Array(target.utf8), minorVersion: 1, status: status, bytesSent: bytesSent,
-            duration: duration, principal: principal, peer: peer, isComplete: isComplete
-        ).line
+    /// - Parameter requestLine: nil for a head that could not be read.
+    static func record(
+        _ requestLine: String? = "GET / HTTP/1.1", fields: [String] = [], status: HTTPStatus? = .ok,
+        bytesReceived: Int64 = 0, bytesSent: Int64 = 0, duration: Duration = .zero, principal: String? = nil,
+        peer: String = "::1", isComplete: Bool = true
+    ) throws -> AccessRecord {
+        var request: HTTPRequest?
+        if let requestLine {
+            let head = Array(([requestLine, "Host: h"] + fields + ["", ""]).joined(separator: "\r\n").utf8)
+            request = try HTTPRequest(parsing: head)
+            request?.principal = principal
+            request?.peerAddress = peer
+        }
+        return AccessRecord(
+            request: request, status: status, bytesReceived: bytesReceived, bytesSent: bytesSent,
+            duration: duration, time: Timestamp(nanoseconds: 784_111_777_123_456_789), connectionPeer: peer,
+            isComplete: isComplete)
     }
 
-    @Test func saysWhoAskedForWhatAndWhatCameBack() {
-        let text = line(
-            method: .put, target: "/a%20b?x=1", status: .created, bytesSent: 17,
-            duration: .microseconds(1250), principal: "anna", peer: "192.0.2.7")
-        #expect(text == #"192.0.2.7 anna "PUT /a%20b?x=1 HTTP/1.1" 201 17 bytes 1.250 ms"#)
+    static func line(_ format: AccessFormat, _ record: AccessRecord) -> String {
+        var line: [UInt8] = []
+        format.append(record, to: &line)
+        return String(decoding: line, as: UTF8.self)
     }
 
-    @Test func whatIsUnknownIsADash() {
-        let text = line(method: nil, target: "", status: .badRequest, peer: "")
-        #expect(text == #"- - "-" 400 0 bytes 0.000 ms"#)
+    static func full() throws -> AccessRecord {
+        try record(
+            "PUT /a%20b?x=1 HTTP/1.1", fields: ["Referer: http://a/", "User-Agent: curl/8"], status: .created,
+            bytesReceived: 3, bytesSent: 17, duration: .microseconds(1250), principal: "anna",
+            peer: "192.0.2.7")
     }
 
-    @Test func aRequestThatWasNeverAnsweredHasALineToo() {
-        let text = line(method: .put, status: nil, isComplete: false)
-        #expect(text == #"::1 - "PUT / HTTP/1.1" - 0 bytes 0.000 ms cut short"#)
+    @Test func itsOwnFormatSaysWhoAskedForWhatAndWhatCameBack() throws {
+        let text = #"192.0.2.7 anna "PUT /a%20b?x=1 HTTP/1.1" 201 17 bytes 1.250 ms"#
+        #expect(try Self.full().line == text)
+        #expect(Self.line(.davit, try Self.full()) == text)
     }
 
-    @Test func aCutAnswerIsMarked() {
-        let text = line(duration: .seconds(61), isComplete: false)
+    @Test func theCommonFormat() throws {
+        let text = #"192.0.2.7 - anna [06/Nov/1994:08:49:37 +0000] "PUT /a%20b?x=1 HTTP/1.1" 201 17"#
+        #expect(Self.line(.common, try Self.full()) == text)
+        #expect(Self.line(.combined, try Self.full()) == text + #" "http://a/" "curl/8""#)
+    }
+
+    @Test func linesOfJSON() throws {
+        #expect(
+            Self.line(.json, try Self.full()) == #"""
+                {"time":"1994-11-06T08:49:37.123Z","peer":"192.0.2.7","user":"anna","method":"PUT",\#
+                "target":"/a%20b","query":"x=1","version":"1.1","tls":false,"host":"h","referer":"http://a/",\#
+                "user_agent":"curl/8","status":201,"bytes_received":3,"bytes_sent":17,"duration_ms":1.250,\#
+                "complete":true}
+                """#)
+    }
+
+    @Test func whatIsUnknownIsADash() throws {
+        let record = try Self.record(nil, status: .badRequest, peer: "")
+        #expect(record.line == #"- - "-" 400 0 bytes 0.000 ms"#)
+        #expect(Self.line(.combined, record) == #"- - - [06/Nov/1994:08:49:37 +0000] "-" 400 0 "-" "-""#)
+        let text =
+            #"{"time":"1994-11-06T08:49:37.123Z","peer":"","status":400,"bytes_received":0,"bytes_sent":0,"#
+        #expect(Self.line(.json, record) == text + #""duration_ms":0.000,"complete":true}"#)
+    }
+
+    @Test func aRequestThatWasNeverAnsweredHasALineToo() throws {
+        let record = try Self.record("PUT / HTTP/1.1", status: nil, isComplete: false)
+        #expect(record.line == #"::1 - "PUT / HTTP/1.1" - 0 bytes 0.000 ms cut short"#)
+        #expect(Self.line(.json, record).contains(#""status":null,"#))
+        #expect(Self.line(.json, record).hasSuffix(#""complete":false}"#))
+    }
+
+    @Test func aCutAnswerIsMarked() throws {
+        let text = try Self.record(duration: .seconds(61), isComplete: false).line
         #expect(text == #"::1 - "GET / HTTP/1.1" 200 0 bytes 61000.000 ms cut short"#)
     }
 
-    // A request must not be able to write lines of its own, nor to talk to the terminal of a reader.
-    @Test func bytesThatAreNotPrintableASCIIAreEscaped() {
-        let text = line(method: .other("A\"B"), target: "/\r\n\u{1b}[2J\"\\é", principal: "a\nb")
-        #expect(
-            text == #"::1 a\x0ab "A\x22B /\x0d\x0a\x1b[2J\x22\x5c\xc3\xa9 HTTP/1.1" 200 0 bytes 0.000 ms"#)
-        #expect(text.utf8.allSatisfy { $0 >= 32 && $0 < 127 })
+    @Test func anAsteriskStays() throws {
+        let record = try Self.record("OPTIONS * HTTP/1.1")
+        #expect(record.target == [UInt8(ascii: "*")])
+        #expect(record.line == #"::1 - "OPTIONS * HTTP/1.1" 200 0 bytes 0.000 ms"#)
+        #expect(Self.line(.json, record).contains(#""target":"*","version""#))
+    }
+
+    @Test func aNumberThatWasGivenOutIsInTheLine() throws {
+        let record = try Self.record()
+        #expect(record.requestID == nil)
+        let number = try #require(record.request).requestID
+        #expect(number.utf8.count == 16 && record.request?.requestID == number)
+        #expect(record.line.hasSuffix(" ms request \(number)"))
+        #expect(Self.line(.json, record).hasSuffix(#","request":"\#(number)"}"#))
+    }
+
+    // A name must not be able to look like two words, nor like a line of its own.
+    @Test func namesAreOneWord() throws {
+        let record = try Self.record(principal: "a b\n\"")
+        #expect(record.line.hasPrefix(#"::1 a\x20b\x0a\x22 "GET"#))
+        #expect(Self.line(.common, record).hasPrefix(#"::1 - a\x20b\x0a\x22 ["#))
     }
 }

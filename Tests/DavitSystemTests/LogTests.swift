@@ -51,8 +51,18 @@ struct LogTests {
             lines.all == ["access \"GET /a\\x22b\"\n", "access a\\x0ab\\x1b[31m\\xc3\\xa9\n"])
     }
 
-    @Test func accessIsALevelBetweenInfoAndDebug() {
-        #expect(Log.Level.allCases == [.error, .warning, .info, .access, .debug])
+    // W073: the five levels of others, and one for responses.
+    @Test func eachLevelHoldsTheOnesBeforeIt() {
+        #expect(Log.Level.allCases == [.error, .warning, .info, .access, .verbose, .debug])
+        let lines = Lines()
+        let log = Log(level: .verbose) { lines.append($0) }
+        log.error("a")
+        log.warning("b")
+        log.info("c")
+        log.text(.access, "d".utf8)
+        log.verbose("e")
+        log.debug("f")
+        #expect(lines.all == ["error a\n", "warning b\n", "info c\n", "access d\n", "verbose e\n"])
         #expect(Log(level: .access).isOn(.info))
         #expect(!Log(level: .info).isOn(.access))
     }
@@ -64,5 +74,39 @@ struct LogTests {
         let pattern = try Regex(
             "20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z info now\n")
         #expect(line.wholeMatch(of: pattern) != nil)
+    }
+
+    // W074: the sink can be replaced.
+    @Test func aSinkGetsWhatWasSaidInParts() throws {
+        let entries = Mutex<[LogEntry]>([])
+        let log = Log(level: .info, sink: .custom { entry in entries.withLock { $0.append(entry) } })
+        log.warning("some\tthing", ["path": "/a b\n", "count": "3"])
+        log.text(.access, "line \\x0a".utf8)
+        log.text(.info, "GET\u{1B}".utf8)
+        let all = entries.withLock { $0 }
+        let first = try #require(all.first)
+        #expect(first.level == .warning && first.message == "some\tthing")
+        #expect(first.metadata == [.init(key: "path", value: "/a b\n"), .init(key: "count", value: "3")])
+        #expect(first.text == #"some\x09thing path="/a b\x0a" count=3"#)
+        #expect(all.count == 2 && all.last?.text == #"GET\x1b"#)
+    }
+
+    // sd-daemon(3): a priority in front, and the journal's own clock.
+    @Test(arguments: [
+        (Log.Level.error, "<3>"), (.warning, "<4>"), (.info, "<6>"), (.access, "<6>"), (.verbose, "<7>"),
+        (.debug, "<7>"),
+    ])
+    func aLineForTheJournalBeginsWithItsPriority(level: Log.Level, prefix: String) {
+        let entry = LogEntry(level: level, message: "said", metadata: [.init(key: "by", value: "a\n<1>b")])
+        #expect(String(decoding: entry.journalLine, as: UTF8.self) == prefix + "said by=\"a\\x0a<1>b\"\n")
+    }
+
+    @Test(arguments: [
+        ("8:1234", true), ("8:1235", false), ("9:1234", false), ("8", false), ("", false),
+        ("8:1234:5", false),
+        (":", false), ("8:", false), ("-8:1234", false), ("0x8:1234", false), (" 8:1234", false),
+    ])
+    func theJournalIsKnownByItsStream(stream: String, isJournal: Bool) {
+        #expect(Journal.names(stream, device: 8, inode: 1234) == isJournal)
     }
 }

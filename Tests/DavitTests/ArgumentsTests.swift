@@ -1,5 +1,6 @@
 import Davit
 import DavitFileStore
+import DavitRecording
 import DavitServer
 import Testing
 
@@ -11,21 +12,68 @@ struct ArgumentsTests {
         return options
     }
 
+    static func replay(
+        _ recordings: [String], _ change: (inout ReplayOptions) -> Void = { _ in }
+    ) -> ReplayOptions {
+        var options = ReplayOptions(server: ServerAddress(parsing: "http://h:1/")!)
+        options.recordings = recordings
+        change(&options)
+        return options
+    }
+
     static let understood: [(line: [String], invocation: Invocation)] = [
         ([], .help(.davit)), (["--help"], .help(.davit)), (["-h"], .help(.davit)), (["help"], .help(.davit)),
         (["help", "serve"], .help(.serve)), (["serve", "--help"], .help(.serve)),
         (["serve", "/srv", "--port", "1", "--help"], .help(.serve)), (["--version"], .version),
         (["serve", "/srv"], .serve(options())),
         (["serve", "--", "-odd-"], .serve(ServeOptions(folder: "-odd-"))),
-        (["serve", "--port", "0", "/srv"], .serve(options { $0.port = 0 })),
-        (["serve", "/srv", "--port=65535"], .serve(options { $0.port = 65535 })),
-        (["serve", "/srv", "--host", "127.0.0.1"], .serve(options { $0.hosts = ["127.0.0.1"] })),
+        (
+            ["serve", "--port", "0", "/srv"],
+            .serve(
+                options {
+                    $0.port = 0
+                    $0.listensByDefault = false
+                })
+        ),
+        (
+            ["serve", "/srv", "--port=65535"],
+            .serve(
+                options {
+                    $0.port = 65535
+                    $0.listensByDefault = false
+                })
+        ),
+        (
+            ["serve", "/srv", "--host", "127.0.0.1"],
+            .serve(
+                options {
+                    $0.hosts = ["127.0.0.1"]
+                    $0.listensByDefault = false
+                })
+        ),
         (
             ["serve", "/srv", "--host=127.1.2.3", "--host", "[::1]", "--host", "LOCALHOST"],
-            .serve(options { $0.hosts = ["127.1.2.3", "::1", "LOCALHOST"] })
+            .serve(
+                options {
+                    $0.hosts = ["127.1.2.3", "::1", "LOCALHOST"]
+                    $0.listensByDefault = false
+                })
         ),
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
+        (["serve", "/srv", "--record", "/rec"], .serve(options { $0.recordingFolder = "/rec" })),
+        (["replay", "--help"], .help(.replay)), (["help", "replay"], .help(.replay)),
+        (["replay", "/rec", "--to", "http://h:1/"], .replay(replay(["/rec"]))),
+        (["replay", "--to=http://h:1/", "a", "--", "-b"], .replay(replay(["a", "-b"]))),
+        (
+            ["replay", "a", "--user", "anna:a:b", "--to", "http://h:1/", "--expect", "known", "--ca=x.pem"],
+            .replay(
+                replay(["a"]) {
+                    $0.user = .init(name: "anna", password: "a:b")
+                    $0.expectedDifferences = "known"
+                    $0.server.authorities = "x.pem"
+                })
+        ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (
@@ -34,6 +82,7 @@ struct ArgumentsTests {
                 options {
                     $0.users = [.init(name: "anna", password: "a:b=c"), .init(name: "bert", password: " ")]
                     $0.hosts = ["0.0.0.0"]
+                    $0.listensByDefault = false
                 })
         ),
         (
@@ -42,6 +91,7 @@ struct ArgumentsTests {
                 options {
                     $0.userFile = "/etc/users"
                     $0.hosts = ["files.example.org"]
+                    $0.listensByDefault = false
                 })
         ),
         (
@@ -96,6 +146,11 @@ struct ArgumentsTests {
         (["help", "sreve"], .unknownCommand("sreve", nearest: "serve")),
         (["--verison"], .unknownOption("--verison", nearest: "--version")),
         (["-v"], .unknownOption("-v", nearest: "--help")),
+        (["replay"], .missingRecording), (["replay", "--to", "http://h/"], .missingRecording),
+        (["replay", "a"], .missingServer), (["replay", "a", "--to"], .missingValue(option: "--to")),
+        (["replay", "a", "--to", "h:1"], .badServer("h:1")),
+        (["replay", "a", "--to", "http://h/", "--usr", "a:b"], .unknownOption("--usr", nearest: "--user")),
+        (["replay", "a", "--to", "http://h/", "--user", "anna"], .badUser),
         (["serve"], .missingFolder), (["serve", ""], .missingFolder),
         (["serve", "--read-only"], .missingFolder),
         (["serve", "/a", "/b"], .moreThanOneFolder("/b")),
@@ -153,7 +208,9 @@ struct ArgumentsTests {
 
     static let needValues = [
         "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--public-url",
-        "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca", "--tls-clients",
+        "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
+        "--access-log-format", "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca",
+        "--tls-clients",
     ]
 
     @Test(arguments: needValues)

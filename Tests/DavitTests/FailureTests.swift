@@ -9,6 +9,12 @@ struct FailureTests {
         (.portInUse(host: "localhost", port: 8080), ["8080", "localhost", "--port"]),
         (.portNeedsPrivileges(port: 80), ["80", "--port 8080"]),
         (.addressNotAvailable(host: "192.0.2.1"), ["192.0.2.1", "--host localhost"]),
+        (.socketInUse("/run/s"), ["/run/s is in use", "another name"]),
+        (.socketNotUsable("/run/s: Permission denied"), ["/run/s: Permission denied", "folder"]),
+        (
+            .accessLogNotWritable("/l", reason: "Permission denied"),
+            ["/l cannot be written: Permission", "- for"]
+        ),
         (.unknownHost("nowhere"), ["nowhere", "address"]),
         (.stateFolderNotWritable("/s", reason: "Read-only file system"), ["/s", "Read-only", "--state-dir"]),
         (.stateFolderInShare(state: "/srv/s", share: "/srv"), ["/srv/s lies inside", "--state-dir"]),
@@ -28,6 +34,15 @@ struct FailureTests {
         (.userFileNotPrivate("/u"), ["/u", "chmod 600 '/u'"]),
         (.userFileLine("/u", line: 3, problem: "it has no colon"), ["line 3 of /u", "no colon", "#"]),
         (.userFileEmpty("/u"), ["/u", "NAME:PASSWORD"]),
+        (.recordingFolderNotWritable("/r", reason: "No space"), ["in /r: No space", "--record"]),
+        (.recordingFolderNotEmpty("/r"), ["/r", "not empty", "--record"]),
+        (
+            .recordingFolderInShare("/srv/r", share: "/srv"),
+            ["/srv/r", "inside the shared folder /srv", "--record"]
+        ),
+        (.recordingUnreadable("/r/1.txt", reason: "line 3: no"), ["/r/1.txt", "line 3: no", "--record"]),
+        (.noRecording("/r"), ["no recording in /r", "--record"]),
+        (.cannotReplay(reason: "it is gone"), ["it is gone", "--user"]),
         (.badUser(name: "anna", problem: "it is there twice"), ["'anna'", "twice", "another"]),
     ]
 

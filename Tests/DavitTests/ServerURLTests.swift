@@ -27,6 +27,15 @@ struct ServerURLTests {
         #expect(text == url)
     }
 
+    @Test func aUnixSocketAloneHasAURLOfItsOwn() {
+        let local = BoundAddress(path: "/run/d a.sock")
+        let url = ServerURL.text(of: [local], isSecure: false) { _ in nil }
+        #expect(url == "http+unix://%2Frun%2Fd%20a.sock/")
+        let internet = BoundAddress(host: "127.0.0.1", port: 81)
+        #expect(
+            ServerURL.text(of: [local, internet], isSecure: false) { _ in nil } == "http://localhost:81/")
+    }
+
     // W069. What this machine has is not known here; what is found must be its own, and of use to others.
     @Test(arguments: [SocketAddress.Family.ipv4, .ipv6])
     func thePrimaryAddressIsOneOfThisMachine(family: SocketAddress.Family) {

@@ -16,6 +16,19 @@ struct ConnectionCensusTests {
         #expect(census.enter(.ipv4(127, 0, 0, 1, port: 3)))
     }
 
+    /// The connections of a proxy are those of many clients.
+    @Test func proxiesHaveNoLimitOfTheirOwn() throws {
+        let proxies = [try #require(IPNetwork("127.0.0.0/8")), try #require(IPNetwork("2001:db8::/32"))]
+        let census = ConnectionCensus(limit: 10, limitPerAddress: 1, unlimited: proxies)
+        for _ in 0..<3 {
+            #expect(census.enter(Self.first))
+            #expect(census.enter(.local))
+        }
+        #expect(census.enter(Self.second))
+        #expect(!census.enter(Self.second))
+        #expect(census.hasRoom {})
+    }
+
     @Test func roomIsAnnouncedOnce() {
         let census = ConnectionCensus(limit: 1, limitPerAddress: 10)
         let calls = Counter()

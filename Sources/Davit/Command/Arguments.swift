@@ -6,13 +6,14 @@ package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
     case check(CheckOptions)
     case password(PasswordOptions)
+    case replay(ReplayOptions)
     case help(Help)
     case version
 }
 
 /// Reads a command line. Looks at nothing but the words.
 package struct Arguments {
-    private var words: ArraySlice<String>
+    var words: ArraySlice<String>
 
     /// - Parameter words: without the name of the program.
     /// - Throws: ``UsageError``; the command says it and ends with status 64.
@@ -35,6 +36,7 @@ package struct Arguments {
         case Subcommand.serve.rawValue: return try serve()
         case Subcommand.check.rawValue: return try check()
         case Subcommand.password.rawValue: return try password()
+        case Subcommand.replay.rawValue: return try replay()
         case let word? where word.hasPrefix("-"):
             let nearest = Self.nearest(to: word, in: ["--help", "--version"])
             throw .unknownOption(word, nearest: nearest ?? "--help")
@@ -53,7 +55,11 @@ package struct Arguments {
         }
         guard let folder else { return .help(.serve) }
         options.folder = folder
-        if !hosts.isEmpty { options.hosts = hosts }
+        if !hosts.isEmpty {
+            options.hosts = hosts
+            options.listensByDefault = false
+        }
+        try Self.checkDeployment(&options)
         try options.tls.check()
         if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
             throw .openToEverybody(host: host)
@@ -128,13 +134,13 @@ package struct Arguments {
     }
 
     /// The name of an option, and the value if it stands behind `=`.
-    private static func parts(of word: String) -> (name: String, value: String?) {
+    static func parts(of word: String) -> (name: String, value: String?) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         return (String(parts[0]), parts.count > 1 ? String(parts[1]) : nil)
     }
 
     /// The value of an option, which may be the next word.
-    private mutating func value(of name: String, behindSign value: String?) throws(UsageError) -> String {
+    mutating func value(of name: String, behindSign value: String?) throws(UsageError) -> String {
         guard let value = value ?? words.popFirst(), !value.isEmpty else {
             throw .missingValue(option: name)
         }
@@ -162,7 +168,11 @@ package struct Arguments {
         let value = try value(of: name, behindSign: behindSign)
         switch option {
         case .host: hosts.append(Self.withoutBrackets(value))
-        case .port: options.port = try Self.number(value, option: name, in: 0...65535)
+        case .port:
+            options.port = try Self.number(value, option: name, in: 0...65535)
+            options.listensByDefault = false
+        case .unixSocket, .unixSocketMode, .trustedProxy, .proxyFields, .accessLog, .accessLogFormat:
+            try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
@@ -177,6 +187,7 @@ package struct Arguments {
         case .sync:
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
+        case .record: options.recordingFolder = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
         case .tlsCert: options.tls.certificates.append(value)
         case .tlsKey: options.tls.keys.append(value)
@@ -188,7 +199,7 @@ package struct Arguments {
         }
     }
 
-    private static func user(_ value: String) throws(UsageError) -> ServeOptions.User {
+    static func user(_ value: String) throws(UsageError) -> ServeOptions.User {
         // RFC 7617 §2: the first colon ends the name; the password may have more.
         let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         // The value is not repeated: it can hold a password.
@@ -231,7 +242,7 @@ package struct Arguments {
     }
 
     /// The candidate that takes the fewest changes of letters, if that are few.
-    private static func nearest(to word: String, in candidates: [String]) -> String? {
+    static func nearest(to word: String, in candidates: [String]) -> String? {
         let ranked = candidates.map { ($0, EditDistance.between(word, $0)) }
         guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
         return distance <= max(2, word.utf8.count / 3) ? candidate : nil
@@ -250,8 +261,15 @@ enum ServeOption: String, CaseIterable {
     case readOnly = "--read-only"
     case noCompression = "--no-compression"
     case publicURL = "--public-url"
+    case unixSocket = "--unix-socket"
+    case unixSocketMode = "--unix-socket-mode"
+    case trustedProxy = "--trusted-proxy"
+    case proxyFields = "--proxy-fields"
+    case accessLog = "--access-log"
+    case accessLogFormat = "--access-log-format"
     case logLevel = "--log-level"
     case grace = "--grace"
+    case record = "--record"
     case sync = "--sync"
     case tlsCert = "--tls-cert"
     case tlsKey = "--tls-key"

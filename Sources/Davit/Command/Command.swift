@@ -15,6 +15,8 @@ public enum Command {
                 return report { () throws(Failure) in try CheckCommand(options: options).run() }
             case .password(let options):
                 return report { () throws(Failure) in try PasswordCommand(options: options).run() }
+            case .replay(let options):
+                return report { () throws(Failure) in try ReplayCommand(options: options).run() }
             }
             return ExitStatus.success
         } catch {

@@ -7,6 +7,11 @@ package enum Failure: Error, Hashable, Sendable {
     case portNeedsPrivileges(port: UInt16)
     case addressNotAvailable(host: String)
     case unknownHost(String)
+    /// Somebody listens there, or the file is no socket.
+    case socketInUse(String)
+    /// What is wrong with it, its path included.
+    case socketNotUsable(String)
+    case accessLogNotWritable(String, reason: String)
     case stateFolderNotWritable(String, reason: String)
     case stateFolderInShare(state: String, share: String)
     /// Another process serves with this state; its number is 0 where it is not known.
@@ -27,6 +32,17 @@ package enum Failure: Error, Hashable, Sendable {
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)
     case badUser(name: String, problem: String)
+    case recordingFolderNotWritable(String, reason: String)
+    case recordingFolderNotEmpty(String)
+    case recordingFolderInShare(String, share: String)
+    /// A recording or a transcript that cannot be read.
+    case recordingUnreadable(String, reason: String)
+    /// There is none in the folder.
+    case noRecording(String)
+    /// The server of a replay could not be asked, or did not let the replay make what it needs.
+    case cannotReplay(reason: String)
+    /// A replay has found something; it is said already.
+    case replayDiffers(count: Int)
     /// A certificate, a key, or a list of authorities; no path where it is not from a file.
     case certificateNotUsable(String?, reason: String)
     case badAuthentication(problem: String)
@@ -44,6 +60,10 @@ package enum Failure: Error, Hashable, Sendable {
         case .portNeedsPrivileges(let port): "port \(port) is reserved for privileged programs"
         case .addressNotAvailable(let host): "\(host) is not an address of this machine"
         case .unknownHost(let host): "the host \(host) is not known"
+        case .socketInUse(let path): "\(path) is in use"
+        case .socketNotUsable(let reason): "the socket cannot be made: \(reason)"
+        case .accessLogNotWritable(let path, let reason):
+            "the access log \(path) cannot be written: \(reason)"
         case .stateFolderNotWritable(let path, let reason):
             "the state folder \(path) cannot be written: \(reason)"
         case .stateFolderInShare(let state, let share):
@@ -65,6 +85,16 @@ package enum Failure: Error, Hashable, Sendable {
         case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
         case .userFileEmpty(let path): "the user file \(path) has no users"
         case .badUser(let name, let problem): "the user '\(name)' cannot be used: \(problem)"
+        case .recordingFolderNotWritable(let path, let reason):
+            "nothing can be recorded in \(path): \(reason)"
+        case .recordingFolderNotEmpty(let path): "the folder \(path) for the recording is not empty"
+        case .recordingFolderInShare(let path, let share):
+            "the folder \(path) for the recording lies inside the shared folder \(share)"
+        case .recordingUnreadable(let path, let reason): "\(path) cannot be read: \(reason)"
+        case .noRecording(let path): "there is no recording in \(path)"
+        case .cannotReplay(let reason): "nothing could be replayed: \(reason)"
+        case .replayDiffers(1): "one thing is not as expected"
+        case .replayDiffers(let count): "\(count) things are not as expected"
         case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .badAuthentication(let problem): "nobody could log in: \(problem)"
         case .noPassword(let reason): "there is no password: \(reason)"
@@ -82,6 +112,10 @@ package enum Failure: Error, Hashable, Sendable {
         case .portNeedsPrivileges: "Choose a port from 1024 on: --port 8080"
         case .addressNotAvailable: "See the addresses with 'ip address', or use --host localhost."
         case .unknownHost: "Check the name, or give an address."
+        case .socketInUse:
+            "Stop the other server, or choose another name. A file that is no socket is never replaced."
+        case .socketNotUsable: "It needs a folder that davit may write to, such as /run/davit."
+        case .accessLogNotWritable: "Choose a file that davit may write to, or - for standard error."
         case .stateFolderNotWritable: "Choose another one: --state-dir /some/folder"
         case .stateFolderInShare: "Clients would see it. Choose one outside: --state-dir /some/folder"
         case .stateFolderHeld:
@@ -103,9 +137,15 @@ package enum Failure: Error, Hashable, Sendable {
         case .badUser: "Choose another name or password, or make the line again with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noPassword: nil
+        case .recordingFolderNotWritable: "Choose another one: --record /some/folder"
+        case .recordingFolderNotEmpty: "One folder is one session. Choose a new one: --record /some/folder"
+        case .recordingFolderInShare: "Clients would see it. Choose one outside: --record /some/folder"
+        case .recordingUnreadable, .noRecording:
+            "Give files that 'davit serve --record' has written, or their folder."
+        case .cannotReplay: "Is the server there? Does it need --user NAME:PASSWORD?"
         case .certificateNotUsable:
             "Certificates and keys are files in PEM. See 'davit serve --help', and docs/configuration.md."
-        case .other: nil
+        case .replayDiffers, .other: nil
         }
     }
 }

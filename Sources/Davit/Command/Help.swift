@@ -2,7 +2,7 @@ internal import DavitCrypto
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check, password
+    case davit, serve, check, password, replay
 
     package var text: String {
         switch self {
@@ -10,6 +10,7 @@ package enum Help: Hashable, Sendable {
         case .serve: Self.serveText
         case .check: Self.checkText
         case .password: Self.passwordText
+        case .replay: Self.replayText
         }
     }
 
@@ -19,12 +20,14 @@ package enum Help: Hashable, Sendable {
         usage: davit serve FOLDER [OPTION...]
                davit check FOLDER [OPTION...]
                davit password [NAME] [OPTION...]
+               davit replay RECORDING... --to URL [OPTION...]
                davit --help | --version
 
         commands:
           serve FOLDER      share a folder; 'davit serve --help' lists its options
           check FOLDER      look whether the locks and properties of a folder are stored soundly
           password [NAME]   make a line for a file of users, which does not hold the password
+          replay RECORDING  send the requests of a recording to a server, and compare its answers
 
         example:
           davit serve /srv/files --user anna:secret --host 0.0.0.0
@@ -57,6 +60,24 @@ package enum Help: Hashable, Sendable {
 
         """
 
+    private static let replayText = """
+        usage: davit replay RECORDING... --to URL [OPTION...]
+
+        Sends the requests of each RECORDING, a file or a folder of files that 'davit serve --record' has written, to
+        the server at URL, and prints what is not as it was. Its folder must hold what it held when the recording began.
+        Transcripts, which people write, are played in a new folder below URL that is removed afterwards.
+
+          --to URL                the server, such as http://127.0.0.1:8080/
+          --ca FILE               for https: certificates to trust, PEM (default: those of the system)
+          --user NAME:PASSWORD    sent where credentials were; they are not in the recording
+          --expect FILE           differences that are known: a line 'FILE | STEP | WHAT | REASON' each. Then advice
+                                  counts as well, and what is in the list and does not differ
+          --help                  this text
+
+        Ends with 0 if everything is as expected, with 1 if not.
+
+        """
+
     private static let serveText = """
         usage: davit serve FOLDER [OPTION...]
 
@@ -66,7 +87,15 @@ package enum Help: Hashable, Sendable {
           --host HOST             a name or an address; may be repeated (default: localhost,
                                   which is 127.0.0.1 and ::1)
           --port PORT             0 for any free one (default: 8080)
-          --public-url URL        how clients see the server behind a proxy; may be repeated
+          --unix-socket PATH      a socket in the file system; alone, unless a host or a port is given too
+          --unix-socket-mode MODE its permission bits (default: 600)
+
+        behind a proxy:
+          --public-url URL        how clients see the server; may be repeated
+          --trusted-proxy PROXY   an address, a network or 'unix': whose Forwarded or X-Forwarded-* is
+                                  believed; may be repeated
+          --proxy-fields FIELDS   which of them the proxies set: either, forwarded or x-forwarded
+                                  (default: either)
 
         who may use it:
           --user NAME:PASSWORD    an account; may be repeated
@@ -93,7 +122,12 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
           --no-compression        listings go out as they are, also to clients that ask for gzip
-          --log-level LEVEL       error, warning, info, access or debug (default: info)
+          --log-level LEVEL       error, warning, info, access, verbose or debug (default: info)
+          --access-log FILE       a line for each response; - is standard error
+          --access-log-format FORMAT
+                                  davit, common, combined or json (default: combined)
+          --record FOLDER         record every connection into FOLDER, which is new or empty; credentials are
+                                  masked, content is not
           --grace SECONDS         time for requests in flight when it is stopped (default: 30)
           --help                  this text
 

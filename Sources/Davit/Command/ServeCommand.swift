@@ -18,8 +18,9 @@ struct ServeCommand {
                 if let server { replaceAccounts(of: server) }
             }
             let addresses = try server.start()
-            let places = addresses.map { "\(configuration.scheme)://\($0.authority)/" }.joined(
-                separator: " and ")
+            // Whoever reads the line may know Internet addresses only: those come first.
+            let places = addresses.filter { $0.path == nil } + addresses.filter { $0.path != nil }
+            let urls = places.map { $0.url(scheme: configuration.scheme) }.joined(separator: " and ")
             if let authority = server.certificateAuthority {
                 StandardStreams.writeError(
                     "davit: this server's certificate is signed by \(authority.path)\n"
@@ -27,7 +28,8 @@ struct ServeCommand {
             }
             // Before anybody can know that the server is there: the crash tests count from here.
             FileFaults.arm(.ready)
-            StandardStreams.writeOutput("davit is ready at \(places)\n")
+            StandardStreams.writeOutput("davit is ready at \(urls)\n")
+            ServiceManager.ready()
             ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
@@ -67,12 +69,23 @@ struct ServeCommand {
         var configuration = Configuration()
         configuration.hosts = options.hosts
         configuration.port = options.port
+        configuration.unixSocket = options.unixSocket.map { path in
+            options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
+        }
+        configuration.inheritedSockets = ServiceManager.inheritedSockets()
+        if !configuration.inheritedSockets.isEmpty, options.listensByDefault { configuration.hosts = [] }
+        configuration.notifiesServiceManager = true
+        configuration.proxies = options.proxies
+        configuration.accessLog = options.accessLog.map { path in
+            .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
+        }
         configuration.accounts = try accounts()
         configuration.compresses = options.compresses
         configuration.authentication = options.authentication
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
+        configuration.recordingFolder = options.recordingFolder
         configuration.stopsOnSignals = true
         configuration.reloadsOnHangUp = true
         configuration.tls = options.tls.configuration
@@ -85,6 +98,7 @@ struct ServeCommand {
         case .warning: .warning
         case .info: .info
         case .access: .access
+        case .verbose: .verbose
         case .debug: .debug
         }
     }
@@ -119,9 +133,18 @@ extension Failure {
         case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
         case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
         case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .recordingFolderNotUsable(let path, let error):
+            self = .recordingFolderNotWritable(path, reason: error.description)
+        case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
+        case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
         case .mountNotUsable(let reason): self = .other(reason)
         case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
         case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
+        case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
+        case .accessLogNotUsable(.file(let path), let error):
+            self = .accessLogNotWritable(path, reason: error.description)
+        case .accessLogNotUsable(.standardError, let error):
+            self = .accessLogNotWritable("standard error", reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
         case .noAccounts: self = .other("there are no accounts")
@@ -135,12 +158,17 @@ extension Failure {
     }
 
     private init(_ error: TransportError) {
+        if error.host.contains("/") {
+            self = error.reason == .inUse ? .socketInUse(error.host) : .socketNotUsable(error.description)
+            return
+        }
         switch error.reason {
         case .inUse: self = .portInUse(host: error.host, port: error.port)
         case .notPermitted: self = .portNeedsPrivileges(port: error.port)
         case .notAvailable: self = .addressNotAvailable(host: error.host)
         case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
-        case .noEndpoint, .alreadyStarted, .notRunning, .system: self = .other(error.description)
+        case .noEndpoint, .alreadyStarted, .notRunning, .notListening, .system:
+            self = .other(error.description)
         }
     }
 }

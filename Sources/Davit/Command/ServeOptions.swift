@@ -16,7 +16,7 @@ package struct ServeOptions: Hashable, Sendable {
 
     /// How much is logged; each level holds the ones before it.
     package enum LogLevel: String, CaseIterable, Sendable {
-        case error, warning, info, access, debug
+        case error, warning, info, access, verbose, debug
     }
 
     /// The folder to share, as given.
@@ -25,6 +25,16 @@ package struct ServeOptions: Hashable, Sendable {
     package var hosts = ["localhost"]
     /// 0 lets the system choose.
     package var port: UInt16 = 8080
+    /// Neither a host nor a port was asked for: sockets that systemd hands over take the place of the default.
+    package var listensByDefault = true
+    package var unixSocket: String?
+    /// Nil for the default of ``Configuration/UnixSocket``.
+    package var unixSocketMode: UInt32?
+    package var proxies = Configuration.Proxies()
+    /// A path, or `-` for standard error.
+    package var accessLog: String?
+    /// Nil for the default of ``Configuration/AccessLog``.
+    package var accessLogFormat: AccessFormat?
     /// Nil for the default, which depends on the shared folder.
     package var stateFolder: String?
     package var users: [User] = []
@@ -36,6 +46,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
+    /// Nil records nothing.
+    package var recordingFolder: String?
     /// How long requests in flight may take to end after SIGTERM.
     package var graceSeconds = 30
 

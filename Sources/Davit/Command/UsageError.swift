@@ -5,6 +5,9 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingValue(option: String)
     case unwantedValue(option: String)
     case missingFolder
+    case missingRecording
+    case missingServer
+    case badServer(String)
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badUser
@@ -14,6 +17,12 @@ package enum UsageError: Error, Hashable, Sendable {
     case badPublicURL(String)
     case badLogLevel(String)
     case badSyncLevel(String)
+    case badTrustedProxy(String)
+    case badProxyFields(String)
+    case badSocketMode(String)
+    case badAccessLogFormat(String)
+    /// An option without the one that it is about.
+    case useless(option: String, without: String)
     /// This build has no TLS.
     case noTLS(option: String)
     case certificatesAndKeys(certificates: Int, keys: Int)
@@ -32,6 +41,9 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingValue(let option): "\(option) needs a value"
         case .unwantedValue(let option): "\(option) takes no value"
         case .missingFolder: "which folder?"
+        case .missingRecording: "which recording?"
+        case .missingServer: "which server? --to is missing"
+        case .badServer(let value): "'\(value)' is not the URL of a server"
         case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
         case .badNumber(let value, let option, let range):
             "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
@@ -42,6 +54,11 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
+        case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
+        case .badProxyFields(let value): "--proxy-fields is either, forwarded or x-forwarded, not '\(value)'"
+        case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
+        case .badAccessLogFormat(let value): "there is no format '\(value)' of the access log"
+        case .useless(let option, let other): "\(option) means nothing without \(other)"
         case .noTLS(let option): "\(option) needs TLS, and this davit was built without it"
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert needs its --tls-key; there are \(certificates) and \(keys)"
@@ -62,6 +79,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .unknownOption(_, nil), .missingValue, .unwantedValue, .badNumber:
             "See 'davit \(command.rawValue) --help'."
         case .missingFolder: "For example: davit \(command.rawValue) /srv/files"
+        case .missingRecording, .missingServer, .badServer:
+            "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
         case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
         case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
@@ -70,11 +89,14 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
+        case .badSyncLevel, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."
+        case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
+        case .badSocketMode: "For example: --unix-socket-mode 660"
+        case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .noTLS: "Build it with the package trait TLS, or put a proxy with TLS in front."
         case .certificatesAndKeys: "Both may be one file: --tls-cert server.pem --tls-key server.pem"
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
         case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."
-        case .badSyncLevel: "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
             "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
                 + " --host localhost"

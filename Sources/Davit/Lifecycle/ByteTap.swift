@@ -38,3 +38,36 @@ final class ApplicationTap: ConnectionTap {
 
     func closed() { tap.closed() }
 }
+
+/// Two taps of one connection: a recording, and one of the application.
+final class TapPair: ConnectionTap {
+    private let first: any ConnectionTap
+    private let second: any ConnectionTap
+
+    private init(_ first: any ConnectionTap, _ second: any ConnectionTap) {
+        self.first = first
+        self.second = second
+    }
+
+    static func joining(
+        _ first: (any ConnectionTap)?, _ second: (any ConnectionTap)?
+    ) -> (any ConnectionTap)? {
+        guard let first, let second else { return first ?? second }
+        return TapPair(first, second)
+    }
+
+    func received(_ bytes: UnsafeRawBufferPointer) {
+        unsafe first.received(bytes)
+        unsafe second.received(bytes)
+    }
+
+    func sent(_ bytes: UnsafeRawBufferPointer) {
+        unsafe first.sent(bytes)
+        unsafe second.sent(bytes)
+    }
+
+    func closed() {
+        first.closed()
+        second.closed()
+    }
+}

@@ -8,18 +8,21 @@ final class Residents: Sendable {
 
     private let environment: ServerEnvironment
     private let pool: BlockingPool
+    private let accessLog: LogFile?
     /// Held while residents are called, one call at a time.
     private let phase = Mutex(Phase.prepared)
 
-    init(_ environment: ServerEnvironment, _ pool: BlockingPool) {
+    init(_ environment: ServerEnvironment, _ pool: BlockingPool, _ accessLog: LogFile?) {
         self.environment = environment
         self.pool = pool
+        self.accessLog = accessLog
     }
 
     /// The server is about to listen.
     func prepare() {
         phase.withLock { $0 = .prepared }
         pool.reopen()
+        accessLog?.takeLines()
     }
 
     /// The server listens; it may also have been stopped meanwhile.
@@ -38,6 +41,7 @@ final class Residents: Sendable {
             environment.forEachResident { $0.serverEnds() }
             pool.shutdown()
             environment.forEachResident { $0.serverEnded() }
+            accessLog?.finish()
         }
     }
 }

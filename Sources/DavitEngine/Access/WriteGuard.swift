@@ -155,13 +155,19 @@ extension Share {
         return configuration.hiddenPaths.contains { $0.contains(path) } ? nil : path
     }
 
-    /// True if `authority` is the host this request was sent to, or one of the configured public names.
+    /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
+    /// configured public names.
     func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
         guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
             return true
         }
-        return HostField(parsing: own.span)?.isSameServer(as: other) ?? false
+        return Self.isSame(own, other)
+            || context.request.forwardedOrigin?.host.map { Self.isSame($0, other) } == true
+    }
+
+    private static func isSame(_ authority: [UInt8], _ other: HostField) -> Bool {
+        HostField(parsing: authority.span)?.isSameServer(as: other) ?? false
     }
 }

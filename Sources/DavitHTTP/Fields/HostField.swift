@@ -59,7 +59,7 @@ extension HostField {
             if bytes.isEmpty { return nil }
             if bytes[0] == UInt8(ascii: "[") {
                 guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-                guard IPAddressText.isIPv6(bytes.extracting(1..<close)) else { return nil }
+                guard IPAddressText.ipv6(bytes.extracting(1..<close)) != nil else { return nil }
                 return (close + 1, .ipv6)
             }
             var length = 0
@@ -68,7 +68,7 @@ extension HostField {
                 length += 1
             }
             if length == 0 { return nil }
-            return (length, IPAddressText.isIPv4(bytes.extracting(0..<length)) ? .ipv4 : .name)
+            return (length, IPAddressText.ipv4(bytes.extracting(0..<length)) != nil ? .ipv4 : .name)
         }
 
         /// `reg-name` (RFC 3986 §3.2.2).

@@ -39,6 +39,8 @@ public final class HTTPRequest: @unchecked Sendable {
         var ends: ConnectionEnds?
         /// Nil where it is the one of `ends`.
         var peerAddress: String?
+        var forwardedOrigin: ForwardedOrigin?
+        var requestNumber: UInt64 = 0
         var hostKind: HostField.Kind?
         var framing = BodyFraming.none
         var expectsContinue = false
@@ -74,9 +76,9 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.admittedBy }
         set { values.admittedBy = newValue }
     }
-    /// The connection came in over TLS.
+    /// The client asks over TLS: the connection came in over it, or a trusted proxy says that its own did.
     public package(set) var isSecure: Bool {
-        get { values.isSecure }
+        get { values.forwardedOrigin?.isSecure ?? values.isSecure }
         set { values.isSecure = newValue }
     }
     /// What the client has shown in the handshake of TLS: valid, and signed by an authority that the server trusts for
@@ -97,10 +99,24 @@ public final class HTTPRequest: @unchecked Sendable {
     public var localAddress: NetworkAddress? { values.ends?.local }
     /// The other end of the connection, which is a proxy's where there is one; nil in tests without a socket.
     public var remoteAddress: NetworkAddress? { values.ends?.remote }
-    /// Numeric address of who asks, without port; "" in tests without a socket. Made when it is asked for.
+    /// Numeric address of the client, without port: of the peer, or, if that is a trusted proxy, what the proxy says.
+    /// `unix:` for a local socket; "" in tests without a socket. Made when it is
+    /// asked for.
     public package(set) var peerAddress: String {
-        get { values.peerAddress ?? values.ends?.remote.host ?? "" }
+        get { values.forwardedOrigin?.peerAddress ?? connectionPeerAddress }
         set { values.peerAddress = newValue }
+    }
+    /// As ``peerAddress``, whatever a proxy says.
+    package var connectionPeerAddress: String { values.peerAddress ?? values.ends?.remote.host ?? "" }
+    /// What a trusted proxy says; nil without one.
+    package var forwardedOrigin: ForwardedOrigin? {
+        get { values.forwardedOrigin }
+        set { values.forwardedOrigin = newValue }
+    }
+    /// 0 until somebody has asked for ``requestID``.
+    package var requestNumber: UInt64 {
+        get { values.requestNumber }
+        set { values.requestNumber = newValue }
     }
     /// What the Host field names; nil if there is none.
     package var hostKind: HostField.Kind? {
@@ -160,6 +176,8 @@ extension HTTPRequest {
         values.body = EmptyRequestBody.shared
         values.principal = nil
         values.admittedBy = nil
+        if values.forwardedOrigin != nil { values.forwardedOrigin = nil }
+        values.requestNumber = 0
         values.hostKind = nil
         values.framing = .none
         values.expectsContinue = false

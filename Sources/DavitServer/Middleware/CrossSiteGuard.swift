@@ -51,9 +51,11 @@ public struct CrossSiteGuard: Middleware {
             let page = HostField(parsing: origin.span.extracting((colon + 3)..<origin.count))
         else { return false }
         if names.contains(page.host) { return true }
-        guard let own = request.authority ?? request.bytes(of: .host),
-            let server = HostField(parsing: own.span)
-        else { return false }
-        return server.isSameServer(as: page)
+        // A form of another site cannot set the fields of proxies.
+        let hosts = [request.forwardedOrigin?.host, request.authority ?? request.bytes(of: .host)]
+        return hosts.contains { host in
+            guard let host, let server = HostField(parsing: host.span) else { return false }
+            return server.isSameServer(as: page)
+        }
     }
 }

@@ -31,7 +31,11 @@ public struct HostGuard<Next: Handler>: Handler {
     }
 
     /// The absolute form wins over Host (RFC 9112 §3.2.2). HTTP/1.0 may have neither; browsers always have one.
+    ///
+    /// What a trusted proxy says counts in addition and not instead: one that passes the field of a page on, with the
+    /// page's Host, would otherwise open the door that this closes.
     private func isForUs(_ request: HTTPRequest) -> Bool {
+        if let forwarded = request.forwardedOrigin?.host, !isKnown(forwarded.span) { return false }
         if let authority = request.authority { return isKnown(authority.span) }
         if let kind = request.hostKind, kind != .name { return true }
         return request.withValue(of: .host) { isKnown($0) } ?? true

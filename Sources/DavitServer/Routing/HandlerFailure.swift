@@ -2,7 +2,8 @@ public import DavitHTTP
 
 /// An error that an action did not expect, for the log.
 public struct HandlerFailure: Sendable {
-    /// Sixteen hexadecimal digits, new for each failure; the client gets them in the content and in `X-Request-Id`.
+    /// ``DavitHTTP/HTTPRequest/requestID``; the client gets it in the content and in `X-Request-Id`, and the access
+    /// log has it too.
     public let requestID: String
     public let error: any Error
     public let method: HTTPMethod
@@ -10,8 +11,7 @@ public struct HandlerFailure: Sendable {
     public let rawPath: [UInt8]
 
     init(_ error: any Error, _ request: HTTPRequest) {
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        requestID = String(repeating: "0", count: 16 - digits.count) + digits
+        requestID = request.requestID
         self.error = error
         method = request.method
         rawPath = request.fullRawPath

@@ -17,11 +17,13 @@ package enum InterfaceAddresses {
     /// link-local addresses do not count. Nil for a machine without a network.
     package static func primary(_ family: SocketAddress.Family) -> SocketAddress? {
         // Blocks for documentation (RFC 5737, RFC 3849): no interface has them, so that the default route leads there.
-        let elsewhere =
-            switch family {
-            case .ipv4: SocketAddress(family: .ipv4, high: 0, low: 0xC000_0201, scope: 0, port: 9)
-            case .ipv6: SocketAddress(family: .ipv6, high: 0x2001_0db8 << 32, low: 1, scope: 0, port: 9)
-            }
+        let elsewhere: SocketAddress
+        switch family {
+        case .ipv4: elsewhere = SocketAddress(family: .ipv4, high: 0, low: 0xC000_0201, scope: 0, port: 9)
+        case .ipv6:
+            elsewhere = SocketAddress(family: .ipv6, high: 0x2001_0db8 << 32, low: 1, scope: 0, port: 9)
+        case .local: return nil
+        }
         if let source = try? Socket.source(towards: elsewhere), source.isOfUse { return source }
         return all().first { $0.family == family && $0.isOfUse }
     }
@@ -66,11 +68,12 @@ package enum InterfaceAddresses {
 }
 
 extension SocketAddress {
-    /// 127.0.0.0/8 or ::1.
+    /// 127.0.0.0/8, ::1 and local sockets: who connects there is on this machine.
     package var isLoopback: Bool {
         switch family {
         case .ipv4: low >> 24 == 127
         case .ipv6: high == 0 && low == 1
+        case .local: true
         }
     }
 
@@ -79,6 +82,7 @@ extension SocketAddress {
         switch family {
         case .ipv4: low >> 16 == 0xA9FE
         case .ipv6: high >> 54 == 0x3FA
+        case .local: false
         }
     }
 

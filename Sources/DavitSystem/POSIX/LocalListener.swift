@@ -22,7 +22,18 @@ package struct LocalListener: ~Copyable, Sendable {
     ///
     /// Nobody but the user of this process, and root, can connect: the mode is 0600 before it listens.
     package init(folder: String, name: String) throws(SystemError) {
-        let descriptor = try Self.makeSocket()
+        descriptor = try Self.listen(folder: folder, name: name, mode: 0o600, backlog: 16)
+        self.folder = folder
+        self.name = name
+    }
+
+    /// A socket that does not block and listens under a name, in place of whatever file has it.
+    ///
+    /// - Parameter mode: who can connect; it holds before anybody can.
+    static func listen(
+        folder: String, name: String, mode: UInt32, backlog: Int32
+    ) throws(SystemError) -> FileDescriptor {
+        let descriptor = try makeSocket()
         let number = descriptor.rawValue
         try LocalAddress.withPath(of: name, in: folder) { (path) throws(SystemError) in
             guard unsafe unlink(path) == 0 || errno == ENOENT else {
@@ -30,15 +41,13 @@ package struct LocalListener: ~Copyable, Sendable {
             }
             let bound = unsafe LocalAddress.withSystemAddress(path) { unsafe bind(number, $0, $1) }
             guard bound == 0 else { throw SystemError(errno: errno, call: "bind") }
-            guard unsafe chmod(path, 0o600) == 0, Self.listen(number) == 0 else {
+            guard unsafe chmod(path, mode_t(mode)) == 0, listen(number, backlog) == 0 else {
                 let error = SystemError(errno: errno, call: "listen")
                 unsafe unlink(path)
                 throw error
             }
         }
-        self.descriptor = descriptor
-        self.folder = folder
-        self.name = name
+        return descriptor
     }
 
     /// Takes the next connection that waits; nil if none does.
@@ -76,13 +85,13 @@ package struct LocalListener: ~Copyable, Sendable {
         return FileDescriptor(owning: number)
     }
 
-    private static func listen(_ number: Int32) -> Int32 {
+    private static func listen(_ number: Int32, _ backlog: Int32) -> Int32 {
         #if canImport(Glibc)
-        Glibc.listen(number, 16)
+        Glibc.listen(number, backlog)
         #elseif canImport(Musl)
-        Musl.listen(number, 16)
+        Musl.listen(number, backlog)
         #else
-        Darwin.listen(number, 16)
+        Darwin.listen(number, backlog)
         #endif
     }
 }

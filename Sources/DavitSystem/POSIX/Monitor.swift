@@ -9,12 +9,12 @@ internal import Darwin
 /// A value behind a lock, with a condition that threads can wait for.
 ///
 /// `value` is only touched while `mutex` is held; that makes the unchecked conformance true.
-@safe final class Monitor<Value>: @unchecked Sendable {
+@safe package final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    init(_ value: sending Value) {
+    package init(_ value: sending Value) {
         self.value = value
         // Allocated, because the address of a lock must not change.
         unsafe mutex = .allocate(capacity: 1)
@@ -30,14 +30,14 @@ internal import Darwin
         unsafe mutex.deallocate()
     }
 
-    func withLock<R>(_ body: (inout Value) -> sending R) -> sending R {
+    package func withLock<R>(_ body: (inout Value) -> sending R) -> sending R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(&value)
     }
 
     /// Waits until `body` returns something; it is asked again after each signal.
-    func wait<R>(_ body: (inout Value) -> sending R?) -> sending R {
+    package func wait<R>(_ body: (inout Value) -> sending R?) -> sending R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
@@ -47,8 +47,8 @@ internal import Darwin
     }
 
     /// Lets one waiting thread look again.
-    func signal() { unsafe pthread_cond_signal(condition) }
+    package func signal() { unsafe pthread_cond_signal(condition) }
 
     /// Lets all waiting threads look again.
-    func broadcast() { unsafe pthread_cond_broadcast(condition) }
+    package func broadcast() { unsafe pthread_cond_broadcast(condition) }
 }

@@ -18,6 +18,8 @@ package enum OpenMode: Sendable {
     case content
     /// Content that is created and must not exist yet.
     case newContent
+    /// Content that is there, to add to its end.
+    case addition
 
     var flags: Int32 {
         let always = O_CLOEXEC | O_NOCTTY
@@ -27,6 +29,7 @@ package enum OpenMode: Sendable {
         case .entries: return always | O_DIRECTORY | O_RDONLY
         case .content: return always | O_RDONLY | O_NONBLOCK
         case .newContent: return always | O_RDWR | O_CREAT | O_EXCL
+        case .addition: return always | O_WRONLY | O_APPEND
         }
     }
 

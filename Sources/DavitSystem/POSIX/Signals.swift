@@ -39,4 +39,11 @@ package enum Signals {
     package static func tell(_ number: Int32) {
         for listener in listeners.withLock({ $0 }) { listener.tell(number) }
     }
+
+    /// Keeps all signals from the calling thread.
+    package static func blockAll() {
+        var set = sigset_t()
+        unsafe sigfillset(&set)
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
 }

@@ -12,9 +12,9 @@ public struct SmallFile: Sendable {
     /// The permission bits.
     public let mode: UInt32
 
-    /// Reads up to 1 MiB. Waits for the writer of a pipe: secrets often come from another program.
+    /// Reads up to `limitBytes`. Waits for the writer of a pipe: secrets often come from another program.
     /// - Throws: what the system says; `EFBIG` for more.
-    public init(reading path: String) throws(SystemError) {
+    public init(reading path: String, limitBytes: Int = 1 << 20) throws(SystemError) {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
         let file = FileDescriptor(owning: number)
@@ -24,13 +24,13 @@ public struct SmallFile: Sendable {
         }
         mode = UInt32(status.st_mode) & 0o7777
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = unsafe read(file.rawValue, &chunk, chunk.count)
             guard count >= 0 else { throw SystemError(errno: errno, call: "read") }
             if count == 0 { break }
             bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= 1 << 20 else { throw SystemError(errno: EFBIG, call: "read") }
+            guard bytes.count <= limitBytes else { throw SystemError(errno: EFBIG, call: "read") }
         }
         self.bytes = bytes
     }

@@ -93,6 +93,8 @@ package enum Socket {
             prepare(number)
             #endif
             let socket = FileDescriptor(owning: number)
+            // Apple's systems say nothing at all about the peer of a local socket.
+            if Int32(storage.ss_family) == AF_UNSPEC { return .accepted(socket, .local) }
             guard let peer = SocketAddress(&storage) else { return .passed }
             return .accepted(socket, peer)
         }
@@ -121,7 +123,7 @@ package enum Socket {
         to address: SocketAddress, type: Int32
     ) throws(SystemError) -> FileDescriptor {
         let number = try checked("socket") {
-            socket(address.family == .ipv4 ? AF_INET : AF_INET6, type, 0)
+            socket(domain(of: address.family), type, 0)
         }
         let connection = FileDescriptor(owning: number)
         let result = unsafe address.withSystemAddress { address, length in
@@ -191,8 +193,22 @@ package enum Socket {
         }
     }
 
+    /// Sends small pieces at once, where the kind of socket knows a delay.
+    static func sendWithoutDelay(_ socket: Int32) { try? set(socket, protocolTCP, TCP_NODELAY, 1) }
+
+    /// A local socket for datagrams; sending does not wait. Nil where the system has none left.
+    static func localDatagram() -> FileDescriptor? {
+        #if canImport(Darwin)
+        let number = socket(AF_UNIX, SOCK_DGRAM, 0)
+        if number >= 0 { prepare(number) }
+        #else
+        let number = socket(AF_UNIX, DAVIT_SOCK_DGRAM | DAVIT_SOCK_FLAGS, 0)
+        #endif
+        return number >= 0 ? FileDescriptor(owning: number) : nil
+    }
+
     private static func make(_ family: SocketAddress.Family) throws(SystemError) -> FileDescriptor {
-        let domain = family == .ipv4 ? AF_INET : AF_INET6
+        let domain = domain(of: family)
         #if canImport(Darwin)
         let number = try checked("socket") { socket(domain, streamType, 0) }
         prepare(number)
@@ -200,6 +216,14 @@ package enum Socket {
         let number = try checked("socket") { socket(domain, streamType | DAVIT_SOCK_FLAGS, 0) }
         #endif
         return FileDescriptor(owning: number)
+    }
+
+    private static func domain(of family: SocketAddress.Family) -> Int32 {
+        switch family {
+        case .ipv4: AF_INET
+        case .ipv6: AF_INET6
+        case .local: AF_UNIX
+        }
     }
 
     #if canImport(Darwin)

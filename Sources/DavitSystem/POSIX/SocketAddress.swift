@@ -9,9 +9,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// An Internet address with a port.
+/// An Internet address with a port, or that there is none: the peer of a local socket.
 package struct SocketAddress: Hashable, Sendable {
-    package enum Family: Sendable { case ipv4, ipv6 }
+    package enum Family: Sendable { case ipv4, ipv6, local }
 
     package let family: Family
     /// The address in the order of the network; an IPv4 address is the last four bytes of `low`.
@@ -40,9 +40,14 @@ extension SocketAddress {
                     UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
                 )
             }
-            self.init(
-                family: .ipv6, high: high, low: low, scope: raw.sin6_scope_id,
-                port: UInt16(bigEndian: raw.sin6_port))
+            let port = UInt16(bigEndian: raw.sin6_port)
+            // What a socket of both families says of an IPv4 peer (RFC 4291 §2.5.5.2).
+            if high == 0, low >> 32 == 0xFFFF {
+                self.init(family: .ipv4, high: 0, low: low & 0xFFFF_FFFF, scope: 0, port: port)
+            } else {
+                self.init(family: .ipv6, high: high, low: low, scope: raw.sin6_scope_id, port: port)
+            }
+        case AF_UNIX: self = .local
         default: return nil
         }
     }
@@ -72,7 +77,16 @@ extension SocketAddress {
                 unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
             }
             return unsafe Self.withPointer(to: &raw, body)
+        case .local:
+            // No name: the system refuses to bind or to connect to it.
+            return unsafe Self.withUnnamed(body)
         }
+    }
+
+    private static func withUnnamed<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        var raw = sockaddr()
+        raw.sa_family = sa_family_t(AF_UNIX)
+        return unsafe withPointer(to: &raw, body)
     }
 
     private static func withPointer<Raw, R>(
@@ -124,6 +138,9 @@ extension SocketAddress {
         if addresses.isEmpty { throw .unknown }
         return addresses
     }
+
+    /// The peer of a local socket.
+    package static let local = SocketAddress(family: .local, high: 0, low: 0, scope: 0, port: 0)
 
     /// 127.0.0.1
     package static func ipv4Loopback(port: UInt16) -> SocketAddress {

@@ -33,6 +33,13 @@ package enum Thread {
         return code
     }
 
+    /// Blocks the calling thread for so long.
+    package static func sleep(seconds: Int) {
+        var wanted = timespec(tv_sec: time_t(seconds), tv_nsec: 0)
+        var left = timespec()
+        while unsafe nanosleep(&wanted, &left) != 0, errno == EINTR { wanted = left }
+    }
+
     /// How many threads can run at a time.
     package static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 

@@ -1,0 +1,118 @@
+package import DavitRecording
+internal import DavitSystem
+
+/// `davit replay`: plays recordings and transcripts, and says what is not as expected.
+package struct ReplayCommand {
+    package let options: ReplayOptions
+
+    package init(options: ReplayOptions) { self.options = options }
+
+    /// Prints what is found. Blocks.
+    /// - Throws: also if something is not as expected.
+    func run() throws(Failure) {
+        Signals.ignoreBrokenPipes()
+        let result = try result()
+        StandardStreams.writeOutput(result.text)
+        if !result.isAsExpected { throw .replayDiffers(count: result.unexpectedCount) }
+    }
+
+    /// What was found, and what of that was known. Blocks.
+    package func result() throws(Failure) -> ReplayResult {
+        var expected: ExpectedDifferences?
+        if let path = options.expectedDifferences {
+            let bytes = try Self.read(path)
+            do throws(TranscriptError) {
+                expected = try ExpectedDifferences(parsing: bytes)
+            } catch {
+                throw .recordingUnreadable(path, reason: "line \(error.line): \(error.problem)")
+            }
+        }
+        return ReplayResult(try report(), expected: expected)
+    }
+
+    private func report() throws(Failure) -> ReplayReport {
+        let user = options.user.map { "\($0.name):\($0.password)" }
+        let target = ReplayTarget(options.server, credentials: user)
+        var report = ReplayReport()
+        for path in options.recordings {
+            let sessions = try RecordingFiles.sessions(at: path)
+            if sessions.isEmpty { throw .noRecording(path) }
+            do throws(ReplayError) {
+                for session in sessions { report.add(try session.replay(to: target)) }
+            } catch {
+                switch error {
+                case .cannotConnect(let reason), .setUp(let reason): throw .cannotReplay(reason: reason)
+                }
+            }
+        }
+        return report
+    }
+
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        do throws(SystemError) { return try SmallFile(reading: path, limitBytes: 1 << 30).bytes } catch {
+            throw .recordingUnreadable(path, reason: error.description)
+        }
+    }
+}
+
+/// Finds recordings and transcripts.
+enum RecordingFiles {
+    /// What is played together: one transcript, or the recordings of one folder.
+    struct Session {
+        var recordings: [(file: String, recording: Transcript)]
+
+        func replay(to target: ReplayTarget) throws(ReplayError) -> ReplayReport {
+            if let first = recordings.first, first.recording.kind == .expectations {
+                return try TranscriptReplay(first.recording, file: first.file, target: target).run()
+            }
+            return try RecordingReplay(recordings, target: target).run()
+        }
+    }
+
+    /// Folders in folders, so many.
+    private static let depthLimit = 4
+
+    /// - Parameter path: a file, or a folder: of that all files `*.txt` that are what they should be.
+    static func sessions(at path: String) throws(Failure) -> [Session] {
+        guard let names = try names(in: path) else {
+            let name = String(
+                path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+            return [Session(recordings: [(name, try transcript(at: path, try ReplayCommand.read(path)))])]
+        }
+        return try sessions(of: names, in: path, shown: "", depth: 1)
+    }
+
+    private static func sessions(
+        of names: [String], in folder: String, shown: String, depth: Int
+    ) throws(Failure) -> [Session] {
+        var sessions: [Session] = []
+        var recorded = Session(recordings: [])
+        for name in names where !name.hasPrefix(".") {
+            let (path, file) = ("\(folder)/\(name)", shown + name)
+            if name.hasSuffix(".txt") {
+                let bytes = try ReplayCommand.read(path)
+                guard TranscriptParser.isTranscript(bytes) else { continue }
+                let transcript = try transcript(at: path, bytes)
+                switch transcript.kind {
+                case .expectations: sessions.append(Session(recordings: [(file, transcript)]))
+                case .recording: recorded.recordings.append((file, transcript))
+                }
+            } else if depth < depthLimit, let inner = try Self.names(in: path) {
+                sessions += try Self.sessions(of: inner, in: path, shown: file + "/", depth: depth + 1)
+            }
+        }
+        return recorded.recordings.isEmpty ? sessions : sessions + [recorded]
+    }
+
+    private static func names(in path: String) throws(Failure) -> [String]? {
+        do throws(SystemError) { return try PrivateFolder.names(in: path) } catch {
+            throw .recordingUnreadable(path, reason: error.description)
+        }
+    }
+
+    private static func transcript(at path: String, _ bytes: [UInt8]) throws(Failure) -> Transcript {
+        do throws(TranscriptError) { return try TranscriptParser.parse(bytes) } catch {
+            throw .recordingUnreadable(path, reason: "line \(error.line): \(error.problem)")
+        }
+    }
+}

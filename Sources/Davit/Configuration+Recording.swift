@@ -1,0 +1,39 @@
+internal import DavitRecording
+internal import DavitServer
+internal import DavitSystem
+internal import DavitTransport
+
+extension Configuration {
+    /// Has every connection recorded, if that is asked for. All shares are in the environment already.
+    func startRecording(
+        of transport: inout TransportConfiguration, in environment: ServerEnvironment, log: Log
+    ) throws(ServerError) {
+        guard let recordingFolder else { return }
+        var isInShare = false
+        environment.forEachResident {
+            guard let share = $0 as? OpenShare else { return }
+            isInShare = isInShare || StateFolder.isInside(recordingFolder, share: share.resources.rootPath)
+        }
+        if isInShare { throw .recordingFolderInsideShare(path: recordingFolder) }
+        do throws(Recorder.Failure) {
+            let recorder = try Recorder(folder: recordingFolder, log: log)
+            environment.keep(RunningRecorder(recorder))
+            let tap = transport.tap
+            transport.tap = { TapPair.joining(recorder.tap(for: $0.remote.host), tap?($0)) }
+        } catch {
+            switch error {
+            case .notEmpty: throw .recordingFolderNotEmpty(path: recordingFolder)
+            case .notUsable(let error): throw .recordingFolderNotUsable(path: recordingFolder, error)
+            }
+        }
+    }
+}
+
+/// Ends the recording with the server, when no connection is left.
+private final class RunningRecorder: Resident {
+    private let recorder: Recorder
+
+    init(_ recorder: Recorder) { self.recorder = recorder }
+
+    func serverEnds() { recorder.stop() }
+}

@@ -1,0 +1,103 @@
+#if TLS
+internal import COpenSSL
+
+/// A TLS connection to a server over a socket whose calls wait; for the replay of recordings. TLS 1.2 and 1.3.
+///
+/// SIGPIPE has to be ignored: OpenSSL writes to the socket itself. Used by one thread at a time.
+@safe package final class TLSClient {
+    package enum Failure: Error, Equatable, Sendable {
+        /// The peer has closed, or something broke.
+        case closed
+        /// The time limit of the socket has passed.
+        case silent
+        /// No TLS, or nobody who can be trusted; in words.
+        case refused(String)
+    }
+
+    private let context: OpaquePointer
+    private let handle: OpaquePointer
+
+    /// Shakes hands.
+    /// - Parameters:
+    ///   - socket: connected; has to stay open as long as this object lives.
+    ///   - host: the name or the numeric address that the certificate must be for.
+    ///   - authorities: a file of certificates in PEM to trust; nil for those of the system.
+    package init(socket: Int32, host: String, authorities: String?) throws(Failure) {
+        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw .refused(Self.reason()) }
+        guard let handle = unsafe SSL_new(Self.prepared(context, authorities)) else {
+            let failure = Failure.refused(Self.reason())
+            unsafe SSL_CTX_free(context)
+            throw failure
+        }
+        unsafe self.context = context
+        unsafe self.handle = handle
+        guard unsafe SSL_set_fd(handle, socket) == 1, setName(host) else { throw .refused(Self.reason()) }
+        ErrorQueue.clear()
+        let code = unsafe SSL_connect(handle)
+        guard code == 1 else {
+            if unsafe SSL_get_error(handle, code) == SSL_ERROR_WANT_READ { throw .silent }
+            throw .refused(unsafe TLSFailure(session: handle).text)
+        }
+    }
+
+    deinit {
+        unsafe SSL_free(handle)
+        unsafe SSL_CTX_free(context)
+    }
+
+    /// Sends all of `bytes`.
+    package func send(_ bytes: [UInt8]) throws(Failure) {
+        var start = 0
+        while start < bytes.count {
+            ErrorQueue.clear()
+            let count = unsafe bytes[start...].withUnsafeBytes {
+                unsafe SSL_write(handle, $0.baseAddress, Int32(clamping: $0.count))
+            }
+            guard count > 0 else { throw failure(of: count) }
+            start += Int(count)
+        }
+    }
+
+    /// Waits for bytes; none at the end.
+    package func receive() throws(Failure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+        ErrorQueue.clear()
+        let count = unsafe SSL_read(handle, &bytes, Int32(bytes.count))
+        if count > 0 { return Array(bytes[..<Int(count)]) }
+        let failure = failure(of: count)
+        if failure == .closed { return [] }
+        throw failure
+    }
+
+    private func failure(of code: Int32) -> Failure {
+        switch unsafe SSL_get_error(handle, code) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: .silent
+        default: .closed
+        }
+    }
+
+    /// - Returns: nil where the authorities cannot be read.
+    private static func prepared(_ context: OpaquePointer, _ authorities: String?) -> OpaquePointer? {
+        unsafe davit_ctx_set_versions(context, TLS1_2_VERSION, TLS1_3_VERSION)
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        let code =
+            if let authorities {
+                unsafe SSL_CTX_load_verify_locations(context, authorities, nil)
+            } else {
+                unsafe SSL_CTX_set_default_verify_paths(context)
+            }
+        return unsafe code == 1 ? context : nil
+    }
+
+    /// What the certificate must be for; a name is also sent, so that the server can choose (RFC 6066 §3).
+    private func setName(_ host: String) -> Bool {
+        if unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host) == 1 { return true }
+        var text = Array(host.utf8CString)
+        let code = unsafe SSL_ctrl(
+            handle, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &text)
+        return unsafe code == 1 && SSL_set1_host(handle, host) == 1
+    }
+
+    private static func reason() -> String { ErrorQueue.take().text }
+}
+#endif

@@ -1,0 +1,43 @@
+/// What a recording must not hold: whoever reads it could act as the user.
+enum CredentialMask {
+    static let mask = "***"
+
+    /// In lower case.
+    private static let names: Set<String> = [
+        "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info",
+        "cookie", "cookie2", "set-cookie", "set-cookie2", "x-api-key", "x-auth-token",
+    ]
+
+    /// Schemes may be shown; anything else in front of a space could be a part of the secret.
+    private static let schemes: Set<String> = ["basic", "digest", "bearer", "negotiate", "ntlm"]
+
+    static func applied(to field: WireField) -> WireField {
+        guard names.contains(field.name.lowercased()) else {
+            return WireField(name: field.name, value: withoutUser(field.value))
+        }
+        let scheme = field.value.prefix { $0 != " " }
+        let isKnown = scheme.endIndex < field.value.endIndex && schemes.contains(scheme.lowercased())
+        return WireField(name: field.name, value: isKnown ? "\(scheme) \(mask)" : mask)
+    }
+
+    /// Masks what stands before `@` in the authority of each URL.
+    static func withoutUser(_ text: String) -> String {
+        guard text.contains("://"), text.contains("@") else { return text }
+        var result = ""
+        var rest = text[...]
+        while let separator = rest.firstRange(of: "://") {
+            result += rest[..<separator.upperBound]
+            rest = rest[separator.upperBound...]
+            let authority = rest.prefix { !"/?#<>\" ".contains($0) }
+            guard let at = authority.lastIndex(of: "@") else { continue }
+            result += mask + "@"
+            rest = rest[authority.index(after: at)...]
+        }
+        return result + rest
+    }
+
+    /// True for a field whose value is masked: its presence says that there were credentials.
+    static func isMasked(_ field: WireField) -> Bool {
+        names.contains(field.name.lowercased()) && (field.value == mask || field.value.hasSuffix(" " + mask))
+    }
+}

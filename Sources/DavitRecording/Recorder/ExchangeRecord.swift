@@ -1,0 +1,84 @@
+internal import DavitHTTP
+
+/// A request and its answer while they are recorded.
+struct ExchangeRecord {
+    let head: MessageHead
+    /// Since the recorder began.
+    let milliseconds: Int64
+    var content: ContentSample
+    var chunkBytes: Int?
+    var isRequestComplete = false
+    var answer: MessageHead?
+    var answerContent: ContentSample
+    var isAnswerComplete = false
+    var isAnswerLost = false
+    var interim: [Int] = []
+    /// Among the requests of all connections; 0 before it is counted.
+    private(set) var order = 0
+
+    var method: String { head.words[0] }
+
+    /// The client waited for 100, got another answer, and sent nothing.
+    private var isWithheld: Bool {
+        !isRequestComplete && content.count == 0 && answer != nil
+            && head.fields["Expect"]?.lowercased() == "100-continue"
+    }
+
+    /// Gives it the next number, unless it has one.
+    mutating func count(_ last: inout Int) {
+        guard order == 0 else { return }
+        last += 1
+        order = last
+    }
+
+    /// The lines of the file.
+    mutating func text() -> [UInt8] {
+        var text: [UInt8] = []
+        let target = CredentialMask.withoutUser(head.words[1])
+        text += "\n=== \(order) after \(milliseconds) ms\n> ".utf8
+        RecordingText.append(escaping: WireText.bytes(head.words[0] + " " + target), to: &text)
+        if head.words.count == 3, head.words[2] == "HTTP/1.0" { text.append(" HTTP/1.0") }
+        text.append(10)
+        Self.append(head.fields, mark: "> ", to: &text)
+        if let chunkBytes { text += "~ framing chunked \(max(chunkBytes, 1))\n".utf8 }
+        if head.fields["Expect"]?.lowercased() == "100-continue" { text.append("~ expect\n") }
+        if isWithheld {
+            text.append("~ withheld\n")
+        } else {
+            Self.append(content.finish(), to: &text)
+            if !isRequestComplete { text.append("~ gap request\n") }
+        }
+        guard let answer else {
+            if isRequestComplete { text.append("~ gap answer\n") }
+            text.append("# There was no answer.\n")
+            return text
+        }
+        if !isAnswerComplete, isRequestComplete || isWithheld { text.append("~ gap answer\n") }
+        for status in interim { text += "# first: \(status)\n".utf8 }
+        text += "< \(answer.status ?? 0)\n".utf8
+        Self.append(answer.fields, mark: "< ", to: &text)
+        Self.append(answerContent.finish(), to: &text)
+        return text
+    }
+
+    private static func append(_ fields: [WireField], mark: StaticString, to text: inout [UInt8]) {
+        for field in fields {
+            let masked = CredentialMask.applied(to: field)
+            text.append(mark)
+            RecordingText.append(escaping: WireText.bytes(masked.name), to: &text)
+            text.append(masked.value.isEmpty ? ":" : ": ")
+            RecordingText.append(escaping: WireText.bytes(masked.value), to: &text)
+            text.append(10)
+        }
+    }
+
+    private static func append(_ content: RecordedContent, to text: inout [UInt8]) {
+        switch content {
+        case .bytes(let bytes): RecordingText.append(content: bytes, to: &text)
+        case .omitted(let count, let digest): text += "~ omitted \(count) \(digest ?? "-")\n".utf8
+        // A sample never says so.
+        case .fill(let byte, let count):
+            RecordingText.append(content: Array(repeating: byte, count: count), to: &text)
+        }
+    }
+}

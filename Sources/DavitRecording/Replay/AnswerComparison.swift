@@ -1,0 +1,156 @@
+internal import DavitHTTP
+
+/// Compares an answer with the one that was recorded. What a server makes up is compared by its role (``Roles``), what
+/// the clock says by its form.
+struct AnswerComparison {
+    struct Finding: Hashable {
+        var subject: String
+        var detail: String
+    }
+
+    let recorded: AnswerView
+    let actual: AnswerView
+    let method: String
+    /// Of the request, decoded.
+    let path: [UInt8]
+    /// The value of `If-Range`, as it was recorded.
+    var ifRange: String?
+    let origins: Origins
+
+    /// In the order of the answer. ``Roles`` learns from it what is what.
+    func findings(_ roles: inout Roles) -> [Finding] {
+        // RFC 9110 §8.8.2.2: a date says enough once its second is over. When that is depends on the moment.
+        let statuses = [recorded.status, actual.status]
+        if let ifRange, Self.isDate(ifRange), statuses == [200, 206] || statuses == [206, 200] { return [] }
+        guard recorded.status == actual.status else {
+            return [Finding(subject: "status", detail: "recorded \(recorded.status), now \(actual.status)")]
+        }
+        return fieldFindings(&roles) + contentFindings(&roles)
+    }
+
+    // MARK: Fields
+
+    /// They say how content travels, and when: nothing about the answer.
+    private static let ignoredFields: Set<String> = [
+        "server", "transfer-encoding", "keep-alive", "x-request-id", "age",
+    ]
+    /// Present or absent; the value is the clock's or a secret.
+    private static let fieldsByPresence: Set<String> = [
+        "date", "expires", "set-cookie", "authentication-info", "proxy-authentication-info",
+    ]
+
+    private func fieldFindings(_ roles: inout Roles) -> [Finding] {
+        var names: [String] = []
+        for field in recorded.fields + actual.fields {
+            let name = field.name.lowercased()
+            if !names.contains(name), !Self.ignoredFields.contains(name) { names.append(name) }
+        }
+        var findings: [Finding] = []
+        for name in names {
+            guard let detail = difference(in: name, &roles) else { continue }
+            findings.append(Finding(subject: "field \(name)", detail: detail))
+        }
+        return findings
+    }
+
+    private func difference(in name: String, _ roles: inout Roles) -> String? {
+        // The length of content is compared with the content; without content, it is all there is.
+        let isBodiless = method == "HEAD" || recorded.status == 304
+        if name == "content-length", !isBodiless { return nil }
+        guard let old = recorded.fields[name] else {
+            return "not recorded, now '\(actual.fields[name] ?? "")'"
+        }
+        guard let new = actual.fields[name] else { return "recorded '\(old)', now there is none" }
+        if Self.fieldsByPresence.contains(name) { return nil }
+        switch name {
+        case "etag": return roles.bind(tag: old, to: new, at: path)
+        case "last-modified":
+            roles.bind(date: old, to: new, at: path)
+            return Self.isDate(new) ? nil : "'\(new)' is no date"
+        case "lock-token": return roles.bind(token: Self.bare(old), to: Self.bare(new))
+        case "www-authenticate", "proxy-authenticate":
+            return Self.withoutNonces(old) == Self.withoutNonces(new)
+                ? nil : "recorded '\(old)', now '\(new)'"
+        default:
+            let moved = origins.moved(old)
+            return moved == new ? nil : "recorded '\(Excerpt.of(old))', now '\(Excerpt.of(new))'"
+        }
+    }
+
+    private static func bare(_ codedURL: String) -> String {
+        codedURL.hasPrefix("<") && codedURL.hasSuffix(">")
+            ? String(codedURL.dropFirst().dropLast()) : codedURL
+    }
+
+    private static func isDate(_ text: String) -> Bool {
+        HTTPDate.parse(WireText.bytes(text).span, now: Timestamp(seconds: 0)) != nil
+    }
+
+    /// A challenge without what is new each time (RFC 7616 §3.3).
+    private static func withoutNonces(_ challenge: String) -> String {
+        challenge.replacing(/(?i)\b(nonce|opaque)="[^"]*"/) { "\($0.output.1)" }
+    }
+
+    // MARK: Content
+
+    private func contentFindings(_ roles: inout Roles) -> [Finding] {
+        func finding(_ detail: String) -> [Finding] { [Finding(subject: "content", detail: detail)] }
+        if let detail = digestDifference(roles) { return detail.isEmpty ? [] : finding(detail) }
+        guard let old = recorded.body, let new = actual.body else {
+            return recorded.content == actual.content ? [] : finding("it cannot be decoded")
+        }
+        if old == new, recorded.root == nil { return [] }
+        if let oldXML = recorded.multistatus, let newXML = actual.multistatus {
+            return MultistatusComparison(comparison: self, recorded: oldXML, actual: newXML).findings(&roles)
+        }
+        if let oldLocks = recorded.activeLocks, let newLocks = actual.activeLocks {
+            let detail = LockComparison.difference(oldLocks, newLocks, in: self, &roles)
+            return detail.map { [Finding(subject: "active lock", detail: $0)] } ?? []
+        }
+        if old == new { return [] }
+        // A part of content that was not recorded.
+        if roles.hasFiller, old.count == new.count, Filler.contains(new) { return [] }
+        return finding(textDifference(old, new) ?? "").filter { !$0.detail.isEmpty }
+    }
+
+    /// Nil where both are there to be compared; empty where they are the same, or one cannot be known.
+    private func digestDifference(_ roles: Roles) -> String? {
+        guard recorded.body == nil || actual.body == nil else { return nil }
+        let (count, now) = (recorded.content.count, actual.content.count)
+        guard count == now else { return "recorded \(count) bytes, now \(now)" }
+        if roles.hasFiller, let body = actual.body, Filler.contains(body) { return "" }
+        guard let digest = recorded.content.digest, let found = actual.content.digest else { return "" }
+        let expected = roles.digest(for: digest)
+        return expected == found ? "" : "its SHA-256 is \(found), expected was \(expected)"
+    }
+
+    /// Text that differs in dates and origins alone is the same.
+    private func textDifference(_ old: [UInt8], _ new: [UInt8]) -> String? {
+        guard let oldText = String(validating: old, as: UTF8.self),
+            let newText = String(validating: new, as: UTF8.self)
+        else { return Self.firstDifference(old, new) }
+        let before = Self.withoutTimes(origins.moved(oldText))
+        let now = Self.withoutTimes(newText)
+        return before == now ? nil : Self.firstDifference(Array(before.utf8), Array(now.utf8))
+    }
+
+    /// The forms of RFC 9110 §5.6.7 and RFC 3339, the latter also with a space and without seconds.
+    static func withoutTimes(_ text: String) -> String {
+        text
+            .replacing(
+                /(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT/, with: "(date)"
+            )
+            .replacing(
+                /[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?Z?/, with: "(date)")
+    }
+
+    private static func firstDifference(_ old: [UInt8], _ new: [UInt8]) -> String {
+        let start = zip(old, new).prefix { $0 == $1 }.count
+        func part(_ bytes: [UInt8]) -> String {
+            var text: [UInt8] = []
+            RecordingText.append(escaping: bytes[start...].prefix(60), to: &text)
+            return String(decoding: text, as: UTF8.self)
+        }
+        return "from byte \(start) on, recorded '\(part(old))', now '\(part(new))'"
+    }
+}

@@ -1,0 +1,145 @@
+internal import DavitXML
+
+extension Check {
+    /// Nil if it holds, else what was found instead.
+    func failure(of answer: AnswerView, _ variables: Variables) -> String? {
+        switch subject {
+        case .field(let name, let test): Self.failure(test, of: answer.fields[name], variables)
+        case .interim(let status):
+            answer.interim.contains(status) ? nil : "answers before it: \(answer.interim)"
+        case .body(let test): Self.failure(test, of: answer, variables)
+        case .lock(let test): Self.failure(test, of: answer, variables)
+        case .responseCount, .firstHref, .hasHref, .lacksHref, .rawHref, .isCollection, .responseStatus,
+            .property:
+            multistatusFailure(of: answer, variables)
+        }
+    }
+
+    private static func failure(_ test: Test, of text: String, _ variables: Variables) -> String? {
+        let holds: Bool
+        do {
+            switch test {
+            case .equals(let value): holds = text == variables.filled(value)
+            case .matches(let pattern): holds = try Pattern.match(variables.filled(pattern), in: text) != nil
+            case .lacks(let pattern): holds = try Pattern.match(variables.filled(pattern), in: text) == nil
+            }
+        } catch {
+            return "not a regular expression"
+        }
+        return holds ? nil : "it is '\(Excerpt.of(text))'"
+    }
+
+    private static func failure(_ test: FieldTest, of value: String?, _ variables: Variables) -> String? {
+        switch test {
+        case .isAbsent: return value.map { "it is '\(Excerpt.of($0))'" }
+        case .isPresent: return value == nil ? "there is none" : nil
+        case .hasToken(let token):
+            guard let value else { return "there is none" }
+            let tokens = value.split(separator: ",").map {
+                $0.filter { $0 != " " && $0 != "\t" }.lowercased()
+            }
+            return tokens.contains(variables.filled(token).lowercased())
+                ? nil : "it is '\(Excerpt.of(value))'"
+        case .value(let test):
+            guard let value else { return "there is none" }
+            return failure(test, of: value, variables)
+        }
+    }
+
+    private static func failure(_ test: BodyTest, of answer: AnswerView, _ variables: Variables) -> String? {
+        if case .hasBytes(let count) = test, answer.fields["Content-Encoding"] == nil {
+            return answer.content.count == Int64(count) ? nil : "there are \(answer.content.count)"
+        }
+        guard let body = answer.body else { return "it cannot be decoded" }
+        switch test {
+        case .isEmpty: return body.isEmpty ? nil : "there are \(body.count) bytes"
+        case .hasBytes(let count): return body.count == count ? nil : "there are \(body.count)"
+        case .text(.equals(let text)):
+            let wanted = Array(variables.filled(text).utf8)
+            return body == wanted ? nil : "it is '\(Excerpt.of(String(decoding: body, as: UTF8.self)))'"
+        // Of bytes, as a client that knows no encoding has it.
+        case .text(.matches(let pattern)):
+            return failure(.matches(WireText.string(pattern.utf8)), of: WireText.string(body), variables)
+        case .text(.lacks(let pattern)):
+            return failure(.lacks(WireText.string(pattern.utf8)), of: WireText.string(body), variables)
+        }
+    }
+
+    private static func failure(_ test: LockTest, of answer: AnswerView, _ variables: Variables) -> String? {
+        guard let locks = answer.activeLocks, let last = locks.last else { return "there is no active lock" }
+        switch test {
+        case .tokenEqualsField:
+            let field = answer.fields["Lock-Token"] ?? ""
+            return field == "<\(last.token)>" ? nil : "the field says '\(field)', the body '\(last.token)'"
+        case .tokenIs(let token):
+            return last.token == variables.filled(token) ? nil : "it is '\(last.token)'"
+        case .timeout(let test): return failure(test, of: last.timeout, variables)
+        case .owner(let test): return failure(test, of: last.owner, variables)
+        case .depthIs(let depth): return last.depth == depth ? nil : "it is '\(last.depth)'"
+        case .countIs(let count): return locks.count == count ? nil : "there are \(locks.count)"
+        }
+    }
+
+    private func multistatusFailure(of answer: AnswerView, _ variables: Variables) -> String? {
+        guard let multistatus = answer.multistatus else { return "there is no multistatus" }
+        func response(_ href: String) -> Multistatus.Response? {
+            multistatus.response(at: variables.filled(href))
+        }
+        let hrefs = multistatus.responses.map(\.href)
+        switch subject {
+        case .responseCount(let count):
+            return hrefs.count == count ? nil : "there are \(hrefs.count)"
+        case .firstHref(let href):
+            let wanted = Multistatus.path(variables.filled(href))
+            return multistatus.responses.first?.path == wanted ? nil : "it is '\(hrefs.first ?? "")'"
+        case .hasHref(let href): return response(href) == nil ? "there are \(hrefs)" : nil
+        case .lacksHref(let href): return response(href) == nil ? nil : "it is there"
+        case .rawHref(let href): return hrefs.contains(variables.filled(href)) ? nil : "there are \(hrefs)"
+        case .isCollection(let href, let wanted):
+            guard let found = response(href) else { return "there is no such response" }
+            return found.isCollection == wanted ? nil : "it is \(wanted ? "none" : "one")"
+        case .responseStatus(let href, let status):
+            guard let found = response(href) else { return "there is no such response" }
+            return found.status == status ? nil : "it is \(found.status.map(String.init) ?? "not there")"
+        case .property(let href, let name, let test):
+            guard let found = response(href) else { return "there is no such response" }
+            return Self.failure(test, of: found.properties.filter { $0.name == name }, variables)
+        case .field, .interim, .body, .lock: return nil
+        }
+    }
+
+    private static func failure(
+        _ test: PropertyTest, of found: [Multistatus.Property], _ variables: Variables
+    ) -> String? {
+        let statuses = found.map(\.status)
+        let present = found.first { 200..<300 ~= $0.status }
+        switch test {
+        case .isPresent: return present == nil ? "its statuses are \(statuses)" : nil
+        case .isMissing: return statuses == [404] ? nil : "its statuses are \(statuses)"
+        case .isAbsent: return found.isEmpty ? nil : "its statuses are \(statuses)"
+        case .hasStatus(let status): return statuses == [status] ? nil : "its statuses are \(statuses)"
+        case .appearsOnce: return found.count == 1 ? nil : "its statuses are \(statuses)"
+        case .value(let test):
+            guard let present else { return "its statuses are \(statuses)" }
+            return failure(test, of: present.text, variables)
+        }
+    }
+}
+
+extension Multistatus.Response {
+    /// By the resource type in a propstat of status 200.
+    var isCollection: Bool {
+        properties.contains { property in
+            property.status == 200 && property.name == PropertyName(namespace: "DAV:", local: "resourcetype")
+                && property.element.children.contains { $0.isNamed("collection", in: "DAV:") }
+        }
+    }
+}
+
+/// A short form of a text for a report.
+enum Excerpt {
+    static func of(_ text: String) -> String {
+        let line = text.map { $0.isNewline ? "↵" : $0 }
+        return line.count <= 160 ? String(line) : String(line.prefix(160)) + "…"
+    }
+}

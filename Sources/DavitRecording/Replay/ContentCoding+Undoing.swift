@@ -1,0 +1,47 @@
+internal import DavitZlib
+
+/// Undoes the codings of content (RFC 9110 §8.4).
+package enum CodedContent {
+    /// Expanded content may be so long.
+    private static let limitBytes: Int64 = 256 * 1024 * 1024
+
+    /// - Parameter codings: the value of `Content-Encoding`.
+    /// - Returns: nil where the content is not what the field says, or a coding is not known.
+    package static func decoded(_ bytes: [UInt8], codings: String?) -> [UInt8]? {
+        var content = bytes
+        for coding in (codings ?? "").split(separator: ",").reversed() {
+            let format: Inflater.Format
+            switch coding.filter({ $0 != " " && $0 != "\t" }).lowercased() {
+            case "gzip", "x-gzip": format = .gzip
+            case "deflate": format = .deflate
+            case "identity", "": continue
+            default: return nil
+            }
+            guard let expanded = expanded(content, format) else { return nil }
+            content = expanded
+        }
+        return content
+    }
+
+    private static func expanded(_ bytes: [UInt8], _ format: Inflater.Format) -> [UInt8]? {
+        let limit = ExpansionLimit(bytes: limitBytes, ratio: 2000)
+        guard var inflater = try? Inflater(format, limit: limit) else { return nil }
+        var result: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 64 * 1024)
+        var used = 0
+        while true {
+            let progress = unsafe bytes.withUnsafeBytes { input in
+                unsafe room.withUnsafeMutableBytes { output in
+                    try? unsafe inflater.transform(
+                        UnsafeRawBufferPointer(rebasing: input[used...]), into: output)
+                }
+            }
+            guard let progress else { return nil }
+            used += progress.consumed
+            result += room[..<progress.produced]
+            if progress.isAtEnd, used == bytes.count { return result }
+            // Truncated: nothing goes in, and nothing comes out.
+            if progress.consumed == 0, progress.produced == 0 { return nil }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// Differences that are known, each with its reason: a list that can only shrink.
+package struct ExpectedDifferences: Sendable {
+    package struct Entry: Hashable, Sendable {
+        package var file: String
+        package var step: String
+        package var subject: String
+        package var reason: String
+
+        /// Whether it differs depends on the moment.
+        var isOccasional: Bool { reason.hasPrefix("at times:") }
+
+        func covers(_ difference: ReplayReport.Difference) -> Bool {
+            difference.file == file && difference.step == step && difference.subject == subject
+        }
+    }
+
+    package var entries: [Entry] = []
+
+    /// Reads lines `FILE | STEP | WHAT | REASON`; empty lines and lines that begin with # do not count.
+    package init(parsing bytes: [UInt8]) throws(TranscriptError) {
+        let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.isEmpty && line.first != UInt8(ascii: "#") {
+            let parts = Self.parts(of: String(decoding: line, as: UTF8.self))
+            guard parts.count >= 4, !parts.contains("") else {
+                throw TranscriptError(line: index + 1, problem: "not FILE | STEP | WHAT | REASON")
+            }
+            // A regular expression may have the separator in it; file, step and reason do not.
+            let subject = parts[2..<(parts.count - 1)].joined(separator: Self.separator)
+            entries.append(
+                Entry(file: parts[0], step: parts[1], subject: subject, reason: parts[parts.count - 1]))
+        }
+    }
+
+    private static let separator = " | "
+
+    private static func parts(of line: String) -> [String] {
+        var parts: [String] = []
+        var rest = line[...]
+        while let found = rest.firstRange(of: separator) {
+            parts.append(String(rest[..<found.lowerBound]))
+            rest = rest[found.upperBound...]
+        }
+        return parts + [String(rest)]
+    }
+}
+
+/// A report, seen with what was known before.
+package struct ReplayResult: Sendable {
+    package let report: ReplayReport
+    /// Differences nobody expects.
+    package private(set) var unexpected: [ReplayReport.Difference] = []
+    package private(set) var expectedCount = 0
+    /// What was expected to differ and does not any more.
+    package private(set) var outdated: [ExpectedDifferences.Entry] = []
+
+    /// - Parameter expected: with a list, what should hold must hold or stand in it.
+    package init(_ report: ReplayReport, expected: ExpectedDifferences?) {
+        self.report = report
+        guard let expected else {
+            unexpected = report.differences
+            return
+        }
+        let all = report.differences + report.advice
+        unexpected = all.filter { difference in !expected.entries.contains { $0.covers(difference) } }
+        expectedCount = all.count - unexpected.count
+        outdated = expected.entries.filter { entry in
+            !entry.isOccasional && !all.contains { entry.covers($0) }
+        }
+        hasList = true
+    }
+
+    private var hasList = false
+
+    package var unexpectedCount: Int { unexpected.count + outdated.count }
+
+    package var isAsExpected: Bool { unexpectedCount == 0 }
+
+    /// For standard output; the last line has the numbers.
+    package var text: String {
+        var text = unexpected.map(\.text).joined()
+        for entry in outdated {
+            text += "\(entry.file), \(entry.step)\n  \(entry.subject): it does not differ any more\n"
+        }
+        if !hasList { text += report.advice.map { "should be: " + $0.text }.joined() }
+        text += report.skipped.map { "not sent: " + $0.text }.joined()
+        text += "\(report.exchangeCount) requests: \(unexpectedCount) not as expected"
+        if hasList { text += ", \(expectedCount) known differences" }
+        if !report.skipped.isEmpty { text += ", \(report.skipped.count) not sent" }
+        return text + "\n"
+    }
+}

@@ -1,0 +1,135 @@
+internal import DavitHTTP
+internal import DavitXML
+
+/// The body of a 207 (RFC 4918 §13), or the `prop` of an answer to LOCK, as a client sees it.
+struct Multistatus {
+    struct Property {
+        let name: PropertyName
+        /// Of its propstat.
+        let status: Int
+        let element: XMLElement
+
+        var text: String { element.text }
+    }
+
+    struct Response {
+        /// As it stands in the body.
+        let href: String
+        /// Of the response itself.
+        let status: Int?
+        let properties: [Property]
+
+        /// Decoded, and without the host.
+        var path: [UInt8] { Multistatus.path(href) }
+    }
+
+    static let namespace = "DAV:"
+
+    let responses: [Response]
+    /// What stands in the root beside them.
+    let others: [XMLElement]
+
+    /// Nil for another root element.
+    init?(_ document: XMLDocument) {
+        let root = document.root
+        guard root.isNamed("multistatus", in: "DAV:") else { return nil }
+        responses = root.children.filter { $0.isNamed("response", in: "DAV:") }.map { Self.response($0) }
+        others = root.children.filter { !$0.isNamed("response", in: "DAV:") }
+    }
+
+    /// Answers are larger than what a server takes.
+    static func document(_ bytes: [UInt8]) -> XMLDocument? {
+        var limits = XMLLimits()
+        limits.bytes = 256 * 1024 * 1024
+        limits.nodes = 10_000_000
+        return try? XMLDocument.parse(bytes, limits: limits)
+    }
+
+    private static func response(_ element: XMLElement) -> Response {
+        var href = ""
+        var ownStatus: Int?
+        var properties: [Property] = []
+        for child in element.children {
+            if child.isNamed("href", in: "DAV:") {
+                href = child.text
+            } else if child.isNamed("status", in: "DAV:") {
+                ownStatus = status(child.text)
+            } else if child.isNamed("propstat", in: "DAV:") {
+                properties += Self.properties(child)
+            }
+        }
+        return Response(href: href, status: ownStatus, properties: properties)
+    }
+
+    private static func properties(_ propstat: XMLElement) -> [Property] {
+        let line = propstat.children.first { $0.isNamed("status", in: "DAV:") }?.text ?? ""
+        let code = status(line) ?? 0
+        guard let prop = propstat.children.first(where: { $0.isNamed("prop", in: "DAV:") }) else { return [] }
+        return prop.children.map {
+            Property(
+                name: PropertyName(namespace: $0.namespace, local: $0.local), status: code, element: $0)
+        }
+    }
+
+    /// `HTTP/1.1 200 OK`
+    private static func status(_ line: String) -> Int? {
+        let words = line.split(separator: " ", maxSplits: 2)
+        guard words.count >= 2, words[0].hasPrefix("HTTP/") else { return nil }
+        return Int(words[1])
+    }
+
+    /// The path of an href, decoded, without scheme, host and query.
+    static func path(_ href: String) -> [UInt8] {
+        var text = href[...]
+        if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("/") {
+            text = text[scheme.upperBound...]
+            text = text[(text.firstIndex(of: "/") ?? text.endIndex)...]
+        }
+        let bytes = Array(text.utf8)
+        return PercentCoding.decode(bytes) ?? bytes
+    }
+
+    func response(at href: String) -> Response? {
+        let path = Self.path(href)
+        return responses.first { $0.path == path }
+    }
+}
+
+/// The active locks of an answer to LOCK or of a `lockdiscovery` (RFC 4918 §14.1).
+struct ActiveLockView {
+    let token: String
+    let timeout: String
+    let owner: String
+    let depth: String
+    let root: String
+    /// `exclusive` or `shared`.
+    let scope: String
+
+    init(_ element: XMLElement) {
+        func child(_ name: StaticString) -> XMLElement? {
+            element.children.first { $0.isNamed(name, in: "DAV:") }
+        }
+        func trimmed(_ text: String?) -> String {
+            let parts = (text ?? "").split(whereSeparator: \.isWhitespace)
+            return parts.joined(separator: " ")
+        }
+        token = trimmed(child("locktoken")?.text)
+        timeout = trimmed(child("timeout")?.text)
+        owner = trimmed(child("owner")?.text)
+        depth = trimmed(child("depth")?.text)
+        root = trimmed(child("lockroot")?.text)
+        scope = child("lockscope")?.firstChild?.local ?? ""
+    }
+
+    /// Those directly in a `lockdiscovery`.
+    static func all(in discovery: XMLElement) -> [ActiveLockView] {
+        discovery.children.filter { $0.isNamed("activelock", in: "DAV:") }.map { ActiveLockView($0) }
+    }
+
+    /// Those of an answer to LOCK; nil for a body that is none.
+    static func all(inAnswer document: XMLDocument) -> [ActiveLockView]? {
+        guard document.root.isNamed("prop", in: "DAV:") else { return nil }
+        let discovery = document.root.children.first { $0.isNamed("lockdiscovery", in: "DAV:") }
+        return discovery.map { all(in: $0) } ?? []
+    }
+}

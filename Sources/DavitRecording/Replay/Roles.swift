@@ -1,0 +1,130 @@
+internal import DavitHTTP
+
+/// What plays the part of what: entity tags, lock tokens and other names that a server makes up differ from one run to the
+/// next, but where one stood in the recording, its counterpart has to stand in the replay.
+struct Roles {
+    private struct TagKey: Hashable {
+        var path: [UInt8]
+        var tag: String
+    }
+
+    /// By what was recorded for a path.
+    private var tags: [TagKey: String] = [:]
+    private var recordedTags: [TagKey: String] = [:]
+    private var tokens: [String: String] = [:]
+    private var recordedTokens: [String: String] = [:]
+    /// The last one, whatever the path.
+    private var latestTags: [String: String] = [:]
+    private var dates: [TagKey: String] = [:]
+    /// Of content that was too long to be recorded, and of what was sent in its place.
+    private var digests: [String: String] = [:]
+    /// Something was sent in the place of content that was not recorded.
+    var hasFiller = false
+
+    // MARK: Answers
+
+    /// Takes note of an entity tag.
+    /// - Returns: what does not fit what was seen before.
+    mutating func bind(tag recorded: String, to actual: String, at path: [UInt8]) -> String? {
+        guard recorded.hasPrefix("W/") == actual.hasPrefix("W/") else {
+            return "recorded \(recorded), now \(actual)"
+        }
+        guard EntityTag.parse(WireText.bytes(actual).span) != nil else { return "\(actual) is no entity tag" }
+        let (forth, back) = (TagKey(path: path, tag: recorded), TagKey(path: path, tag: actual))
+        latestTags[recorded] = actual
+        if let known = tags[forth], known != actual {
+            tags[forth] = actual
+            recordedTags[back] = recorded
+            return "it stayed the same when it was recorded, and changed now"
+        }
+        if let known = recordedTags[back], known != recorded {
+            tags[forth] = actual
+            recordedTags[back] = recorded
+            return "it changed when it was recorded, and stayed the same now"
+        }
+        tags[forth] = actual
+        recordedTags[back] = recorded
+        return nil
+    }
+
+    /// Takes note of a lock token, or another name that is unique on the server.
+    mutating func bind(token recorded: String, to actual: String) -> String? {
+        if let known = tokens[recorded], known != actual {
+            return "in the place of '\(recorded)' stood '\(known)', now '\(actual)'"
+        }
+        if let known = recordedTokens[actual], known != recorded {
+            return "'\(actual)' stood in the place of '\(known)', now of '\(recorded)'"
+        }
+        tokens[recorded] = actual
+        recordedTokens[actual] = recorded
+        return nil
+    }
+
+    /// Takes note of a date of modification.
+    mutating func bind(date recorded: String, to actual: String, at path: [UInt8]) {
+        dates[TagKey(path: path, tag: recorded)] = actual
+    }
+
+    mutating func bind(digest recorded: String, to actual: String) { digests[recorded] = actual }
+
+    func digest(for recorded: String) -> String { digests[recorded] ?? recorded }
+
+    // MARK: Requests
+
+    /// The value with the counterparts of what was recorded.
+    func translated(_ field: WireField, at path: [UInt8]) -> String {
+        switch field.name.lowercased() {
+        case "if-match", "if-none-match": withTags(field.value, at: path)
+        case "if-range": dates[TagKey(path: path, tag: field.value)] ?? withTags(field.value, at: path)
+        case "if-modified-since", "if-unmodified-since":
+            dates[TagKey(path: path, tag: field.value)] ?? field.value
+        case "if": withTokens(withTags(field.value, at: path))
+        case "lock-token": withTokens(field.value)
+        default: field.value
+        }
+    }
+
+    /// Content with the counterparts of the names in it.
+    func translated(_ content: [UInt8]) -> [UInt8] {
+        let text = WireText.string(content)
+        var result = text
+        for (recorded, actual) in tokens where text.contains(recorded) {
+            result = result.replacing(recorded, with: actual)
+        }
+        return result == text ? content : WireText.bytes(result)
+    }
+
+    /// Replaces each quoted string that is a known tag.
+    private func withTags(_ value: String, at path: [UInt8]) -> String {
+        Self.replacing(value, from: "\"", to: "\"") { quoted in
+            let tag = "\"\(quoted)\""
+            for candidate in [tag, "W/" + tag] {
+                if let actual = tags[TagKey(path: path, tag: candidate)] ?? latestTags[candidate] {
+                    return String(actual.dropFirst(actual.hasPrefix("W/") ? 3 : 1).dropLast())
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Replaces each URL in angle brackets that is a known token.
+    private func withTokens(_ value: String) -> String {
+        Self.replacing(value, from: "<", to: ">") { tokens[$0] }
+    }
+
+    private static func replacing(
+        _ text: String, from opening: Character, to closing: Character, _ other: (String) -> String?
+    ) -> String {
+        var result = ""
+        var rest = text[...]
+        while let start = rest.firstIndex(of: opening) {
+            let inside = rest[rest.index(after: start)...]
+            guard let end = inside.firstIndex(of: closing) else { break }
+            result += rest[...start]
+            result += other(String(inside[..<end])) ?? String(inside[..<end])
+            result.append(closing)
+            rest = inside[inside.index(after: end)...]
+        }
+        return result + rest
+    }
+}

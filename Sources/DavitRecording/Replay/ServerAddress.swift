@@ -1,0 +1,43 @@
+/// Where a server is that requests are sent to: the scheme, the authority and the path of a URL.
+package struct ServerAddress: Hashable, Sendable {
+    package let isSecure: Bool
+    /// Without brackets.
+    package let host: String
+    package let port: UInt16
+    /// As in the URL, brackets included; what `Host` says.
+    package let authority: String
+    /// With a slash at both ends.
+    package let path: String
+    /// A file of certificates in PEM that sign the server's; nil for those the system trusts.
+    package var authorities: String?
+
+    /// `http://127.0.0.1:8080`
+    package var origin: String { "\(isSecure ? "https" : "http")://\(authority)" }
+
+    /// Nil for what is no URL of HTTP, or has a user, a query or a fragment.
+    package init?(parsing text: String) {
+        let isSecure = text.hasPrefix("https://")
+        guard isSecure || text.hasPrefix("http://") else { return nil }
+        let rest = text.dropFirst(isSecure ? 8 : 7)
+        let authority = rest.prefix { $0 != "/" }
+        let path = rest[authority.endIndex...]
+        guard !text.contains(where: { "@?# ".contains($0) }), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+        else { return nil }
+        var host = authority
+        var port: UInt16 = isSecure ? 443 : 80
+        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else {
+                return nil
+            }
+            port = number
+            host = authority[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else { return nil }
+        self.isSecure = isSecure
+        self.host = String(host)
+        self.port = port
+        self.authority = String(authority)
+        self.path = (path.isEmpty ? "/" : String(path)) + (path.isEmpty || path.hasSuffix("/") ? "" : "/")
+    }
+}

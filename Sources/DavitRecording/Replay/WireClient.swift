@@ -1,0 +1,273 @@
+internal import DavitHTTP
+internal import DavitSystem
+
+/// A request as it is sent, byte for byte.
+struct WireRequest {
+    var method: String
+    var target: String
+    var minorVersion = 1
+    /// All of them, those of the framing included.
+    var fields: [WireField]
+    var content = RecordedContent.bytes([])
+    /// Chunked content, in pieces of so many bytes.
+    var chunkBytes: Int?
+    /// The content waits for 100.
+    var awaitsContinue = false
+    /// Content is announced and not sent.
+    var isContentWithheld = false
+}
+
+/// An answer as it came.
+struct WireAnswer {
+    var status: Int
+    var fields: [WireField]
+    var content: RecordedContent
+    /// Statuses of the answers before it.
+    var interim: [Int]
+}
+
+/// Why there is no answer.
+enum WireError: Error, Hashable {
+    case unknownHost(String)
+    case system(SystemError)
+    /// The connection ended before the answer did.
+    case closed
+    /// No bytes came for so long.
+    case silent(seconds: Int)
+    case malformed
+    /// There is no TLS with this server, or it cannot be trusted.
+    case notSecure(String)
+    /// https without the trait TLS.
+    case noTLS
+}
+
+/// A client of HTTP/1.1 on one connection at a time, that sends what it is told, right or wrong. Its calls block.
+final class WireClient {
+    private let server: ServerAddress
+    private let patienceSeconds: Int
+    private let contentLimitBytes: Int
+    private var stream: (any WireStream)?
+    private var scanner = MessageScanner()
+    private var received: [UInt8] = []
+    private var used = 0
+
+    /// - Parameter contentLimitBytes: of longer content the length and the digest are kept.
+    init(
+        _ server: ServerAddress, patienceSeconds: Int = 60, contentLimitBytes: Int = AnswerView.bodyLimitBytes
+    ) {
+        self.server = server
+        self.patienceSeconds = patienceSeconds
+        self.contentLimitBytes = contentLimitBytes
+    }
+
+    func close() {
+        stream = nil
+        scanner = MessageScanner()
+        received = []
+        used = 0
+    }
+
+    /// Sends a request and reads its answer. A connection that was kept and has ended meanwhile is made again.
+    func exchange(_ request: WireRequest) throws(WireError) -> WireAnswer {
+        let wasKept = stream != nil
+        do throws(WireError) {
+            return try attempt(request)
+        } catch {
+            close()
+            guard wasKept, error == .closed else { throw error }
+            return try attempt(request)
+        }
+    }
+
+    private func attempt(_ request: WireRequest) throws(WireError) -> WireAnswer {
+        let stream: any WireStream
+        if let kept = self.stream { stream = kept } else { stream = try connect() }
+        self.stream = stream
+        var interim: [Int] = []
+        var early: MessageHead?
+        var isSent = false
+        do throws(WireError) {
+            try stream.send(Self.head(of: request))
+            if request.awaitsContinue {
+                early = try continuation(stream, &interim)
+            }
+            if early == nil, !request.isContentWithheld { try send(request, stream) }
+            isSent = true
+        } catch {
+            // The server may have refused the content, and said so before it closed.
+            guard error == .closed else { throw error }
+        }
+        let head: MessageHead
+        if let early { head = early } else { head = try finalHead(stream, &interim) }
+        let answer = try answer(head, to: request, interim, stream)
+        let ends = answer.fields["Connection"]?.lowercased().contains("close") == true || !scanner.isIdle
+        if ends || !isSent || early != nil && request.content.count > 0 { close() }
+        return answer
+    }
+
+    private func connect() throws(WireError) -> any WireStream {
+        let addresses: [SocketAddress]
+        do throws(SocketAddress.LookUpError) {
+            addresses = try SocketAddress.lookUp(host: server.host, port: server.port)
+        } catch {
+            throw .unknownHost(server.host)
+        }
+        var failure = WireError.unknownHost(server.host)
+        for address in addresses {
+            do throws(WireError) {
+                return try SocketStream.connect(to: address, server, patienceSeconds: patienceSeconds)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    // MARK: Out
+
+    private static func head(of request: WireRequest) -> [UInt8] {
+        var text = "\(request.method) \(request.target) HTTP/1.\(request.minorVersion)\r\n"
+        for field in request.fields { text += "\(field.name): \(field.value)\r\n" }
+        return WireText.bytes(text + "\r\n")
+    }
+
+    private func send(_ request: WireRequest, _ stream: any WireStream) throws(WireError) {
+        switch request.content {
+        case .bytes(let bytes): try send(bytes, chunkBytes: request.chunkBytes, stream)
+        case .fill(let byte, let count):
+            try send([byte], repeatedTo: Int64(count), chunkBytes: request.chunkBytes, stream)
+        // What it was is not known; as much of something else takes its place.
+        case .omitted(let count, _):
+            try send(Filler.pattern, repeatedTo: count, chunkBytes: request.chunkBytes, stream)
+        }
+        if request.chunkBytes != nil { try stream.send(Array("0\r\n\r\n".utf8)) }
+    }
+
+    private func send(
+        _ bytes: [UInt8], chunkBytes: Int?, _ stream: any WireStream
+    ) throws(WireError) {
+        guard let chunkBytes else {
+            if !bytes.isEmpty { try stream.send(bytes) }
+            return
+        }
+        var start = 0
+        while start < bytes.count {
+            let end = min(start + chunkBytes, bytes.count)
+            let size = String(end - start, radix: 16)
+            try stream.send(Array("\(size)\r\n".utf8) + bytes[start..<end] + [13, 10])
+            start = end
+        }
+    }
+
+    private func send(
+        _ pattern: [UInt8], repeatedTo count: Int64, chunkBytes: Int?, _ stream: any WireStream
+    ) throws(WireError) {
+        var left = count
+        var offset = 0
+        let most = Int64(chunkBytes ?? 256 * 1024)
+        let repeats = Int(most) / pattern.count + 2
+        let source = Array(repeatElement(pattern, count: repeats).joined())
+        while left > 0 {
+            let taken = Int(min(left, most))
+            try send(Array(source[offset..<(offset + taken)]), chunkBytes: chunkBytes, stream)
+            offset = (offset + taken) % pattern.count
+            left -= Int64(taken)
+        }
+    }
+
+    // MARK: In
+
+    /// Waits for 100, at most three seconds (RFC 9110 §10.1.1).
+    /// - Returns: an answer that came in its place.
+    private func continuation(
+        _ stream: any WireStream, _ interim: inout [Int]
+    ) throws(WireError) -> MessageHead? {
+        try stream.setPatience(seconds: 3)
+        do throws(WireError) {
+            while !interim.contains(100) {
+                let head = try head(stream)
+                guard let status = head.status, status < 200 else { return head }
+                interim.append(status)
+            }
+        } catch {
+            guard case .silent = error else { throw error }
+        }
+        try stream.setPatience(seconds: patienceSeconds)
+        return nil
+    }
+
+    private func finalHead(
+        _ stream: any WireStream, _ interim: inout [Int]
+    ) throws(WireError) -> MessageHead {
+        while true {
+            let head = try head(stream)
+            guard let status = head.status else { throw .malformed }
+            if status >= 200 { return head }
+            interim.append(status)
+        }
+    }
+
+    /// The next head, with the end of an interim answer taken off.
+    private func head(_ stream: any WireStream) throws(WireError) -> MessageHead {
+        while true {
+            switch try next() {
+            case .head(let head):
+                if let status = head.status, status < 200 {
+                    scanner.begin(.length(0))
+                    _ = try next()
+                }
+                return head
+            case .needMore: try receive(stream)
+            case .content, .end: throw .malformed
+            }
+        }
+    }
+
+    private func answer(
+        _ head: MessageHead, to request: WireRequest, _ interim: [Int], _ stream: any WireStream
+    ) throws(WireError) -> WireAnswer {
+        guard let status = head.status, let framing = head.answerFraming(to: request.method) else {
+            throw .malformed
+        }
+        scanner.begin(framing)
+        var content = ContentSample(limitBytes: contentLimitBytes)
+        reading: while true {
+            switch try next() {
+            case .head: throw .malformed
+            case .content(let count):
+                unsafe received.withUnsafeBytes { bytes in
+                    unsafe content.append(UnsafeRawBufferPointer(rebasing: bytes[used..<(used + count)]))
+                }
+                used += count
+            case .end: break reading
+            case .needMore:
+                do throws(WireError) { try receive(stream) } catch {
+                    guard error == .closed, framing == .untilEnd else { throw error }
+                    break reading
+                }
+            }
+        }
+        return WireAnswer(status: status, fields: head.fields, content: content.finish(), interim: interim)
+    }
+
+    private func next() throws(WireError) -> MessageScanner.Step {
+        do throws(MessageScanner.Lost) {
+            let unread = received[used...]
+            let (consumed, step) = try unsafe unread.span.withUnsafeBytes {
+                bytes throws(MessageScanner.Lost) in try unsafe scanner.next(bytes)
+            }
+            used += consumed
+            return step
+        } catch {
+            throw .malformed
+        }
+    }
+
+    private func receive(_ stream: any WireStream) throws(WireError) {
+        received.removeFirst(used)
+        used = 0
+        let bytes = try stream.receive()
+        guard !bytes.isEmpty else { throw .closed }
+        received += bytes
+    }
+}

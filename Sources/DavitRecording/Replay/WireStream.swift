@@ -1,0 +1,84 @@
+internal import DavitSystem
+
+/// Bytes to a server and back. Calls block.
+protocol WireStream: AnyObject {
+    /// Lets calls that wait longer fail.
+    func setPatience(seconds: Int) throws(WireError)
+    /// - Throws: ``WireError/closed`` where the server takes no more.
+    func send(_ bytes: [UInt8]) throws(WireError)
+    /// Empty at the end.
+    func receive() throws(WireError) -> [UInt8]
+}
+
+/// A stream in the clear.
+final class SocketStream: WireStream {
+    private let socket: FileDescriptor
+    private var patienceSeconds: Int
+    private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+
+    private init(_ socket: consuming FileDescriptor, patienceSeconds: Int) {
+        self.socket = socket
+        self.patienceSeconds = patienceSeconds
+    }
+
+    static func connect(
+        to address: SocketAddress, _ server: ServerAddress, patienceSeconds: Int
+    ) throws(WireError) -> any WireStream {
+        #if !TLS
+        if server.isSecure { throw .noTLS }
+        #endif
+        let socket = try connect(to: address, patienceSeconds: patienceSeconds)
+        #if TLS
+        if server.isSecure {
+            return try SecureStream(socket, server, patienceSeconds: patienceSeconds)
+        }
+        #endif
+        return SocketStream(socket, patienceSeconds: patienceSeconds)
+    }
+
+    private static func connect(
+        to address: SocketAddress, patienceSeconds: Int
+    ) throws(WireError) -> FileDescriptor {
+        do throws(SystemError) {
+            let socket = try Socket.connect(to: address)
+            try Socket.setTimeout(socket.rawValue, seconds: patienceSeconds)
+            return socket
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    func setPatience(seconds: Int) throws(WireError) {
+        patienceSeconds = seconds
+        do throws(SystemError) { try Socket.setTimeout(socket.rawValue, seconds: seconds) } catch {
+            throw .system(error)
+        }
+    }
+
+    func send(_ bytes: [UInt8]) throws(WireError) {
+        var start = 0
+        while start < bytes.count {
+            let outcome = unsafe bytes.withUnsafeBytes {
+                unsafe Socket.send(socket.rawValue, UnsafeRawBufferPointer(rebasing: $0[start...]))
+            }
+            switch outcome {
+            case .bytes(let count): start += count
+            case .wouldBlock: throw .silent(seconds: patienceSeconds)
+            case .ended, .failed: throw .closed
+            }
+        }
+    }
+
+    func receive() throws(WireError) -> [UInt8] {
+        let outcome = unsafe buffer.withUnsafeMutableBytes {
+            unsafe Socket.receive(socket.rawValue, into: $0)
+        }
+        switch outcome {
+        case .bytes(let count): return Array(buffer[..<count])
+        case .wouldBlock: throw .silent(seconds: patienceSeconds)
+        case .ended: return []
+        // A reset: what was received before it has been handed out.
+        case .failed: return []
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/// Something that must hold for an answer, or should. Texts may have variables in them.
+package struct Check: Sendable {
+    /// A comparison of a text.
+    package enum Test: Hashable, Sendable {
+        case equals(String)
+        /// A regular expression that is found somewhere.
+        case matches(String)
+        case lacks(String)
+    }
+
+    package enum FieldTest: Hashable, Sendable {
+        case isPresent, isAbsent
+        case hasToken(String)
+        case value(Test)
+    }
+
+    package enum BodyTest: Hashable, Sendable {
+        case isEmpty
+        case hasBytes(Int)
+        case text(Test)
+    }
+
+    package enum PropertyTest: Hashable, Sendable {
+        /// In a propstat of status 2xx.
+        case isPresent
+        /// In a propstat of status 404.
+        case isMissing
+        /// Nowhere.
+        case isAbsent
+        case hasStatus(Int)
+        case appearsOnce
+        case value(Test)
+    }
+
+    package enum LockTest: Hashable, Sendable {
+        case tokenEqualsField
+        case tokenIs(String)
+        case timeout(Test)
+        case owner(Test)
+        case depthIs(String)
+        case countIs(Int)
+    }
+
+    package enum Subject: Hashable, Sendable {
+        case field(String, FieldTest)
+        case interim(Int)
+        case body(BodyTest)
+        case responseCount(Int)
+        case firstHref(String)
+        case hasHref(String)
+        case lacksHref(String)
+        case rawHref(String)
+        case isCollection(href: String, Bool)
+        case responseStatus(href: String, Int)
+        case property(href: String, PropertyName, PropertyTest)
+        case lock(LockTest)
+    }
+
+    package var subject: Subject
+    /// A failure is said, but fails nothing.
+    package var isAdvice: Bool
+    /// As it is written.
+    package var text: String
+}
+
+/// Gives a name to something in an answer, for later requests and checks.
+package struct Capture: Sendable {
+    package enum Source: Hashable, Sendable {
+        /// Group 1 of a regular expression.
+        case field(String, pattern: String)
+        case property(href: String, PropertyName)
+    }
+
+    package var name: String
+    package var source: Source
+    /// As it is written.
+    package var text: String
+}
+
+/// A property by its namespace and its local name.
+package struct PropertyName: Hashable, Sendable {
+    package var namespace: String
+    package var local: String
+
+    package init(namespace: String, local: String) {
+        self.namespace = namespace
+        self.local = local
+    }
+
+    /// Reads `D:getetag`; nil for a short name that is not in ``namespaces``.
+    package init?(short: Substring) {
+        guard let colon = short.firstIndex(of: ":"),
+            let namespace = Self.namespaces[String(short[..<colon])]
+        else { return nil }
+        self.init(namespace: namespace, local: String(short[short.index(after: colon)...]))
+    }
+
+    private static let namespaces = [
+        "D": "DAV:",
+        "A": "http://apache.org/dav/props/",
+        "Z": "urn:schemas-microsoft-com:",
+        "OC": "http://owncloud.org/ns",
+        "NC": "http://nextcloud.org/ns",
+        "AP": "http://www.apple.com/webdav_fs/props/",
+        "SAR": "SAR:",
+        "LO": "http://ucb.openoffice.org/dav/props/",
+        "T": "urn:test:",
+    ]
+}

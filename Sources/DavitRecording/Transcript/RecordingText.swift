@@ -1,0 +1,91 @@
+internal import DavitHTTP
+
+/// How recordings write bytes as text that an editor opens.
+enum RecordingText {
+    /// The first line of a file begins with it.
+    static let mark = "WIRE-TRANSCRIPT "
+
+    /// So many bytes at most stand in one line of escaped content.
+    private static let lineBytes = 96
+
+    /// Writes printable ASCII as it is and everything else as `\xNN`, `\r`, `\n`, `\t` and `\\`.
+    static func append(escaping bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\\"): text.append("\\\\")
+            case 13: text.append("\\r")
+            case 10: text.append("\\n")
+            case 9: text.append("\\t")
+            case 32..<127: text.append(byte)
+            default:
+                text.append("\\x")
+                text.append(hexDigit(byte >> 4))
+                text.append(hexDigit(byte & 15))
+            }
+        }
+    }
+
+    /// Nil for an escape that ``append(escaping:to:)`` does not write.
+    static func unescape(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var iterator = text.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == UInt8(ascii: "\\") else {
+                bytes.append(byte)
+                continue
+            }
+            switch iterator.next() {
+            case UInt8(ascii: "\\"): bytes.append(UInt8(ascii: "\\"))
+            case UInt8(ascii: "r"): bytes.append(13)
+            case UInt8(ascii: "n"): bytes.append(10)
+            case UInt8(ascii: "t"): bytes.append(9)
+            case UInt8(ascii: "x"):
+                guard let high = iterator.next()?.hexValue, let low = iterator.next()?.hexValue else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: return nil
+            }
+        }
+        return bytes
+    }
+
+    /// Writes content as lines: text with `|`, many equal bytes as `~ fill`, anything else escaped with `:`.
+    static func append(content bytes: [UInt8], to text: inout [UInt8]) {
+        guard let first = bytes.first else { return }
+        if bytes.count > lineBytes, bytes.allSatisfy({ $0 == first }) {
+            text.append("~ fill 0x")
+            text.append(hexDigit(first >> 4))
+            text.append(hexDigit(first & 15))
+            text += " \(bytes.count)\n".utf8
+        } else if isText(bytes) {
+            for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {
+                text.append(line.isEmpty ? "|" : "| ")
+                text += line
+                text.append(10)
+            }
+        } else {
+            append(lines: bytes, to: &text)
+        }
+    }
+
+    private static func append(lines bytes: [UInt8], to text: inout [UInt8]) {
+        var start = 0
+        while start < bytes.count {
+            let limit = min(start + lineBytes, bytes.count)
+            let end = bytes[start..<limit].firstIndex(of: 10).map { $0 + 1 } ?? limit
+            text.append(": ")
+            append(escaping: bytes[start..<end], to: &text)
+            text.append(10)
+            start = end
+        }
+    }
+
+    /// UTF-8 without control characters but tabs and line ends.
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        guard bytes.allSatisfy({ !$0.isControl || $0 == 9 || $0 == 10 }) else { return false }
+        return String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? value + 48 : value + 87 }
+}

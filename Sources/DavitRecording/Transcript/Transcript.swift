@@ -1,0 +1,143 @@
+/// A session with a server as text: requests, and what is expected of the answers, or what they were.
+///
+/// Two kinds share one grammar (`docs/recording.md`): transcripts, which people write, with variables and checks; and
+/// recordings, which ``Recorder`` writes, with the answers as they were.
+package struct Transcript: Sendable {
+    package enum Kind: Int, Sendable {
+        case expectations = 1
+        case recording = 2
+    }
+
+    /// What has to be there before the first request.
+    package struct Setup: Hashable, Sendable {
+        package enum Content: Hashable, Sendable {
+            case folder
+            case text(String)
+            case fill(UInt8, count: Int)
+        }
+
+        /// Below the root; percent-encoded, without slashes at its ends.
+        package var path: String
+        package var content: Content
+
+        package init(path: String, content: Content) {
+            self.path = path
+            self.content = content
+        }
+    }
+
+    package var kind: Kind
+    /// `Name`, `Client` and the rest of the first lines, in order.
+    package var facts: [WireField] = []
+    package var setups: [Setup] = []
+    package var exchanges: [RecordedExchange] = []
+
+    package init(kind: Kind) { self.kind = kind }
+
+    package subscript(fact name: String) -> String? { facts.first { $0.name == name }?.value }
+}
+
+/// A request and its answer.
+package struct RecordedExchange: Sendable {
+    package enum Framing: Hashable, Sendable {
+        case none
+        /// `Content-Length: 0`.
+        case zero
+        case length
+        /// In chunks of so many bytes.
+        case chunked(Int)
+    }
+
+    /// Why a request of a recording cannot be sent again as it was.
+    package enum Gap: String, Sendable {
+        /// The connection ended inside the request.
+        case request
+        /// The connection ended inside the answer, or it was not recorded.
+        case answer
+    }
+
+    package struct Answer: Sendable {
+        package var fields: [WireField] = []
+        package var content = RecordedContent.bytes([])
+    }
+
+    package var title: String
+    /// Of the file, from 1.
+    package var line: Int
+    /// Recordings: the place among the requests of all connections.
+    package var order = 0
+    package var method = ""
+    package var target = ""
+    /// HTTP/1.x.
+    package var minorVersion = 1
+    package var fields: [WireField] = []
+    package var content = RecordedContent.bytes([])
+    package var framing: Framing?
+    package var awaitsContinue = false
+    /// The client saw an answer before 100, and sent no content.
+    package var isContentWithheld = false
+    package var opensConnection = false
+    package var waitSeconds = 0
+    package var gap: Gap?
+    /// Those that are allowed; in a recording the one that came.
+    package var statuses: [Int] = []
+    /// Nil in a transcript.
+    package var answer: Answer?
+    package var checks: [Check] = []
+    package var captures: [Capture] = []
+
+    package init(title: String, line: Int) {
+        self.title = title
+        self.line = line
+    }
+}
+
+/// What a request or an answer carries.
+package enum RecordedContent: Hashable, Sendable {
+    case bytes([UInt8])
+    case fill(UInt8, count: Int)
+    /// Too much to be recorded: its length, and its SHA-256 in hexadecimal digits where it is known.
+    case omitted(count: Int64, digest: String?)
+
+    package var count: Int64 {
+        switch self {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .fill(_, let count): Int64(count)
+        case .omitted(let count, _): count
+        }
+    }
+}
+
+/// A field line. Each character of its texts stands for one byte (ISO 8859-1), so that every line is kept as it was.
+package struct WireField: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+}
+
+extension [WireField] {
+    /// The value; that of repeated fields as one list (RFC 9110 §5.3).
+    package subscript(_ name: String) -> String? {
+        let values = filter { $0.isNamed(name) }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+}
+
+/// Bytes as characters, one for one.
+package enum WireText {
+    package static func string(_ bytes: some Sequence<UInt8>) -> String {
+        var scalars = String.UnicodeScalarView()
+        for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
+        return String(scalars)
+    }
+
+    package static func bytes(_ text: String) -> [UInt8] {
+        text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+}

@@ -1,0 +1,99 @@
+internal import DavitHTTP
+
+/// The pieces of a line of the access log.
+extension [UInt8] {
+    /// Appends text that stands between quotes: printable ASCII as it is; quotes, backslashes and all else as `\xHH`.
+    mutating func appendQuotable(_ bytes: borrowing Span<UInt8>) {
+        var start = 0
+        for index in 0..<bytes.count where !bytes[index].isPlain {
+            append(copying: bytes.extracting(start..<index))
+            appendQuotable(bytes[index])
+            start = index + 1
+        }
+        append(copying: bytes.extracting(start..<bytes.count))
+    }
+
+    /// Appends text that stands between spaces, `-` for none: as between quotes, and spaces escaped as well.
+    mutating func appendWord(_ text: String) {
+        if text.isEmpty { return append(UInt8(ascii: "-")) }
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: " ") { append("\\x20") } else { appendQuotable(byte) }
+        }
+    }
+
+    private mutating func appendQuotable(_ byte: UInt8) {
+        if byte.isPlain { return append(byte) }
+        append("\\x")
+        append(Self.hexDigit(byte >> 4))
+        append(Self.hexDigit(byte & 15))
+    }
+
+    /// Appends a string of JSON with its quotes (RFC 8259 §7). Text that is UTF-8 stays readable, but for control
+    /// characters, those of ISO 6429 (U+0080 to U+009F) included: terminals obey them.
+    mutating func appendJSON(_ bytes: borrowing Span<UInt8>) {
+        append(UInt8(ascii: "\""))
+        var start = 0
+        var index = 0
+        while index < bytes.count, bytes[index] < 0x80 {
+            if !bytes[index].isPlain {
+                append(copying: bytes.extracting(start..<index))
+                appendJSON(UInt32(bytes[index]))
+                start = index + 1
+            }
+            index += 1
+        }
+        append(copying: bytes.extracting(start..<index))
+        if index < bytes.count {
+            appendJSON(notASCII: [UInt8](copying: bytes.extracting(index..<bytes.count)))
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendJSON(notASCII bytes: [UInt8]) {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            if scalar.value < 0xA0 {
+                appendJSON(scalar.value)
+            } else {
+                append(contentsOf: String(scalar).utf8)
+            }
+        }
+    }
+
+    mutating func appendJSON(_ text: String) { text.utf8.withSpan { appendJSON($0) } }
+
+    /// - Parameter scalar: below U+00A0.
+    private mutating func appendJSON(_ scalar: UInt32) {
+        let byte = UInt8(truncatingIfNeeded: scalar)
+        switch byte {
+        case UInt8(ascii: "\""): append(#"\""#)
+        case UInt8(ascii: "\\"): append(#"\\"#)
+        case 0x20..<0x7F: append(byte)
+        default:
+            append("\\u00")
+            append(Self.hexDigit(byte >> 4))
+            append(Self.hexDigit(byte & 15))
+        }
+    }
+
+    /// Appends milliseconds with three decimals.
+    mutating func appendMilliseconds(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        appendDecimal(microseconds / 1000)
+        append(UInt8(ascii: "."))
+        for divisor in [100, 10, 1] as [Int64] {
+            append(UInt8(ascii: "0") + UInt8(microseconds % 1000 / divisor % 10))
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
+
+extension UInt8 {
+    /// Printable ASCII without the quote and the backslash.
+    fileprivate var isPlain: Bool {
+        self &- 32 < 95 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
+    }
+}

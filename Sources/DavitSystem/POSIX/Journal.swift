@@ -1,0 +1,26 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// systemd's journal as the reader of standard error.
+package enum Journal {
+    /// True if standard error is the stream that systemd connected to the journal, and not a file or a terminal it was
+    /// replaced by later (`JOURNAL_STREAM`, systemd.exec(5)).
+    package static var readsStandardError: Bool {
+        guard let stream = Environment.variable("JOURNAL_STREAM") else { return false }
+        var status = stat()
+        guard unsafe fstat(2, &status) == 0 else { return false }
+        return names(stream, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// - Parameter stream: `DEVICE:INODE`, both decimal.
+    package static func names(_ stream: String, device: UInt64, inode: UInt64) -> Bool {
+        let parts = stream.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return false }
+        return UInt64(parts[0]) == device && UInt64(parts[1]) == inode
+    }
+}

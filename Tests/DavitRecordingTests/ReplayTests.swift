@@ -1,0 +1,158 @@
+import Davit
+import DavitRecording
+import DavitSystem
+import DavitTesting
+import Testing
+
+/// A share that records, played against others.
+struct ReplayTests {
+    /// Records what the transcripts do to a share with these files, and returns the folder of the recording.
+    static func record(
+        _ recordings: [String], files: [String: String] = [:], user: ServeOptions.User? = nil
+    ) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let share = try LiveShare(files: files) {
+            $0.recordingFolder = folder.path + "/session"
+            if let user { $0.accounts = [.init(name: user.name, password: user.password)] }
+        }
+        _ = try Self.replay(recordings, share, user: user)
+        share.stop()
+        return folder
+    }
+
+    static func replay(
+        _ recordings: [String], _ share: LiveShare, user: ServeOptions.User? = nil
+    ) throws -> ReplayReport {
+        var options = ReplayOptions(server: share.address)
+        options.recordings = recordings
+        options.user = user
+        return try ReplayCommand(options: options).result().report
+    }
+
+    /// GCDWebServer's W075: requests and answers go to files; a replay compares status, fields but for the date and entity
+    /// tags, and content.
+    @Test func w075ARecordedSessionOfEveryClientReplaysWithoutADifference() async throws {
+        try await blocking {
+            let folder = try Self.record([Repository.recordings])
+            let report = try Self.replay([folder.path + "/session"], try LiveShare())
+            #expect(report.lines == [])
+            #expect(report.skipped.map(\.text) == [])
+            #expect(report.exchangeCount > 400)
+        }
+    }
+
+    @Test func credentialsAreMaskedAndSentAgain() async throws {
+        try await blocking {
+            let user = ServeOptions.User(name: "anna", password: "secret")
+            let folder = try Self.record([Repository.recordings + "/davfs2"], user: user)
+            let text = try SmallFile(reading: folder.path + "/session/000001.txt").bytes
+            // YW5uYTpzZWNyZXQ= is anna:secret.
+            #expect(!String(decoding: text, as: UTF8.self).contains("YW5uYTpzZWNyZXQ="))
+            #expect(String(decoding: text, as: UTF8.self).contains("> Authorization: Basic ***"))
+            let share = try LiveShare { $0.accounts = [.init(name: "anna", password: "secret")] }
+            #expect(try Self.replay([folder.path], share, user: user).lines == [])
+            // Without them every answer is another one.
+            let refused = try Self.replay([folder.path], share)
+            #expect(refused.differences.count == refused.exchangeCount)
+            #expect(refused.differences.allSatisfy { $0.subject == "status" })
+        }
+    }
+
+    /// A transcript that reads what is there.
+    static let reading = """
+        WIRE-TRANSCRIPT 1
+        === content
+        > GET ${PARENT}a.txt
+        === the same tag twice
+        > HEAD ${PARENT}a.txt
+        === properties
+        > PROPFIND ${PARENT}
+        > Depth: 1
+        === conditional
+        > GET ${PARENT}a.txt
+        > If-None-Match: "never"
+        === absent
+        > GET ${PARENT}b.txt
+        """
+
+    @Test func aChangedServerYieldsExactlyItsDifference() async throws {
+        try await blocking {
+            let transcript = try TemporaryFolder()
+            try PrivateFolder(making: transcript.path).make("t.txt", content: Array(Self.reading.utf8))
+            let folder = try Self.record([transcript.path], files: ["a.txt": "one"])
+            let same = try LiveShare(files: ["a.txt": "one"])
+            #expect(try Self.replay([folder.path], same).lines == [])
+            let other = try LiveShare(files: ["a.txt": "two!", "b.txt": ""])
+            let lines = try Self.replay([folder.path], other).lines
+            #expect(
+                lines == [
+                    "GET /a.txt: content: from byte 0 on, recorded 'one', now 'two!'",
+                    "HEAD /a.txt: field content-length: recorded '3', now '4'",
+                    "PROPFIND /: response /b.txt: it was not recorded",
+                    "PROPFIND /: property getcontentlength of /a.txt: recorded "
+                        + "'<D:getcontentlength xmlns:D=\"DAV:\">3</D:getcontentlength>', now "
+                        + "'<D:getcontentlength xmlns:D=\"DAV:\">4</D:getcontentlength>'",
+                    "GET /a.txt: content: from byte 0 on, recorded 'one', now 'two!'",
+                    "GET /b.txt: status: recorded 404, now 200",
+                ])
+        }
+    }
+
+    @Test func aServerThatRefusesChangesDiffersInStatuses() async throws {
+        try await blocking {
+            let folder = try Self.record([Repository.recordings + "/cadaver"])
+            let report = try Self.replay([folder.path], try LiveShare(isReadOnly: true))
+            #expect(
+                report.differences.contains {
+                    $0.request.hasPrefix("MKCOL") && $0.detail.hasSuffix("now 403")
+                })
+        }
+    }
+
+    /// What stands in for content that was not recorded comes back as itself.
+    @Test func contentThatWasTooLongIsReplacedAndRecognised() async throws {
+        try await blocking {
+            let transcript = try TemporaryFolder()
+            let lines = (0..<9000).map { "| line \($0)" }.joined(separator: "\n")
+            let text = """
+                WIRE-TRANSCRIPT 1
+                === large
+                > PUT ${PARENT}large
+                \(lines)
+                === in chunks
+                > PUT ${PARENT}chunked
+                ~ framing chunked 7000
+                \(lines)
+                === large again
+                > GET ${PARENT}large
+                === chunked again
+                > GET ${PARENT}chunked
+                === a part
+                > GET ${PARENT}large
+                > Range: bytes=70001-70010
+                """
+            try PrivateFolder(making: transcript.path).make("t.txt", content: Array(text.utf8))
+            let folder = try Self.record([transcript.path])
+            let file = try SmallFile(reading: folder.path + "/session/000001.txt").bytes
+            #expect(file.count < 10_000)
+            #expect(try Self.replay([folder.path], try LiveShare()).lines == [])
+            let bystander = try LiveShare(files: ["large": "other"], isReadOnly: true)
+            #expect(
+                try Self.replay([folder.path], bystander).lines.contains {
+                    $0.hasPrefix("GET /large: content: recorded 88889 bytes")
+                })
+        }
+    }
+
+    @Test func nothingIsRecordedInsideTheShare() throws {
+        let share = try TemporaryFolder()
+        var configuration = Configuration()
+        configuration.recordingFolder = share.path + "/recording"
+        let state = try TemporaryFolder()
+        let mounted = WebDAVShare(share.path, stateFolder: state.path + "/s")
+        let error = #expect(throws: ServerError.self) {
+            try WebServer(configuration: configuration) { $0.mount("/files", mounted) }
+        }
+        #expect(error == .recordingFolderInsideShare(path: share.path + "/recording"))
+    }
+}

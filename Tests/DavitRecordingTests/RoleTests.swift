@@ -1,0 +1,123 @@
+import DavitRecording
+import DavitTesting
+import Testing
+
+/// Recordings that people could not have made with davit: what differs in them is found by the role it plays.
+struct RoleTests {
+    /// What a replay finds. There is a file `a` at the start.
+    static func lines(_ exchanges: String) async throws -> [String] {
+        try await blocking {
+            let share = try LiveShare(files: ["a": "one"])
+            let recording = try TranscriptParser.parse(Array("WIRE-TRANSCRIPT 2\n\(exchanges)\n".utf8))
+            return try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run().lines
+        }
+    }
+
+    /// A request, and the fields of an answer with a known status; fields that are not of interest are davit's own.
+    static func head(_ number: Int, _ fields: String, tag: String, more: String = "") -> String {
+        """
+        === \(number)
+        > HEAD /a
+        > Host: recorded\(fields.isEmpty ? "" : "\n" + fields)
+        < \(more.isEmpty ? "200" : more)
+        < Date: Sat, 21 Nov 2026 12:00:00 GMT
+        < ETag: \(tag)
+        """ + "\n"
+    }
+
+    static let put = """
+        === 2
+        > PUT /a
+        > Host: recorded
+        > Content-Length: 3
+        | two
+        < 204
+        """ + "\n"
+
+    static func tagFindings(_ lines: [String]) -> [String] {
+        lines.filter { $0.contains("field etag") && !$0.hasPrefix("PUT") }
+    }
+
+    @Test func aTagThatStaysOrChangesAsItDidIsTheSame() async throws {
+        let same = Self.head(1, "", tag: "\"x\"") + Self.head(3, "", tag: "\"x\"")
+        #expect(Self.tagFindings(try await Self.lines(same)) == [])
+        let changed = Self.head(1, "", tag: "\"x\"") + Self.put + Self.head(3, "", tag: "\"y\"")
+        #expect(Self.tagFindings(try await Self.lines(changed)) == [])
+    }
+
+    @Test func aTagThatChangesWhereItStayedIsFound() async throws {
+        let recording = Self.head(1, "", tag: "\"x\"") + Self.put + Self.head(3, "", tag: "\"x\"")
+        #expect(
+            Self.tagFindings(try await Self.lines(recording)) == [
+                "HEAD /a: field etag: it stayed the same when it was recorded, and changed now"
+            ])
+    }
+
+    @Test func aTagThatStaysWhereItChangedIsFound() async throws {
+        let recording = Self.head(1, "", tag: "\"x\"") + Self.head(3, "", tag: "\"y\"")
+        #expect(
+            Self.tagFindings(try await Self.lines(recording)) == [
+                "HEAD /a: field etag: it changed when it was recorded, and stayed the same now"
+            ])
+    }
+
+    @Test func aTagIsWeakWhereItWasWeak() async throws {
+        let lines = try await Self.lines(Self.head(1, "", tag: "W/\"x\""))
+        #expect(Self.tagFindings(lines).count == 1)
+    }
+
+    /// RFC 9110 §13.1: conditions are sent with the tag that the server gave in the place of the recorded one.
+    @Test func conditionsHaveTheTagOfToday() async throws {
+        let recording =
+            Self.head(1, "", tag: "\"x\"")
+            + Self.head(2, "> If-None-Match: \"other\", W/\"x\"", tag: "\"x\"", more: "304")
+            + Self.head(3, "> If-Match: \"x\"", tag: "\"x\"")
+        #expect(try await Self.lines(recording).filter { $0.contains("status") } == [])
+    }
+
+    @Test func aMissingFieldAndAnUnknownOneAreFound() async throws {
+        let recording = """
+            === 1
+            > GET /a
+            > Host: recorded
+            < 200
+            < X-Gone: 1
+            | one
+            """
+        let lines = try await Self.lines(recording)
+        #expect(lines.contains("GET /a: field x-gone: recorded '1', now there is none"))
+        #expect(lines.contains { $0.hasPrefix("GET /a: field etag: not recorded, now '") })
+        #expect(!lines.contains { $0.contains("content-length") || $0.contains("server") })
+    }
+
+    @Test func requestsThatWereCutOffAreNotSent() async throws {
+        try await blocking {
+            let share = try LiveShare()
+            let text = """
+                WIRE-TRANSCRIPT 2
+                === 1
+                > PUT /cut
+                > Content-Length: 9
+                ~ gap request
+                === 2
+                > GET /cut
+                ~ gap answer
+                """
+            let recording = try TranscriptParser.parse(Array(text.utf8))
+            let report = try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run()
+            #expect(report.exchangeCount == 0)
+            #expect(report.skipped.map(\.detail) == ["it was cut off", "its answer was cut off"])
+        }
+    }
+
+    @Test func aServerThatIsNotThereIsSaid() async throws {
+        try await blocking {
+            let share = try LiveShare()
+            share.stop()
+            let recording = try TranscriptParser.parse(Array("WIRE-TRANSCRIPT 2\n=== 1\n> GET /\n< 200".utf8))
+            #expect(throws: ReplayError.self) {
+                try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run()
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Davit
+import DavitRecording
+import DavitSystem
+import DavitTesting
+import DavitTransport
+
+/// A share in a fresh folder, served on a free port of this machine; stopped when the object goes.
+final class LiveShare {
+    let folder: TemporaryFolder
+    private let state: TemporaryFolder
+    private let server: WebServer
+    let address: ServerAddress
+
+    /// - Parameter files: names and contents of what is there at the start.
+    init(
+        files: [String: String] = [:], isReadOnly: Bool = false,
+        _ configure: (inout Configuration) -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        state = try TemporaryFolder()
+        try Self.fill(folder.path, files)
+        var configuration = Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.port = 0
+        configuration.logLevel = .error
+        configuration.grace = .zero
+        configure(&configuration)
+        let share = WebDAVShare(folder.path, stateFolder: state.path + "/state", isReadOnly: isReadOnly)
+        server = try WebServer(share, configuration: configuration)
+        let bound = try server.start()
+        address = ServerAddress(parsing: "http://\(bound[0].authority)/")!
+    }
+
+    /// Puts the files there from outside, all with one time: what the server makes of it differs from run to run.
+    private static func fill(_ path: String, _ files: [String: String]) throws {
+        let folder = try PrivateFolder(making: path)
+        for (name, content) in files { try folder.make(name, content: Array(content.utf8)) }
+    }
+
+    /// Blocks until the server has stopped, and what it recorded is written.
+    func stop() {
+        server.shutdown()
+        server.waitUntilStopped()
+    }
+
+    deinit { server.shutdown() }
+}
+
+/// Blocking work, off the threads that all tests share.
+func blocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+    let pool = BlockingPool(threads: 1)
+    let result: Result<T, any Error>? = await pool.run { Result { try work() } }
+    pool.start {}
+    guard let result else { throw CancellationError() }
+    return try result.get()
+}
+
+/// Files of the repository that the tests read.
+enum Repository {
+    static let recordings: String = {
+        let file = #filePath
+        let tests = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        return tests.joined(separator: "/") + "/Recordings"
+    }()
+}
+
+extension ReplayReport {
+    /// What differs, in short.
+    var lines: [String] { differences.map { "\($0.request): \($0.subject): \($0.detail)" } }
+}

@@ -1,0 +1,243 @@
+import DavitHTTP
+import DavitServer
+import Testing
+
+struct TrustedProxiesTests {
+    /// Tells what it was told.
+    struct Mirror: Handler {
+        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { answer(request) }
+        func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { answer(request) }
+
+        private func answer(_ request: HTTPRequest) -> HTTPResponse {
+            let host = request.host.map { field in
+                String(decoding: field.host, as: UTF8.self) + (field.port.map { ":\($0)" } ?? "")
+            }
+            let scheme = request.isSecure ? "https" : "http"
+            return .text("\(request.peerAddress) \(scheme) \(host ?? "-")")
+        }
+    }
+
+    /// Loopback and 10.0.0.0/24 are proxies here.
+    static func answer(
+        _ fields: [String], peer: String = "127.0.0.1", kind: TrustedProxies.Fields = .either,
+        trustsLocal: Bool = false
+    ) async throws -> String {
+        let networks = ["127.0.0.0/8", "10.0.0.0/24", "fe80::/10"].compactMap { IPNetwork($0) }
+        let proxies = TrustedProxies(networks: networks, trustsLocalSockets: trustsLocal, fields: kind)
+        let request = HTTPRequest()
+        var parser = HeadParser()
+        let head = Array(
+            (["GET / HTTP/1.1", "Host: backend:8080"] + fields + ["", ""]).joined(separator: "\r\n").utf8)
+        _ = try unsafe head.withUnsafeBytes { bytes in try unsafe parser.parse(bytes, into: request) }
+        request.peerAddress = peer
+        let handler = Mirror().behind(proxies)
+        let atOnce = try #require(handler.respondAtOnce(to: request))
+        // The second offer of the same request says the same.
+        let later = try await handler.respond(to: request)
+        guard case .bytes(let first) = atOnce.body, case .bytes(let second) = later.body else { return "" }
+        #expect(first == second)
+        return String(decoding: second, as: UTF8.self)
+    }
+
+    static let forwarded: [(fields: [String], answer: String)] = [
+        ([], "127.0.0.1 http backend:8080"),
+        // RFC 7239 §4, its examples.
+        (["Forwarded: for=\"_gazonk\""], "127.0.0.1 http backend:8080"),
+        (["Forwarded: For=\"[2001:db8:cafe::17]:4711\""], "2001:db8:cafe::17 http backend:8080"),
+        (["Forwarded: for=192.0.2.60;proto=http;by=203.0.113.43"], "192.0.2.60 http backend:8080"),
+        // §4: the last one that a proxy of ours added; 198.51.100.17 is none.
+        (["Forwarded: for=192.0.2.43, for=198.51.100.17"], "198.51.100.17 http backend:8080"),
+        // §5.3 and §5.4.
+        (
+            ["Forwarded: for=192.0.2.1;proto=HTTPS;host=Files.Example.org"],
+            "192.0.2.1 https files.example.org"
+        ),
+        (
+            ["Forwarded: host=\"files.example.org:8443\";for=192.0.2.1"],
+            "192.0.2.1 http files.example.org:8443"
+        ),
+        (["Forwarded: proto=https"], "127.0.0.1 https backend:8080"),
+        (["Forwarded: for=192.0.2.1;proto=gopher"], "192.0.2.1 http backend:8080"),
+        (["Forwarded: for=192.0.2.1;host=\"a/b\""], "192.0.2.1 http backend:8080"),
+        // §6.2 and §6.3: nodes without an address.
+        (["Forwarded: for=unknown;proto=https"], "127.0.0.1 https backend:8080"),
+        (["Forwarded: for=192.0.2.9, for=unknown"], "127.0.0.1 http backend:8080"),
+        // §7.1: chains; several lines are one list (RFC 9110 §5.3).
+        (
+            ["Forwarded: for=192.0.2.1;proto=https;host=a.example, for=10.0.0.2;proto=http;host=b.example"],
+            "192.0.2.1 https a.example"
+        ),
+        (["Forwarded: for=192.0.2.1;proto=https, for=10.0.0.2"], "192.0.2.1 https backend:8080"),
+        (
+            ["Forwarded: for=192.0.2.1;proto=https", "Forwarded: for=10.0.0.2"],
+            "192.0.2.1 https backend:8080"
+        ),
+        (["Forwarded: for=10.0.0.3, for=10.0.0.2"], "10.0.0.3 http backend:8080"),
+        // A client's own word stands to the left and is not read.
+        (
+            ["Forwarded: for=1.1.1.1;proto=https;host=evil.example, for=192.0.2.1"],
+            "192.0.2.1 http backend:8080"
+        ),
+        (["Forwarded: for=127.0.0.1, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
+        // Nor can it be malformed in a way that hides what follows.
+        (["Forwarded: for=\"evil, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["Forwarded: for=\"evil, for=\"[2001:db8::1]\";proto=https"], "2001:db8::1 https backend:8080"),
+        (["Forwarded: for=\"evil\\, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["Forwarded: \"", "Forwarded: for=192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["Forwarded: =;;=, for=10.0.0.2"], "10.0.0.2 http backend:8080"),
+        // Commas in quoted strings do not end an element, and what is in quotes is no parameter.
+        (["Forwarded: for=192.0.2.1;by=\"a, for=9.9.9.9\""], "192.0.2.1 http backend:8080"),
+        (["Forwarded: for=192.0.2.1;x=\"a,b,c\";proto=https"], "192.0.2.1 https backend:8080"),
+        (["Forwarded: for=192.0.2.1;x=\"a, for=\\\"9.9.9.9\\\"\""], "192.0.2.1 http backend:8080"),
+        // §4: a parameter only once; empty elements and parameters are nothing (RFC 9110 §5.6.1).
+        (["Forwarded: for=192.0.2.1;for=192.0.2.2"], "127.0.0.1 http backend:8080"),
+        (["Forwarded: ,, for=192.0.2.1 ,, "], "192.0.2.1 http backend:8080"),
+        (["Forwarded: ;for=192.0.2.1;"], "192.0.2.1 http backend:8080"),
+        (["Forwarded: "], "127.0.0.1 http backend:8080"), (["Forwarded: ,,,"], "127.0.0.1 http backend:8080"),
+        (["Forwarded: nonsense"], "127.0.0.1 http backend:8080"),
+    ]
+
+    @Test(arguments: forwarded)
+    func forwardedSaysWhereARequestCameFrom(fields: [String], answer: String) async throws {
+        #expect(try await Self.answer(fields) == answer)
+    }
+
+    static let older: [(fields: [String], answer: String)] = [
+        (["X-Forwarded-For: 192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: 192.0.2.1:5000"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: 2001:DB8::1"], "2001:db8::1 http backend:8080"),
+        (["X-Forwarded-For: [2001:db8::1]:80"], "2001:db8::1 http backend:8080"),
+        (
+            [
+                "X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https",
+                "X-Forwarded-Host: files.example.org",
+            ],
+            "192.0.2.1 https files.example.org"
+        ),
+        (["X-Forwarded-Proto: HTTPS"], "127.0.0.1 https backend:8080"),
+        (["X-Forwarded-Proto: spdy"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-Host: a b"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-Host: a@b"], "127.0.0.1 http backend:8080"),
+        // A spoofed beginning; trusted addresses in it as well.
+        (["X-Forwarded-For: 1.1.1.1, 192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: 1.1.1.1, 10.0.0.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: 127.0.0.1, 192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: 1.1.1.1", "X-Forwarded-For: 192.0.2.1"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: <script>, 192.0.2.1"], "192.0.2.1 http backend:8080"),
+        // A chain, and one that is cut by something that is no address.
+        (["X-Forwarded-For: 192.0.2.1, 10.0.0.3, 10.0.0.2"], "192.0.2.1 http backend:8080"),
+        (["X-Forwarded-For: 192.0.2.1, unknown, 10.0.0.2"], "10.0.0.2 http backend:8080"),
+        (["X-Forwarded-For: 192.0.2.1, \"\", 10.0.0.2"], "10.0.0.2 http backend:8080"),
+        (["X-Forwarded-For: unknown"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-For: "], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-For: , ,"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-For: 10.0.0.3"], "10.0.0.3 http backend:8080"),
+        // The element of the same hop, where each proxy adds one; else the only one there is.
+        (
+            ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https, http"],
+            "192.0.2.1 https backend:8080"
+        ),
+        (
+            ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https"],
+            "192.0.2.1 https backend:8080"
+        ),
+        // A client that adds elements of its own: they are too far to the left.
+        (
+            [
+                "X-Forwarded-For: 1.1.1.1, 192.0.2.1", "X-Forwarded-Proto: https, http",
+                "X-Forwarded-Host: evil, a",
+            ],
+            "192.0.2.1 http a"
+        ),
+        (["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Host: a.example, b/c"], "192.0.2.1 http backend:8080"),
+    ]
+
+    @Test(arguments: older)
+    func xForwardedSaysWhereARequestCameFrom(fields: [String], answer: String) async throws {
+        #expect(try await Self.answer(fields) == answer)
+    }
+
+    static let both = ["X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.2;proto=https"]
+
+    @Test(arguments: [
+        (TrustedProxies.Fields.either, "192.0.2.1 http backend:8080"),
+        (.xForwarded, "192.0.2.1 http backend:8080"),
+        (.forwarded, "192.0.2.2 https backend:8080"),
+    ])
+    func oneKindOfFieldsWins(kind: TrustedProxies.Fields, answer: String) async throws {
+        #expect(try await Self.answer(Self.both, kind: kind) == answer)
+    }
+
+    @Test func theOtherKindIsNotRead() async throws {
+        #expect(try await Self.answer([Self.both[0]], kind: .forwarded) == "127.0.0.1 http backend:8080")
+        #expect(try await Self.answer([Self.both[1]], kind: .xForwarded) == "127.0.0.1 http backend:8080")
+    }
+
+    @Test(arguments: [
+        ("192.0.2.99", false, false), ("10.0.1.1", false, false), ("::1", false, false), ("", false, false),
+        ("unix:", false, false), ("unix:", true, true), ("127.0.0.2", false, true),
+        ("fe80::1%2", false, true),
+    ])
+    func onlyTrustedPeersAreBelieved(peer: String, trustsLocal: Bool, isBelieved: Bool) async throws {
+        for fields in [forwardedLine, ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https"]] {
+            let answer = try await Self.answer(fields, peer: peer, trustsLocal: trustsLocal)
+            #expect(answer == (isBelieved ? "192.0.2.1 https backend:8080" : "\(peer) http backend:8080"))
+        }
+    }
+
+    private let forwardedLine = ["Forwarded: for=192.0.2.1;proto=https"]
+
+    /// Any bytes in any of the fields: an answer, and never an address that no element holds.
+    @Test func hostileFieldsAreAnswered() async throws {
+        let pieces = ["\"", "\\", ",", ";", "=", "for=", "10.0.0.2", "[", "]", ":", " ", "\t", "\u{80}", "x"]
+        for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"] {
+            for first in pieces {
+                for second in pieces {
+                    for third in pieces {
+                        let answer = try await Self.answer(["\(name): \(first)\(second)\(third)"])
+                        // The last two are what some of the pieces are together.
+                        let known = ["127.0.0.1", "10.0.0.2", "::", "::a00:2"].map { $0 + " http " }
+                        #expect(
+                            known.contains { answer.hasPrefix($0) },
+                            "\(name): \(first)\(second)\(third) gave \(answer)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// A list as long as a head can be ends soon.
+    @Test func aLongListOfProxiesIsNotFollowedForEver() async throws {
+        let list = ["192.0.2.1"] + Array(repeating: "10.0.0.2", count: 100)
+        let answer = try await Self.answer(["X-Forwarded-For: " + list.joined(separator: ", ")])
+        #expect(answer == "10.0.0.2 http backend:8080")
+    }
+
+    /// The next request on the connection has fields of its own, or none.
+    @Test func nothingIsLeftForTheNextRequest() async throws {
+        let proxies = TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))])
+        let handler = Mirror().behind(proxies)
+        let request = HTTPRequest()
+        var parser = HeadParser()
+        for (field, answer) in [("X-Forwarded-For: 192.0.2.1", "192.0.2.1"), ("A: b", "127.0.0.1")] {
+            let head = Array("GET / HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n".utf8)
+            _ = try unsafe head.withUnsafeBytes { bytes in try unsafe parser.parse(bytes, into: request) }
+            request.peerAddress = "127.0.0.1"
+            _ = try await handler.respond(to: request)
+            #expect(request.peerAddress == answer)
+        }
+    }
+
+    /// A web page under a rebound name can set these fields, and some proxies pass them on.
+    @Test(arguments: [
+        ("localhost", "files.example.org", HTTPStatus.ok), ("localhost", "evil.example", .misdirectedRequest),
+        ("evil.example", "localhost", .misdirectedRequest), ("files.example.org", "192.0.2.1", .ok),
+    ])
+    func theHostGuardWantsBothHosts(host: String, forwarded: String, status: HTTPStatus) async throws {
+        let guarded = HostGuard(names: ["files.example.org"], next: Mirror())
+        let handler = guarded.behind(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
+        let request = try makeRequest("GET / HTTP/1.1", "Host: \(host)", "X-Forwarded-Host: \(forwarded)")
+        request.peerAddress = "127.0.0.1"
+        #expect(try await handler.respond(to: request).status == status)
+    }
+}

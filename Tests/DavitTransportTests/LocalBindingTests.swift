@@ -1,0 +1,194 @@
+import DavitHTTP
+import DavitServer
+import DavitSystem
+import DavitTransport
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+@Suite(.timeLimit(.minutes(2)))
+struct LocalBindingTests {
+    /// A name of this process alone.
+    private let path = "/tmp/davit-local-\(getpid())-\(UInt32.random(in: 0 ... .max)).sock"
+
+    private var isThere: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    private func server(
+        mode: UInt32 = 0o600, endpoints: [TransportConfiguration.Endpoint] = [],
+        _ change: (inout TransportConfiguration) -> Void = { _ in }
+    ) throws -> TestServer {
+        try TestServer {
+            $0.endpoints = endpoints
+            $0.localSockets = [.init(path: path, mode: mode)]
+            change(&$0)
+        } handler: { request throws(HTTPError) in
+            HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
+        }
+    }
+
+    /// What is answered over the socket.
+    private func answer() throws -> String {
+        let (folder, name) = ("/tmp", String(path.dropFirst(5)))
+        let connection = try LocalConnection(folder: folder, name: name, patienceSeconds: 60)
+        try connection.send(Array("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8))
+        var bytes: [UInt8] = []
+        while true {
+            let piece = try connection.receive()
+            if piece.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece
+        }
+    }
+
+    @Test func aLocalSocketIsServedAndRemoved() throws {
+        let server = try server()
+        #expect(server.addresses == [BoundAddress(path: path)])
+        let name = path.dropFirst(5)
+        #expect(server.addresses[0].url() == "http+unix://%2Ftmp%2F\(name)/")
+        for _ in 0..<3 { #expect(try answer().hasSuffix("\r\n\r\nunix:")) }
+        server.server.shutdown()
+        server.server.waitUntilStopped()
+        #expect(!isThere)
+    }
+
+    @Test func itStandsBesideInternetAddresses() throws {
+        let server = try server(endpoints: [.init(host: "127.0.0.1", port: 0)])
+        #expect(server.addresses.map(\.path) == [nil, path])
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        #expect(try peer.response().text == "127.0.0.1")
+        #expect(try answer().hasSuffix("unix:"))
+        server.server.shutdown()
+        server.server.waitUntilStopped()
+    }
+
+    @Test func aNameInUseIsToldAndStays() throws {
+        let first = try server()
+        #expect(throws: TransportError(.inUse, host: path)) { try server() }
+        #expect(try answer().hasSuffix("unix:"))
+        first.server.shutdown()
+        first.server.waitUntilStopped()
+    }
+
+    /// Nothing is left where something else stands in the way of the start.
+    @Test func aStartThatFailsLeavesNoName() throws {
+        let taken = try TestServer()
+        let port = taken.addresses[0].port
+        #expect(throws: TransportError.self) { try server(endpoints: [.init(host: "127.0.0.1", port: port)]) }
+        #expect(!isThere)
+        #expect(throws: TransportError.self) {
+            try server { $0.localSockets.append(.init(path: "/tmp/davit-missing-folder/s")) }
+        }
+        #expect(!isThere)
+    }
+
+    /// A local socket has one peer, the proxy, for all of its clients.
+    @Test func aLocalSocketHasNoLimitPerPeer() throws {
+        let server = try server { $0.maxConnectionsPerAddress = 1 }
+        let name = String(path.dropFirst(5))
+        let idle = try LocalConnection(folder: "/tmp", name: name, patienceSeconds: 60)
+        let other = try LocalConnection(folder: "/tmp", name: name, patienceSeconds: 60)
+        #expect(try answer().hasSuffix("unix:"))
+        #expect(idle.number >= 0 && other.number >= 0)
+        server.server.shutdown()
+        server.server.waitUntilStopped()
+    }
+
+    @Test func socketsThatAreHandedOverAreServed() throws {
+        let internet = try Socket.listen(on: .ipv4Loopback(port: 0), backlog: 16)
+        let port = try Socket.localAddress(of: internet.rawValue).port
+        var file: LocalSocketFile?
+        let local = try LocalSocketFile.listen(path: path, mode: 0o600, backlog: 16, file: &file)
+        let numbers = [internet.rawValue, local.rawValue]
+        // They are not used up: a second server finds them as the first one did.
+        for _ in 0..<2 {
+            let server = try TestServer {
+                $0.endpoints = []
+                $0.inheritedSockets = numbers
+            } handler: { request throws(HTTPError) in
+                HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
+            }
+            #expect(
+                server.addresses == [BoundAddress(host: "127.0.0.1", port: port), BoundAddress(path: path)])
+            let peer = try server.connect()
+            try peer.send(RequestTests.get)
+            #expect(try peer.response().text == "127.0.0.1")
+            #expect(try answer().hasSuffix("unix:"))
+            server.server.shutdown()
+            server.server.waitUntilStopped()
+        }
+        // The name is whoever's made it.
+        #expect(isThere && internet.rawValue >= 0 && local.rawValue >= 0)
+        file?.remove()
+    }
+
+    @Test func whatDoesNotListenIsRefused() throws {
+        let listener = try Socket.listen(on: .ipv4Loopback(port: 0), backlog: 1)
+        let client = try Socket.connect(to: try Socket.localAddress(of: listener.rawValue))
+        #expect(throws: TransportError(.notListening, host: "\(client.rawValue)")) {
+            try TestServer {
+                $0.endpoints = []
+                $0.inheritedSockets = [client.rawValue]
+            }
+        }
+    }
+
+    @Test func theEndIsAnnouncedOnce() async throws {
+        let (ends, continuation) = AsyncStream<Void>.makeStream()
+        let server = try TestServer { $0.willStop = { continuation.yield() } }
+        server.server.shutdown()
+        server.server.shutdown()
+        server.server.waitUntilStopped()
+        continuation.finish()
+        var count = 0
+        for await _ in ends { count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test func aLoopThatTurnsSaysSo() async throws {
+        let (beats, continuation) = AsyncStream<Void>.makeStream()
+        let server = try TestServer { $0.heartbeat = (.milliseconds(1), { continuation.yield() }) }
+        var iterator = beats.makeAsyncIterator()
+        for _ in 0..<2 { _ = await iterator.next() }
+        server.server.shutdown()
+        server.server.waitUntilStopped()
+    }
+
+    /// The client behind a trusted proxy stands in the access log, and what it sent is counted.
+    @Test func theAccessLogNamesTheClientBehindAProxy() async throws {
+        let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
+        let echo = Echo().behind(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
+        let server = try TestServer {
+            $0.accessLog = { continuation.yield($0) }
+        } handler: { request throws(HTTPError) in
+            try await echo.respond(to: request)
+        }
+        let peer = try server.connect()
+        let fields = "Host: h\r\nX-Forwarded-For: 192.0.2.1\r\n"
+        try peer.send("PUT /a HTTP/1.1\r\n\(fields)Content-Length: 3\r\n\r\nabc")
+        #expect(try peer.response().status == 200)
+        try peer.send(
+            "PUT /b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")
+        #expect(try peer.response().status == 200)
+        var iterator = records.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        #expect(first.peer == "192.0.2.1" && first.bytesReceived == 3 && first.bytesSent == 10)
+        // The same connection, and a request that says nothing.
+        let second = try #require(await iterator.next())
+        #expect(second.peer == "127.0.0.1" && second.bytesReceived == 5)
+        #expect(first.target == Array("/a".utf8) && second.target == Array("/b".utf8))
+    }
+
+    private struct Echo: Handler {
+        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            try await TestServer.echo(request)
+        }
+    }
+}

@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+"""davit among others: local sockets, sockets and messages of a service manager, a proxy in front, logs.
+
+    Tests/Deployment/deployment.py [--davit PATH]
+
+Prints a line for each fact that does not hold; the last line is `deployment: N passed, M failed`.
+"""
+
+import argparse
+import fcntl
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIMIT_SECONDS = 60
+
+
+class Report:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, what, holds, detail=""):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED: {what} {detail}".rstrip(), flush=True)
+
+
+class Server:
+    """One run of davit, until the block ends."""
+
+    def __init__(self, work, *options, environment=None, sockets=(), log=None):
+        self.ready = b""
+        self.share = work / "share"
+        self.share.mkdir(exist_ok=True)
+        clean = {name: value for name, value in os.environ.items()
+                 if not re.match("DAVIT_|LISTEN_|NOTIFY_|WATCHDOG_|JOURNAL_", name)}
+        clean.update(environment or {})
+        command = [DAVIT, "serve", str(self.share), "--state-dir", str(work / "state"), "--grace", "5", *options]
+
+        def hand_over():
+            # Descriptors from 3 on, as a service manager does it; the process number is known here only.
+            numbers = [fcntl.fcntl(number, fcntl.F_DUPFD, 100) for number in sockets]
+            for place, number in enumerate(numbers):
+                os.dup2(number, 3 + place)
+            os.environ.clear()
+            os.environ.update(clean, LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(numbers)))
+
+        if sockets:
+            self.process = fork_and_execute(command, hand_over, log)
+        else:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log or subprocess.PIPE, env=clean)
+
+    def wait_until_ready(self):
+        descriptor = self.process.stdout.fileno()
+        while not self.ready.endswith(b"\n"):
+            if not select.select([descriptor], [], [], LIMIT_SECONDS)[0]:
+                raise RuntimeError("davit did not become ready")
+            data = os.read(descriptor, 4096)
+            if not data:
+                raise RuntimeError(f"davit ended with status {self.process.wait()} before it was ready")
+            self.ready += data
+        return self
+
+    @property
+    def port(self):
+        return int(re.search(rb"http://[^ ]*:(\d+)/", self.ready).group(1))
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(LIMIT_SECONDS)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Forked:
+    """The few calls of subprocess.Popen that are needed."""
+
+    def __init__(self, pid, output):
+        self.pid, self.stdout, self.status = pid, os.fdopen(output, "rb", buffering=0), None
+
+    def poll(self):
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+        return self.status
+
+    def wait(self, _limit=None):
+        if self.status is None:
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.status
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def fork_and_execute(command, prepare, log):
+    """subprocess closes or moves descriptors of its own; here 3 and those behind it must be exact."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            # Out of the way of the numbers that are handed over.
+            high = os.dup2(writer, 200)
+            error = os.dup2(log.fileno() if log else 2, 201)
+            prepare()
+            os.dup2(high, 1)
+            os.dup2(error, 2)
+            os.closerange(200, 202)
+            os.execv(command[0], command)
+        finally:
+            os._exit(127)
+    os.close(writer)
+    return Forked(pid, reader)
+
+
+def exchange(connection, request):
+    """Sends bytes, and returns what comes until the end."""
+    connection.settimeout(LIMIT_SECONDS)
+    connection.sendall(request)
+    answer = b""
+    while True:
+        piece = connection.recv(65536)
+        if not piece:
+            return answer
+        answer += piece
+
+
+def ask(address, method="OPTIONS", target="/", fields=(), source=None):
+    """The status of one request over a local socket (a path) or an Internet address (a pair)."""
+    lines = [f"{method} {target} HTTP/1.1", "Connection: close", *fields]
+    if not any(field.lower().startswith("host:") for field in fields):
+        lines.append("Host: localhost")
+    request = "\r\n".join(lines + ["", ""]).encode()
+    if isinstance(address, tuple):
+        with socket.create_connection(address, LIMIT_SECONDS, source) as connection:
+            answer = exchange(connection, request)
+    else:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(address))
+            answer = exchange(connection, request)
+    return int(answer.split(b" ", 2)[1]) if answer else 0
+
+
+def local_sockets(work, report):
+    path = work / "davit.sock"
+    with Server(work, "--unix-socket", str(path), "--unix-socket-mode", "660").wait_until_ready() as server:
+        wanted = "davit is ready at http+unix://" + str(path).replace("/", "%2F") + "/\n"
+        report.check("the ready line of a local socket", server.ready == wanted.encode(), str(server.ready))
+        report.check("a local socket is served", ask(path) == 200)
+        report.check("its mode is the one asked for", path.stat().st_mode & 0o777 == 0o660)
+        second = work / "second"
+        second.mkdir(exist_ok=True)
+        with Server(second, "--unix-socket", str(path)) as other:
+            _, text = other.process.communicate(timeout=LIMIT_SECONDS)
+            report.check("a socket in use is told", other.process.returncode == 1 and b"is in use" in text, str(text))
+        report.check("and goes on being served", ask(path) == 200)
+        report.check("the end is clean", server.stop() == 0)
+    report.check("a local socket is removed at the end", not path.exists())
+
+    with Server(work, "--unix-socket", str(path)).wait_until_ready() as server:
+        server.process.kill()
+        server.process.wait()
+    report.check("a killed server leaves its socket", path.exists())
+    with Server(work, "--unix-socket", str(path), "--port", "0").wait_until_ready() as server:
+        report.check("which the next one replaces", ask(path) == 200)
+        report.check("beside a port", ask(("127.0.0.1", server.port)) == 200)
+        report.check("Internet addresses come first", server.ready.startswith(b"davit is ready at http://127."))
+        server.stop()
+
+
+def service_manager(work, report):
+    internet = socket.create_server(("127.0.0.1", 0))
+    path = work / "activated.sock"
+    local = socket.socket(socket.AF_UNIX)
+    local.bind(str(path))
+    local.listen()
+    messages = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    messages.bind(str(work / "notify"))
+    messages.settimeout(LIMIT_SECONDS)
+    # Who connects before the server is there is answered when it is.
+    early = socket.create_connection(internet.getsockname(), LIMIT_SECONDS)
+    environment = {"NOTIFY_SOCKET": str(work / "notify"), "WATCHDOG_USEC": "200000"}
+    with Server(work, environment=environment, sockets=[internet.fileno(), local.fileno()]) as server:
+        answer = exchange(early, b"OPTIONS / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        report.check("a connection from before the start is answered", answer.startswith(b"HTTP/1.1 200 "))
+        server.wait_until_ready()
+        port = internet.getsockname()[1]
+        wanted = f"davit is ready at http://127.0.0.1:{port}/ and http+unix://{str(path).replace('/', '%2F')}/\n"
+        report.check("sockets that were handed over are the only ones", server.ready == wanted.encode(), str(server.ready))
+        report.check("the manager is told READY=1", messages.recv(100) == b"READY=1")
+        report.check("an Internet socket is served", ask(("127.0.0.1", port)) == 200)
+        report.check("a local socket is served", ask(path) == 200)
+        report.check("the watchdog hears of it", messages.recv(100) == b"WATCHDOG=1")
+        server.process.send_signal(signal.SIGHUP)
+        told = []
+        while len(told) < 2:
+            message = messages.recv(100)
+            if message != b"WATCHDOG=1":
+                told.append(message)
+        holds = told[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=") and told[1] == b"READY=1"
+        report.check("the manager is told RELOADING=1 and READY=1", holds, str(told))
+        server.process.send_signal(signal.SIGTERM)
+        last = b"WATCHDOG=1"
+        while last == b"WATCHDOG=1":
+            last = messages.recv(100)
+        report.check("the manager is told STOPPING=1", last == b"STOPPING=1", str(last))
+        report.check("the end is clean", server.process.wait(LIMIT_SECONDS) == 0)
+    report.check("the name of a socket that was handed over stays", path.exists())
+    local.close()
+    internet.close()
+
+    exposed = socket.create_server(("0.0.0.0", 0))
+    with open(work / "exposed.log", "w+b") as log, Server(work, sockets=[exposed.fileno()], log=log) as server:
+        status = server.process.wait(LIMIT_SECONDS)
+        log.seek(0)
+        text = log.read()
+        report.check("a socket for everybody needs users", status == 1 and b"0.0.0.0 is open to others" in text, str(text))
+    exposed.close()
+    with open(os.devnull) as file, open(work / "file.log", "w+b") as log:
+        with Server(work, sockets=[file.fileno()], log=log) as server:
+            status = server.process.wait(LIMIT_SECONDS)
+            log.seek(0)
+            report.check("what is no socket is refused", status == 1 and b"descriptor 3" in log.read())
+
+
+def journal(work, report):
+    reader, writer = os.pipe()
+    status = os.fstat(writer)
+    log = os.fdopen(writer, "wb", buffering=0)
+    for stream, pattern in [
+        (f"{status.st_dev}:{status.st_ino}", rb'<6>127\.0\.0\.1 - "OPTIONS / HTTP/1\.1" 200 '),
+        (f"{status.st_dev}:{status.st_ino + 1}", rb'20\d\d-.*Z access 127\.0\.0\.1 - "OPTIONS / HTTP/1\.1" 200 '),
+    ]:
+        options = ["--port", "0", "--log-level", "access"]
+        with Server(work, *options, environment={"JOURNAL_STREAM": stream}, log=log).wait_until_ready() as server:
+            ask(("127.0.0.1", server.port))
+            server.stop()
+        text = os.read(reader, 65536)
+        report.check(f"lines for the stream {stream}", re.match(pattern, text) is not None, str(text))
+    log.close()
+    os.close(reader)
+
+
+NGINX = """
+{user}daemon off; pid {work}/nginx.pid; error_log {work}/nginx-error.log; events {{ }}
+http {{
+    access_log off; client_body_temp_path {work}/body; proxy_temp_path {work}/proxy;
+    fastcgi_temp_path {work}/f; uwsgi_temp_path {work}/u; scgi_temp_path {work}/s;
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass {upstream};
+            proxy_http_version 1.1;
+            proxy_request_buffering off;
+            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+            proxy_set_header X-Forwarded-Proto https;
+            proxy_set_header X-Forwarded-Host $http_host;
+            proxy_set_header Forwarded "";
+        }}
+    }}
+}}
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+class Nginx:
+    def __init__(self, work, upstream):
+        self.port = free_port()
+        configuration = work / "nginx.conf"
+        # Its workers give up root's rights otherwise, and with them the folder of the test.
+        user = "user root; " if os.geteuid() == 0 else ""
+        configuration.write_text(NGINX.format(work=work, port=self.port, upstream=upstream, user=user))
+        nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.process = subprocess.Popen([nginx, "-p", str(work), "-c", str(configuration)], stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                select.select([], [], [], 0.05)
+        raise RuntimeError("nginx did not start")
+
+    def __exit__(self, kind, error, trace):
+        self.process.terminate()
+        self.process.wait(LIMIT_SECONDS)
+
+
+def behind_nginx(work, report):
+    path = work / "upstream.sock"
+    access = work / "access.json"
+    for name, options, upstream in [
+        ("a port", ["--port", "0", "--trusted-proxy", "127.0.0.1"], "http://127.0.0.1:{port}"),
+        ("a local socket", ["--unix-socket", str(path), "--trusted-proxy", "unix"], f"http://unix:{path}:"),
+    ]:
+        access.unlink(missing_ok=True)
+        options += ["--access-log", str(access), "--access-log-format", "json",
+                    "--public-url", "https://ours.example"]
+        with Server(work, *options).wait_until_ready() as server:
+            port = server.port if "{port}" in upstream else 0
+            with Nginx(work, upstream.format(port=port)) as nginx:
+                address = ("127.0.0.1", nginx.port)
+                source = ("127.0.0.9", 0)
+                (server.share / "a.txt").write_text("a")
+                host = "Host: localhost:8443"
+                spoof = "X-Forwarded-For: 192.0.2.66"
+                status = ask(address, "GET", "/a.txt", [host, spoof, 'Forwarded: for=192.0.2.67;host="x'], source)
+                report.check(f"GET through nginx to {name}", status == 200, str(status))
+                moved = ask(
+                    address, "MOVE", "/a.txt", [host, "Destination: https://localhost:8443/b.txt"], source)
+                report.check(f"the Destination of a client is ours behind {name}", moved == 201, str(moved))
+                foreign = ask(
+                    address, "MOVE", "/b.txt", [host, "Destination: https://other.example/c.txt"], source)
+                report.check(f"that of another host is not, behind {name}", foreign == 502, str(foreign))
+                rebound = ask(address, "GET", "/b.txt", ["Host: evil.example"], source)
+                report.check(f"a foreign name is refused behind {name}", rebound == 421, str(rebound))
+                unlocked = ask(
+                    address, "PUT", "/d.txt", [host, "X-Forwarded-For: \x01\x02", "Content-Length: 0"], source)
+                report.check(f"a malformed field is no error behind {name}", unlocked in (201, 400), str(unlocked))
+            report.check("the end is clean", server.stop() == 0)
+        records = [json.loads(line) for line in access.read_text().splitlines()]
+        gets = [record for record in records if record.get("target") == "/a.txt" and record["method"] == "GET"]
+        seen = [(record["peer"], record["tls"]) for record in gets]
+        report.check(f"the client is known behind {name}", seen == [("127.0.0.9", True)], str(records))
+        for file in server.share.iterdir():
+            file.unlink()
+
+
+def access_log(work, report):
+    access = work / "combined.log"
+    with Server(work, "--port", "0", "--access-log", str(access)).wait_until_ready() as server:
+        agent = 'User-Agent: a"b\\c\u00e9'
+        ask(("127.0.0.1", server.port), "OPTIONS", "/", [agent, "Referer: http://r/"])
+        # As logrotate does it.
+        old = access.rename(work / "combined.log.1")
+        server.process.send_signal(signal.SIGHUP)
+        for _ in range(600):
+            if access.exists():
+                break
+            select.select([], [], [], 0.05)
+        ask(("127.0.0.1", server.port), "GET", "/none")
+        server.stop()
+    report.check("after SIGHUP a new file is written", '"GET /none HTTP/1.1" 404 ' in access.read_text())
+    access = old
+    line = access.read_text()
+    pattern = r'127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:[\d:]{8} \+0000\] "OPTIONS / HTTP/1\.1" 200 0 '
+    pattern += r'"http://r/" "a\\x22b\\x5cc\\xc3\\xa9"\n'
+    report.check("the combined format", re.fullmatch(pattern, line) is not None, line)
+    bad = work / "missing" / "log"
+    with Server(work, "--port", "0", "--access-log", str(bad)) as server:
+        _, text = server.process.communicate(timeout=LIMIT_SECONDS)
+        told = server.process.returncode == 1 and b"access log" in text and b"No such file" in text
+        report.check("an access log that cannot be written is told", told, str(text))
+
+
+def unit_files(_work, report):
+    """The unit of docs/systemd.md, as systemd itself reads it."""
+    if not shutil.which("systemd-analyze"):
+        return
+    text = (HERE.parent.parent / "docs" / "systemd.md").read_text()
+    units = re.findall(r"```ini\n# /etc/systemd/system/(\S+)\n(.*?)```", text, re.DOTALL)
+    report.check("docs/systemd.md has its units", {name for name, _ in units} == {"davit.service", "davit.socket"})
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, unit in units:
+            path = pathlib.Path(folder) / name
+            # The program need not be installed for its unit to be sound.
+            path.write_text(unit.replace("/usr/local/bin/davit", "/bin/true"))
+            paths.append(str(path))
+        result = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", *paths], capture_output=True, text=True, timeout=LIMIT_SECONDS)
+        complaints = [line for line in result.stderr.splitlines() if "davit" in line]
+        report.check("systemd finds nothing wrong in them", result.returncode == 0 and not complaints, result.stderr)
+
+
+def main():
+    report = Report()
+    for part in [local_sockets, service_manager, journal, access_log, behind_nginx, unit_files]:
+        with tempfile.TemporaryDirectory(prefix="davit-deployment.") as folder:
+            try:
+                part(pathlib.Path(folder), report)
+            except (RuntimeError, OSError, subprocess.TimeoutExpired, AttributeError, ValueError) as error:
+                report.check(part.__name__, False, f"{type(error).__name__}: {error}")
+    print(f"deployment: {report.passed} passed, {report.failed} failed")
+    return 1 if report.failed else 0
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--davit", default=os.environ.get("DAVIT", str(HERE.parent.parent / ".build/release/davit")))
+DAVIT = parser.parse_args().davit
+sys.exit(main())

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Plays the transcripts of this folder against davit, anonymous and with a user, while davit records; then plays each
+# recording against a fresh davit, which must answer the same.
+#
+#   Tests/Recordings/run.sh
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+davit=${DAVIT:-$here/../../.build/release/davit}
+work=$(mktemp -d "${TMPDIR:-/tmp}/davit-recordings.XXXXXX")
+server= proxy= passed=0 failed=0
+stop() {
+    local status=0
+    [ -n "$server" ] || return 0
+    kill "$server" 2>/dev/null || true
+    wait "$server" || status=$?
+    server=
+    if [ "$status" -ne 0 ]; then
+        failed=$((failed + 1))
+        echo "FAILED: the server ended with $status"
+    fi
+}
+trap 'stop; [ -z "$proxy" ] || kill "$proxy" || true; rm -rf "$work"' EXIT
+
+# start NAME OPTION...: serves a fresh folder, and sets url.
+start() {
+    local name=$1
+    shift
+    mkdir -p "$work/$name/share"
+    "$davit" serve "$work/$name/share" --state-dir "$work/$name/state" --port 0 --host 127.0.0.1 "$@" \
+        >"$work/$name/out" 2>"$work/$name/err" &
+    server=$!
+    until grep -qs ready "$work/$name/out"; do
+        kill -0 "$server" 2>/dev/null || { cat "$work/$name/err"; exit 1; }
+        sleep 0.05
+    done
+    url=$(grep -o 'http://[^ ]*' "$work/$name/out" | head -n 1)
+}
+
+# play NAME ARGUMENT...: replays, and counts requests.
+play() {
+    local name=$1 text
+    shift
+    text=$("$davit" replay "$@" --to "$url" 2>&1) || true
+    if [[ $text =~ ([0-9]+)\ requests:\ ([0-9]+)\ not\ as\ expected ]]; then
+        local requests=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+        passed=$((passed + requests - (bad < requests ? bad : requests))) failed=$((failed + bad))
+        [ "$bad" -eq 0 ] || printf '%s\n' "$text"
+    else
+        failed=$((failed + 1))
+        printf '%s\n' "$text"
+    fi
+    echo "$name: $(tail -n 1 <<<"$text")"
+}
+
+for user in '' 'anna:open:sesame'; do
+    name=${user:+user}
+    name=${name:-anonymous}
+    options=(${user:+--user "$user"})
+    start "$name" --record "$work/$name/recording" "${options[@]}"
+    play "transcripts, $name" "$here" --expect "$here/expected-differences.txt" "${options[@]}"
+    stop
+    if grep -rqiE 'authorization: basic [^*]' "$work/$name/recording"; then
+        failed=$((failed + 1))
+        echo "FAILED: a recording holds credentials"
+    fi
+    if [ -n "$(find "$work/$name/recording" -type f ! -perm 600)" ]; then
+        failed=$((failed + 1))
+        echo "FAILED: others may read a recording"
+    fi
+    start "$name-again" "${options[@]}"
+    play "recording, $name" "$work/$name/recording" "${options[@]}"
+    stop
+done
+
+# Through TLS: what was recorded in the clear is the same behind a proxy that ends TLS.
+if grep -q 'this build has no TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
+    echo "through TLS: not in this build"
+else
+    mkdir -p "$work/tls"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
+        -addext 'subjectAltName=IP:127.0.0.1' -keyout "$work/tls/key" -out "$work/tls/certificate" 2>/dev/null
+    python3 "$here/tls-proxy.py" "$work/tls" >"$work/tls/port" &
+    proxy=$!
+    until [ -s "$work/tls/port" ]; do
+        kill -0 "$proxy" || exit 1
+        sleep 0.05
+    done
+    secure=https://127.0.0.1:$(cat "$work/tls/port")
+    start tls-share --public-url "$secure"
+    port=${url##*:}
+    echo "${port%/}" >"$work/tls/backend"
+    url=$secure/
+    play "recording, through TLS" "$work/anonymous/recording" --ca "$work/tls/certificate"
+    refusal=$("$davit" replay "$work/anonymous/recording" --to "$url" 2>&1) || true
+    if grep -q 'certificate verify failed' <<<"$refusal"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: a certificate that nobody vouches for is trusted: $refusal"
+    fi
+    kill "$proxy"
+    wait "$proxy" 2>/dev/null || true
+    proxy=
+    stop
+fi
+
+echo "recordings: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
