@@ -25,7 +25,7 @@ for client in "${clients[@]}"; do
     start "$client" "$client"
     case $client in
         authentication) ;;
-        rclone) start "$client-user" "$client" --user 'anna:open:sesame' ;;
+        rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
         *)
             start "$client-basic" "$client" --user 'anna:open:sesame' --auth basic
             start "$client-digest" "$client" --user 'anna:open:sesame' --auth digest
