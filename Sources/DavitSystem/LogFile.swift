@@ -85,6 +85,12 @@ public final class LogFile: Sendable {
         if mustStart { startWriting() }
     }
 
+    /// Takes lines again after ``finish()``.
+    public func takeLines() {
+        writer.reopen()
+        state.withLock { $0.isEnded = false }
+    }
+
     /// Takes no more lines, and returns when those that wait are written: some milliseconds, unless the disk is slow.
     /// Blocks.
     public func finish() {
