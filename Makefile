@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint guard guard-accept litmus recordings clients deployment crash bench micro clean packages-%
+.PHONY: help build debug serve test unit lint guard guard-programs guard-accept litmus recordings clients deployment crash bench micro clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -46,7 +46,11 @@ lint: ## the formatter and the scripts' own syntax
 guard: packages-guard build ## system calls and allocations of each request against what is accepted
 	@scripts/test.sh guard
 
-guard-accept: packages-guard build ## make what the guard finds the baseline
+# What the guard runs beside the command.
+guard-programs:
+	$(SWIFT) build $(RELEASE_FLAGS:davit=MountedShare)
+
+guard-accept: packages-guard build guard-programs ## make what the guard finds the baseline
 	@python3 Tests/Guard/guard.py --accept
 
 litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix

@@ -6,7 +6,10 @@ import os
 import report
 import targets
 
-REASONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reasons.json")
+HERE = os.path.dirname(os.path.abspath(__file__))
+REASONS = os.path.join(HERE, "reasons.json")
+# What `make micro` found last.
+MICRO = os.path.join(HERE, "..", "bench-results", "micro.json")
 
 
 def table(head, lines):
@@ -25,7 +28,7 @@ def render(run):
     parts = [INTRODUCTION, machine_part(run), servers_part(run["servers"]), targets_part(results),
              "## Summary\n\nRatios are davit's to the peer's: below 1 davit needs less.\n\n"
              + table(report.SUMMARY_HEAD, report.summary_lines(results)),
-             growth_part(run["growth"]), "## Rows\n\n" + "\n\n".join(row_part(result) for result in results)]
+             growth_part(run["growth"]), micro_part(), "## Rows\n\n" + "\n\n".join(row_part(result) for result in results)]
     if run["skipped"]:
         parts.append("## Not run\n\n" + "\n".join(f"- {row}: {reason}" for row, reason in run["skipped"].items()))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -95,6 +98,24 @@ def growth_part(growth):
              for title, exponents in growth.items()]
     return ("## Growth\n\nExponents of processor time: 1 is linear, 0 does not depend on the number.\n\n"
             + words_table(["work", "exponents"], lines))
+
+
+def micro_part():
+    if not os.path.exists(MICRO):
+        return ""
+    with open(MICRO) as file:
+        found = json.load(file)
+    lines = [[name, f"{part['nanoseconds']:.0f}", report.number(part["allocations"]), limit_verdict(name, part)]
+             for name, part in found.items()]
+    return ("## Small parts\n\nFrom `make micro`: one thread, the quickest of many turns.\n\n"
+            + words_table(["part", "ns", "allocations", "target"], lines))
+
+
+def limit_verdict(name, part):
+    limit = targets.micro_limit(name)
+    if limit is None:
+        return ""
+    return f"≤ {limit} ns: " + ("met" if part["nanoseconds"] <= limit else "**missed**")
 
 
 def row_part(result):

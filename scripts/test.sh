@@ -113,6 +113,7 @@ for folder in ("Tests", "bench", "scripts"):
 
 suite_guard() {
     section "guard"
+    step "the program of the guard" make --no-print-directory guard-programs
     counted "guard" python3 Tests/Guard/guard.py
 }
 

@@ -8,7 +8,9 @@ internal import DavitSystem
     private static let rounds = 80
 
     static func main() async {
-        let benchmarks = wireBenchmarks() + accessBenchmarks() + webDAVBenchmarks() + sectionBenchmarks()
+        let benchmarks =
+            wireBenchmarks() + accessBenchmarks() + routerBenchmarks() + webDAVBenchmarks()
+            + sectionBenchmarks()
         let reference = Reference.benchmark()
         let references = await Measurement.calibrate(reference)
         for benchmark in benchmarks {

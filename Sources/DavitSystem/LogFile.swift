@@ -10,7 +10,9 @@ internal import Darwin
 
 /// A file that lines are appended to by a thread of its own, so that nobody who has a line waits for a disk.
 ///
-/// The lines that wait have a limit: beyond it they are dropped and counted, and the log says so.
+/// A line that comes after a pause is written at once; then the thread rests for some milliseconds, so that many lines
+/// cost one call and one wake-up. The lines that wait have a limit: beyond it they are dropped and counted, and the log
+/// says so.
 public final class LogFile: Sendable {
     /// Where lines go.
     public enum Destination: Hashable, Sendable {
@@ -33,6 +35,9 @@ public final class LogFile: Sendable {
             return true
         }
     }
+
+    /// Between two calls that write: without it each line under load wakes the thread, which costs more than the line.
+    private static let restMilliseconds = 5
 
     private let destination: Destination
     private let limit: Int
@@ -86,7 +91,8 @@ public final class LogFile: Sendable {
         state.withLock { $0.isEnded = false }
     }
 
-    /// Takes no more lines, and returns when those that wait are written. Blocks.
+    /// Takes no more lines, and returns when those that wait are written: some milliseconds, unless the disk is slow.
+    /// Blocks.
     public func finish() {
         state.withLock { $0.isEnded = true }
         writer.shutdown()
@@ -121,6 +127,7 @@ public final class LogFile: Sendable {
             write(lines)
             reportDropped(dropped)
             if reopens { openAgain() }
+            if !state.withLock({ $0.isEnded }) { Thread.sleep(milliseconds: Self.restMilliseconds) }
         }
     }
 

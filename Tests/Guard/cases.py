@@ -25,6 +25,11 @@ class Case:
     warm = 20
     # For davit, beside those that all have.
     options = ()
+    # Instead of davit: what lies beside it.
+    program = None
+    is_secure = False
+    # System calls whose number depends on the clock.
+    uncounted = frozenset()
 
     def __init__(self, name):
         self.name = name
@@ -76,6 +81,35 @@ class GetWithPassword(Get):
 
     def __init__(self, name):
         super().__init__(name, fields=["Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ=="])
+
+
+class GetLogged(Get):
+    """With a line in the access log, whose thread writes one after another or several at once."""
+
+    options = ("--access-log", "/dev/null")
+    uncounted = frozenset(["write"])
+
+
+class GetSecure(Get):
+    options = ("--tls-self-signed",)
+    is_secure = True
+
+
+class GetBelowMount(Get):
+    program = "MountedShare"
+
+    def prepare(self, root):
+        write(root, "file-0.bin")
+
+    def target(self, turn):
+        return "/files/file-0.bin"
+
+
+class GetRoute(GetBelowMount):
+    """Of a route that is one text."""
+
+    def target(self, turn):
+        return "/hello?name=guard"
 
 
 class NotModified(Get):
@@ -180,6 +214,10 @@ CASES = [
     Get("GET 1 KiB, first time", first=True),
     Get("GET 1 KiB, again"),
     GetWithPassword("GET 1 KiB, again, with Basic"),
+    GetLogged("GET 1 KiB, again, with an access log"),
+    GetSecure("GET 1 KiB, again, over TLS"),
+    GetBelowMount("GET 1 KiB, again, below a mount"),
+    GetRoute("GET of a route"),
     Get("GET 1 KiB three folders deep, first time", DEEP, first=True),
     Get("GET 1 KiB three folders deep, again", DEEP),
     Get("GET a range of 1 KiB", expected=206, fields=["Range: bytes=4096-5119"], size=64 * 1024),

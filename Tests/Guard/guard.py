@@ -29,7 +29,8 @@ NOISE = 0.01
 # Not counted. How often a thread waits, and is woken, depends on which of two threads comes first and on the
 # timers of the loop, and so does how many threads the pool has; how the heap gets its memory from the system depends
 # on the layout of the address space.
-WAITING = {"futex", "epoll_wait", "epoll_pwait", "epoll_pwait2", "sched_yield", "restart_syscall", "rt_sigreturn"}
+WAITING = {"clock_nanosleep", "futex", "epoll_wait", "epoll_pwait", "epoll_pwait2", "sched_yield", "restart_syscall",
+           "rt_sigreturn"}
 MEMORY = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect"}
 THREADS = {"clone", "clone3", "exit", "gettid", "prctl", "rseq", "rt_sigprocmask", "set_robust_list"}
 
@@ -52,9 +53,9 @@ def count(case, tools, binary, place):
     os.makedirs(root)
     os.makedirs(work)
     case.prepare(root)
-    server = Server(tools, binary, root, work, case.options)
+    server = Server(tools, binary, root, work, case.options, case.program)
     try:
-        client = Client(server.port, server.settle)
+        client = Client(server.port, server.settle, case.is_secure)
         case.begin(client)
         for turn in range(case.warm):
             case.ask(client, turn)
@@ -72,7 +73,8 @@ def count(case, tools, binary, place):
     if tools.can_trace:
         spent = {tools.names.get(number, f"call {number}"): (late - early) / case.count
                  for number, (early, late) in enumerate(zip(before[2], after[2])) if late != early}
-        result["calls"] = {name: spent[name] for name in sorted(spent.keys() - WAITING - MEMORY - THREADS)}
+        result["calls"] = {name: spent[name]
+                           for name in sorted(spent.keys() - WAITING - MEMORY - THREADS - case.uncounted)}
     return result
 
 

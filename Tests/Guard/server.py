@@ -58,13 +58,19 @@ class Counts:
 
 
 class Server:
-    def __init__(self, tools, binary, root, work, options=()):
+    """`davit serve` with options, or a program that gets the folder and a state folder, and says where it listens."""
+
+    def __init__(self, tools, binary, root, work, options=(), program=None):
         self.tools = tools
         self.heap = Counts(os.path.join(work, "allocations"), 2)
         self.calls = Counts(os.path.join(work, "calls"), CALL_NUMBERS) if tools.can_trace else None
         environment = dict(os.environ, DAVIT_GUARD_ALLOCATIONS=self.heap.path)
-        command = [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir",
-                   os.path.join(work, "state"), "--log-level", "error", *options]
+        state = os.path.join(work, "state")
+        if program:
+            command = ["stdbuf", "-oL", os.path.join(os.path.dirname(binary), program), root, state]
+        else:
+            command = [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir", state,
+                       "--log-level", "error", *options]
         if tools.can_trace:
             command = [tools.tracer, self.calls.path, tools.preload, *command]
         else:
@@ -83,12 +89,12 @@ class Server:
         while select.select([descriptor], [], [], PATIENCE_SECONDS)[0]:
             data = os.read(descriptor, 4096)
             text += data
-            found = re.search(rb"http://127\.0\.0\.1:(\d+)/", text)
+            found = re.search(rb"https?://(?:127\.0\.0\.1|localhost):(\d+)/", text)
             if found:
                 return int(found.group(1))
             if not data:
                 break
-        raise RuntimeError("davit did not become ready")
+        raise RuntimeError("the server did not become ready")
 
     def read(self):
         """Allocations and bytes so far, and calls by number."""

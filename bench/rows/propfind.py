@@ -1,9 +1,11 @@
 """PROPFIND: one resource, folders of many sizes, a whole tree."""
 
+import gzip
 import os
 
-from client import WrongAnswer
+from client import WrongAnswer, ask
 from contest import expect
+from servers import Davit
 from servers.lighttpd import FreshLighttpd
 
 from .base import ALL, Load, Request, variant, write_members
@@ -59,6 +61,30 @@ class Depth1(Load):
                         entries=self.entries())]
 
 
+class Compressed(Depth1):
+    name = "propfind-gzip"
+    title = "PROPFIND Depth 1, 10,000 members, in gzip"
+    # nginx compresses nothing that is answered with 207.
+    contenders = [Davit]
+    floor = None
+    members = 10_000
+
+    def ready(self, server, setup):
+        status, fields, body = ask(server.port, "PROPFIND", "/folder/", BODY, self.fields())
+        if status != 207 or fields.get("Content-Encoding") != "gzip":
+            raise WrongAnswer(f"the multistatus came as {status} with {fields.get('Content-Encoding')}")
+        plain = gzip.decompress(body)
+        lengths = plain.count(b"getcontentlength>100<")
+        if lengths < self.members or not plain.rstrip().endswith(b"multistatus>"):
+            raise WrongAnswer(f"the multistatus is cut off, or has only {lengths} lengths")
+
+    def fields(self):
+        return {**HEADERS, "Depth": self.depth, "Accept-Encoding": "gzip"}
+
+    def requests(self, turn):
+        return [Request("PROPFIND", "/folder/", self.fields(), BODY, statuses=(207,))]
+
+
 class Infinity(Depth1):
     name = "propfind-tree"
     title = "PROPFIND Depth infinity, 20,000 nodes"
@@ -82,5 +108,6 @@ ROWS = [
     Depth0,
     *(variant(Depth1, f"Depth1Of{label}", name=f"propfind-{label}", members=members,
               title=f"PROPFIND Depth 1, {members:,} members") for label, members in SIZES.items()),
+    Compressed,
     Infinity,
 ]

@@ -1,9 +1,11 @@
 """GET: small content, validators, large content, ranges."""
 
+import base64
 import os
 
 from client import ask
-from servers import Apache, BusyApache
+from servers import Apache, BusyApache, Davit
+from servers.davit import FullDavit
 from servers.lighttpd import FreshLighttpd
 from servers.nginx import CachingNginx
 
@@ -25,6 +27,20 @@ class Get(Load):
 
     def requests(self, turn):
         return [Request("GET", "/content.bin", size=self.size, pattern_offset=0)]
+
+
+class Full(Get):
+    name = "get64-full"
+    title = "GET 1 KiB, 64 connections; full: access log, Basic with a remembered hash, gzip on and asked for"
+    contenders = [Davit, FullDavit]
+    floor = "davit"
+
+    def requests(self, turn):
+        fields = {}
+        if isinstance(turn.server, FullDavit):
+            credentials = f"{FullDavit.user}:{FullDavit.password}".encode()
+            fields = {"Authorization": "Basic " + base64.b64encode(credentials).decode(), "Accept-Encoding": "gzip"}
+        return [Request("GET", "/content.bin", fields, size=self.size, pattern_offset=0)]
 
 
 class NotModified(Get):
@@ -66,6 +82,7 @@ ROWS = [
     Get,
     variant(Get, "Get1000", name="get1000", title="GET 1 KiB, 1,000 connections", connections=1000,
             contenders=[BusyApache if kind is Apache else kind for kind in READERS]),
+    Full,
     NotModified,
     Range,
     Download,

@@ -34,8 +34,11 @@ package enum Thread {
     }
 
     /// Blocks the calling thread for so long.
-    package static func sleep(seconds: Int) {
-        var wanted = timespec(tv_sec: time_t(seconds), tv_nsec: 0)
+    package static func sleep(seconds: Int) { sleep(milliseconds: seconds * 1000) }
+
+    /// Blocks the calling thread for so long.
+    package static func sleep(milliseconds: Int) {
+        var wanted = timespec(tv_sec: time_t(milliseconds / 1000), tv_nsec: milliseconds % 1000 * 1_000_000)
         var left = timespec()
         while unsafe nanosleep(&wanted, &left) != 0, errno == EINTR { wanted = left }
     }

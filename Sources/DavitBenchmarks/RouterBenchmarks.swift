@@ -1,0 +1,34 @@
+internal import DavitHTTP
+internal import DavitServer
+
+/// What choosing among routes costs, an empty answer included: the same for any number of exact paths, and for any
+/// number of patterns that were added before the one that is chosen.
+func routerBenchmarks() -> [Benchmark] {
+    [
+        benchmark("Router, 1 of 10 exact routes", exact: 10),
+        benchmark("Router, 1 of 1,000 exact routes", exact: 1000),
+        benchmark("Router, 1 of 10,000 exact routes", exact: 10_000),
+        benchmark("Router, 1 of 1,000 added after 100 patterns", exact: 1000, patterns: 100),
+    ].compactMap(\.self)
+}
+
+private func benchmark(_ name: String, exact: Int, patterns: Int = 0) -> Benchmark? {
+    let head = "GET /api/v1/resource-\(exact / 2)/members HTTP/1.1\r\nHost: example.com\r\n\r\n"
+    guard let request = try? HTTPRequest(parsing: Array(head.utf8)) else { return nil }
+    let router = Router { routes in
+        for _ in 0..<patterns {
+            routes.get(matching: { /\/api\/v\d+\/.*\/members/ }) { _, _ in HTTPResponse(.notFound) }
+        }
+        for number in 0..<exact {
+            routes.get("/api/v1/resource-\(number)/members") { _ in HTTPResponse(.noContent) }
+        }
+    }
+    return Benchmark(
+        name,
+        awaiting: {
+            guard let response = try? await router.respond(to: request), response.status == .noContent else {
+                fatalError("\(name): not the route that was asked for")
+            }
+            return Int(response.status.code)
+        })
+}
