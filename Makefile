@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint guard guard-programs guard-accept litmus recordings clients deployment crash bench micro clean packages-%
+.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus recordings clients deployment crash bench micro clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -40,8 +40,11 @@ test: packages-build packages-guard packages-litmus packages-clients packages-de
 unit: packages-build ## the unit tests
 	@scripts/test.sh unit
 
-lint: ## the formatter and the scripts' own syntax
+lint: packages-build packages-docs ## the formatter, the documentation against the code, and the scripts' own syntax
 	@scripts/test.sh lint
+
+docs: packages-docs debug ## the reference of the library, .build/docs/Davit.doccarchive
+	@python3 scripts/reference.py build
 
 guard: packages-guard build ## system calls and allocations of each request against what is accepted
 	@scripts/test.sh guard

@@ -9,7 +9,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/embedding.md"]
+PAGES = ["README.md", "docs/embedding.md", "docs/coming-from-gcdwebserver.md"]
 
 
 def blocks(text):

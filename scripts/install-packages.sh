@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a make target needs, if any is missing.
 #
-#   scripts/install-packages.sh build|guard|litmus|clients|deployment|crash|bench ...
+#   scripts/install-packages.sh build|docs|guard|litmus|clients|deployment|crash|bench ...
 set -euo pipefail
 
 packages_for() {
     case $1 in
         build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config ;;
+        docs) echo python3 ;;
         guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl openssl python3 python3-requests wget ;;

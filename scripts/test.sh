@@ -109,6 +109,9 @@ for folder in ("Tests", "bench", "scripts"):
     for path in pathlib.Path(folder).rglob("*.py"):
         ast.parse(path.read_text(), str(path))'
     step "the code in the documentation is compiled" python3 scripts/check-docs.py
+    step "each row of GCDWebServer has its test" python3 scripts/check-rows.py
+    step "debug build, for its modules" "$SWIFT" build "${swift_flags[@]}"
+    step "the reference has no gaps and no warnings" python3 scripts/reference.py build
 }
 
 suite_guard() {

@@ -4,9 +4,12 @@ public import DavitSystem
 extension Configuration {
     /// Where the lines of the access log go, and how they look.
     public struct AccessLog: Hashable, Sendable {
+        /// A file, or standard error.
         public var destination: LogFile.Destination
+        /// How a line looks.
         public var format = AccessFormat.combined
 
+        /// Combined lines unless you say otherwise.
         public init(_ destination: LogFile.Destination, format: AccessFormat = .combined) {
             self.destination = destination
             self.format = format

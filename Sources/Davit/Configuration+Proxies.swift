@@ -10,6 +10,7 @@ extension Configuration {
         /// Which fields they set.
         public var fields = TrustedProxies.Fields.either
 
+        /// Believes nobody.
         public init() {}
 
         /// True for a text that ``trusted`` may hold.

@@ -9,8 +9,10 @@ extension Configuration {
         /// The permission bits; who may write may connect.
         public var mode: UInt32
 
-        /// - Parameter path: is made when the server starts, and removed when it stops. One that a server left behind
-        ///   that is gone is replaced.
+        /// - Parameters:
+        ///   - path: is made when the server starts, and removed when it stops. One that a server left behind that is
+        ///     gone is replaced.
+        ///   - mode: the permission bits; who may write may connect.
         public init(path: String, mode: UInt32 = 0o600) {
             self.path = path
             self.mode = mode

@@ -22,6 +22,7 @@ extension Configuration {
 
         /// Whether clients show certificates. `authorities` is a file in PEM: who may have signed them.
         public enum Clients: Hashable, Sendable {
+            /// No certificate is asked for.
             case off
             /// Who has a certificate may show it; it must be valid then.
             case optional(authorities: String)
@@ -35,11 +36,13 @@ extension Configuration {
         /// wanted, the client needs one as well.
         public var clients = Clients.off
 
+        /// Takes at least one identity; without one the server does not start.
         public init(_ identities: Identity..., clients: Clients = .off) {
             self.identities = identities
             self.clients = clients
         }
 
+        /// The same with a list.
         public init(identities: [Identity], clients: Clients = .off) {
             self.identities = identities
             self.clients = clients

@@ -5,6 +5,7 @@ public import DavitTransport
 
 /// How a server listens, who may come in, and how much they are granted.
 public struct Configuration: Sendable {
+    /// How long the server waits for a peer.
     public typealias Deadlines = TransportConfiguration.Deadlines
 
     /// Somebody who may come in.
@@ -17,14 +18,18 @@ public struct Configuration: Sendable {
             case hash(String)
         }
 
+        /// As clients send it: at most 256 bytes of UTF-8, without a colon or control characters.
         public var name: String
+        /// What the name is checked with.
         public var secret: Secret
 
+        /// Somebody whose password is known: 1 to 256 bytes of UTF-8 without control characters.
         public init(name: String, password: String) {
             self.name = name
             secret = .password(password)
         }
 
+        /// Somebody of whose password a hash is known, as `davit password` prints it.
         public init(name: String, hash: String) {
             self.name = name
             secret = .hash(hash)
@@ -109,5 +114,6 @@ public struct Configuration: Sendable {
     /// How long the server waits for its peers.
     public var deadlines = Deadlines()
 
+    /// Port 8080 of this machine's loopback addresses, for its own users, without TLS.
     public init() {}
 }

@@ -9,6 +9,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case shareNotUsable(path: String, FileResourceStore.RootError)
     /// There is no home to keep state in, and no state folder was given.
     case noStateFolder
+    /// The folder for locks and properties cannot be made or opened.
     case stateFolderNotUsable(path: String, SystemError)
     /// State inside the share would be served, and swept.
     case stateFolderInsideShare(path: String)
@@ -16,6 +17,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case stateFolderHeld(path: String, byProcess: Int32?)
     /// The database in it cannot be used.
     case stateNotUsable(path: String, reason: String)
+    /// The folder for recordings cannot be made or opened.
     case recordingFolderNotUsable(path: String, SystemError)
     /// One folder is one session.
     case recordingFolderNotEmpty(path: String)
@@ -29,6 +31,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case trustedProxyMalformed(String)
     /// The access log cannot be opened.
     case accessLogNotUsable(LogFile.Destination, SystemError)
+    /// An account cannot be used; the first one of which that is so.
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes make no sense, or no scheme is left that every account can use.
     case authenticationNotUsable(Accounts.Problem)
@@ -44,5 +47,6 @@ public enum ServerError: Error, Sendable, Equatable {
     case noTLS
     /// The folder for content on its way in cannot be opened.
     case temporaryFolderNotUsable(path: String, SystemError)
+    /// An address, a socket or a descriptor cannot be listened on, or the server was started before.
     case cannotListen(TransportError)
 }

@@ -13,9 +13,12 @@ internal import DavitSystem
 /// }
 /// ```
 public struct StaticSite: Mountable {
+    /// The folder that has the pages.
     public var folder: String
+    /// What is sent of it, and how.
     public var options: SiteOptions
 
+    /// Opens nothing yet.
     public init(_ folder: String, options: SiteOptions = SiteOptions()) {
         self.folder = folder
         self.options = options

@@ -29,6 +29,7 @@ public final class WebServer: Sendable {
     private let residents: Residents
 
     /// Serves one thing at the root, a ``WebDAVShare`` or any handler. Opens what it needs; listens to nothing yet.
+    /// - Throws: ``ServerError``, and nothing is left open.
     public init(
         _ root: some Mountable, configuration: Configuration = Configuration()
     ) throws(ServerError) {
@@ -82,6 +83,7 @@ public final class WebServer: Sendable {
     }
 
     /// Serves a folder over WebDAV, as ``WebDAVShare`` does by default.
+    /// - Throws: ``ServerError``, and nothing is left open.
     public convenience init(
         sharing folder: String, configuration: Configuration = Configuration()
     ) throws(ServerError) {
@@ -89,6 +91,7 @@ public final class WebServer: Sendable {
     }
 
     /// Serves routes and what is mounted below them; see ``DavitServer/Router``.
+    /// - Throws: ``ServerError``, and nothing is left open.
     public convenience init(
         configuration: Configuration = Configuration(), _ routes: (inout Routes) -> Void
     ) throws(ServerError) {
@@ -154,6 +157,7 @@ public final class WebServer: Sendable {
     }
 
     /// Listens, and returns when the server has stopped.
+    /// - Throws: as ``start()``.
     public func run() async throws(ServerError) {
         try start()
         await waitUntilStopped()

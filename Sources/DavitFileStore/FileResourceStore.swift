@@ -5,7 +5,7 @@ internal import DavitSystem
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
 /// The folder stays everybody's: what others do to it shows at once. Files that are asked for again and again stay
-/// open (``KeptFiles``), but what their names stand for is looked up each time.
+/// open (`KeptFiles`), but what their names stand for is looked up each time.
 /// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them.
 public final class FileResourceStore: ResourceStore {
     let share: SharedFolder
@@ -17,12 +17,14 @@ public final class FileResourceStore: ResourceStore {
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
     /// As ``rootPath``, byte for byte.
     public var rootPathBytes: [UInt8] { share.directory.realPath }
+    /// Which folder it is, whatever it is called.
     public let rootIdentity: ResourceIdentity
 
     /// Opens the folder; it stays the same one even if it is renamed.
     /// - Parameters:
     ///   - sync: what each call waits for before it returns.
     ///   - rules: what is said about content.
+    /// - Throws: ``RootError``, before anything is served.
     public convenience init(
         root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules()
     ) throws(RootError) {
@@ -50,10 +52,13 @@ public final class FileResourceStore: ResourceStore {
 
     /// Why a folder cannot be shared.
     public enum RootError: Error, Hashable, Sendable {
+        /// There is nothing of that name.
         case missing
+        /// It is something else than a folder.
         case notADirectory
         /// This process may not list it, or may not look at its members.
         case notReadable
+        /// Any other error of the system.
         case failed(reason: String)
 
         init(_ error: SystemError) {

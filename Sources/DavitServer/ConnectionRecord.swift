@@ -2,6 +2,7 @@ public import DavitHTTP
 
 /// What is worth knowing about a connection, when it was closed.
 public struct ConnectionRecord: Hashable, Sendable {
+    /// Both ends.
     public var ends: ConnectionEnds
     /// It came in over TLS.
     public var isSecure: Bool
@@ -12,6 +13,7 @@ public struct ConnectionRecord: Hashable, Sendable {
     /// From when it was accepted.
     public var duration: Duration
 
+    /// A record of what is known from elsewhere, for tests.
     public init(
         ends: ConnectionEnds, isSecure: Bool, bytesReceived: Int64, bytesSent: Int64, duration: Duration
     ) {

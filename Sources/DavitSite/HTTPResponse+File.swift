@@ -16,6 +16,7 @@ extension HTTPResponse {
         /// A symbolic link at the end of the path is followed; else the answer is 404.
         public var followsLink = false
 
+        /// The type by the name, no caching without asking, no link at the end.
         public init() {}
     }
 

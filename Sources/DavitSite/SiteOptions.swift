@@ -29,6 +29,7 @@ public struct SiteOptions: Sendable {
     /// How a browser is sent from a folder without its slash to the one with it.
     public var redirect = HTTPResponse.Redirect.movedPermanently
 
+    /// `index.html`, no listings, nothing hidden, and gzip where it helps.
     public init() {}
 
     /// What the store says about content.

@@ -5,11 +5,13 @@ public struct Log: Sendable {
     /// How much is said; each level holds the ones before it. `access` has a line for each response, `verbose` what
     /// becomes of connections.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
+        /// From what needs somebody to act to what only who works on the program wants to see; as listed.
         case error, warning, info, access, verbose, debug
 
         public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
+    /// Lines of later levels are not written.
     public let level: Level
     private let sink: any LogSink
 
@@ -26,6 +28,7 @@ public struct Log: Sendable {
         self.init(level: level, sink: .custom { write($0.line) })
     }
 
+    /// Whether lines of this level are written.
     public func isOn(_ level: Level) -> Bool { level <= self.level }
 
     /// Writes a line. As with the other levels, the metadata is not computed when the level is off.
@@ -35,24 +38,28 @@ public struct Log: Sendable {
         if isOn(.error) { write(.error, message, metadata()) }
     }
 
+    /// Writes a line of this level; the metadata is not computed when the level is off.
     public func warning(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.warning) { write(.warning, message, metadata()) }
     }
 
+    /// Writes a line of this level; the metadata is not computed when the level is off.
     public func info(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.info) { write(.info, message, metadata()) }
     }
 
+    /// Writes a line of this level; the metadata is not computed when the level is off.
     public func verbose(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.verbose) { write(.verbose, message, metadata()) }
     }
 
+    /// Writes a line of this level; the metadata is not computed when the level is off.
     public func debug(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {

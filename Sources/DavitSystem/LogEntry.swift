@@ -2,24 +2,29 @@
 public struct LogEntry: Sendable {
     /// One piece of what varies.
     public struct Field: Hashable, Sendable {
+        /// What the value is called; the same for each entry of its kind.
         public var key: String
         /// As it came; it can hold anything a client sent. ``LogEntry/text`` has it escaped.
         public var value: String
 
+        /// A value with its name.
         public init(key: String, value: String) {
             self.key = key
             self.value = value
         }
     }
 
+    /// How much it matters.
     public let level: Log.Level
     /// The same for each entry of its kind; of the level `access` the whole line, escaped.
     public let message: String
+    /// What was at hand, in the order given.
     public let metadata: [Field]
     /// Nanoseconds since 1970-01-01T00:00:00Z.
     public let time: Int64
     private let isComposed: Bool
 
+    /// An entry of this moment.
     public init(level: Log.Level, message: String, metadata: [Field] = []) {
         self.level = level
         self.message = message

@@ -18,6 +18,7 @@ public final class LogFile: Sendable {
     public enum Destination: Hashable, Sendable {
         /// Made with mode 0640 if it is missing; what is in it stays.
         case file(String)
+        /// The standard error of the process; never reopened.
         case standardError
     }
 

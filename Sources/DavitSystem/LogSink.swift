@@ -8,6 +8,7 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let take: @Sendable (LogEntry) -> Void
 
+    /// Calls `take` for each entry, on the thread that wrote it.
     public init(_ take: @escaping @Sendable (LogEntry) -> Void) { self.take = take }
 
     public func write(_ entry: LogEntry) { take(entry) }
@@ -27,6 +28,7 @@ extension LogSink where Self == ClosureSink {
 public struct StandardErrorSink: LogSink {
     private let isJournal: Bool
 
+    /// Looks once whether systemd's journal reads standard error.
     public init() { isJournal = Journal.readsStandardError }
 
     public func write(_ entry: LogEntry) {

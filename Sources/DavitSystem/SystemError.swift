@@ -8,15 +8,19 @@ internal import Darwin
 
 /// A system call that failed: the error number and the call it came from.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The number of the system, as `ENOENT`.
     public let errno: Int32
+    /// Which call failed.
     public let call: StaticName
 
     /// The name of a call; a `StaticString` that can be compared.
     public struct StaticName: Hashable, Sendable, ExpressibleByStringLiteral {
+        /// The name.
         public let text: String
         public init(stringLiteral text: String) { self.text = text }
     }
 
+    /// An error of `call`.
     public init(errno: Int32, call: StaticName) {
         self.errno = errno
         self.call = call

@@ -15,6 +15,7 @@ public struct TransportConfiguration: Sendable {
         /// 0 lets the system choose; all endpoints with 0 get the same port.
         public var port: UInt16
 
+        /// A name or an address, and a port; 0 for one that the system chooses.
         public init(host: String, port: UInt16) {
             self.host = host
             self.port = port
@@ -31,12 +32,14 @@ public struct TransportConfiguration: Sendable {
         public var keepAlive: Duration = .seconds(75)
         /// Content and responses: in each such time of waiting, `bytesPerSecond` must have moved on average.
         public var window: Duration = .seconds(30)
+        /// What must move on average in each ``window``, in bytes per second.
         public var bytesPerSecond = 1024
         /// For the end of a peer that was told to close.
         public var linger: Duration = .seconds(2)
         /// After so long without a request a connection gives up all memory it can do without.
         public var parking: Duration = .seconds(2)
 
+        /// The default times.
         public init() {}
     }
 
@@ -47,20 +50,25 @@ public struct TransportConfiguration: Sendable {
         /// The permission bits; who may write may connect.
         public var mode: UInt32
 
+        /// A socket that only the user of this process may connect to, unless `mode` says otherwise.
         public init(path: String, mode: UInt32 = 0o600) {
             self.path = path
             self.mode = mode
         }
     }
 
+    /// At least one here, in ``localSockets`` or in ``inheritedSockets``.
     public var endpoints: [Endpoint]
+    /// Made at the start, and removed at the end.
     public var localSockets: [LocalSocket] = []
     /// Descriptors of stream sockets that listen already, from whoever started this process. They stay open when the
     /// server stops.
     public var inheritedSockets: [Int32] = []
     /// Event loops, each a thread; 0 stands for the number of cores.
     public var loops = 0
+    /// How much of a request is taken before its content.
     public var limits = WireLimits()
+    /// How long the server waits for its peers.
     public var deadlines = Deadlines()
     /// Connections that may wait to be accepted, on each address; the system has a limit of its own.
     public var backlog = 4096
@@ -120,6 +128,7 @@ public struct TransportConfiguration: Sendable {
     /// Takes a connection that waits; replaced where a test wants descriptors to run out.
     package var accept: @Sendable (Int32) -> Socket.AcceptOutcome = { Socket.accept(from: $0) }
 
+    /// Listens on these, with the default limits.
     public init(endpoints: [Endpoint]) { self.endpoints = endpoints }
 }
 

@@ -3,6 +3,7 @@ public import DavitSystem
 
 /// Why a server could not start: the endpoint, and what stood in the way.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stood in the way.
     public enum Reason: Hashable, Sendable {
         /// Another program listens there, or did a moment ago.
         case inUse
@@ -10,6 +11,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case notPermitted
         /// No interface of this machine has the address.
         case notAvailable
+        /// No address has this name.
         case unknownHost
         /// The resolver did not answer.
         case lookUpFailed
@@ -21,14 +23,18 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case notRunning
         /// A descriptor that was handed over is no stream socket that listens; `host` is its number.
         case notListening
+        /// Any other error of the system.
         case system(SystemError)
     }
 
+    /// What stood in the way.
     public var reason: Reason
     /// The endpoint as configured, or the path of a local socket; empty where no single endpoint is to blame.
     public var host: String
+    /// As configured; 0 for a local socket.
     public var port: UInt16
 
+    /// An error of one endpoint, or of none.
     public init(_ reason: Reason, host: String = "", port: UInt16 = 0) {
         self.reason = reason
         self.host = host
@@ -61,11 +67,13 @@ public struct BoundAddress: Hashable, Sendable {
     /// The path of a local socket; nil for an Internet address.
     public var path: String?
 
+    /// An Internet address.
     public init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
 
+    /// A local socket.
     public init(path: String) {
         host = ""
         port = 0

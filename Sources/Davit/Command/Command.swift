@@ -39,5 +39,6 @@ public enum Command {
 
 /// The version of this package.
 public enum Version {
+    /// What `davit --version` prints.
     public static let text = "0.1.0"
 }

@@ -12,6 +12,7 @@ public import UIKit
     private var observations: [NotificationObservation] = []
     private var task = UIBackgroundTaskIdentifier.invalid
 
+    /// Tells `server` from now on, for as long as this object lives.
     public init(_ server: WebServer) {
         self.server = server
         observations = [
@@ -66,6 +67,7 @@ public import AppKit
 @MainActor public final class ApplicationObserver {
     private let observations: [NotificationObservation]
 
+    /// Tells `server` from now on, for as long as this object lives.
     public init(_ server: WebServer) {
         let center = NSWorkspace.shared.notificationCenter
         observations = [

@@ -17,6 +17,7 @@ extension Configuration {
         /// alone. With a tap each byte is looked at once more; without one nothing changes.
         public var tap: (@Sendable (ConnectionEnds) -> ByteTap?)?
 
+        /// Accepts every connection, and looks at none.
         public init() {}
     }
 }

@@ -9,6 +9,7 @@ extension Configuration {
         /// of a second more. 0 or less tells it at once.
         public var disconnectDelay: Duration = .seconds(1)
 
+        /// Suspends in the background, and tells of the last client after a second.
         public init() {}
     }
 }

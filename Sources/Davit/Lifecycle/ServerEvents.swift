@@ -16,6 +16,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
     /// - Note: Two iterators of one value share its events; read ``WebServer/events`` once for each reader.
     public func makeAsyncIterator() -> Iterator { Iterator(observer) }
 
+    /// Waits for one event after the other.
     public struct Iterator: AsyncIteratorProtocol {
         private let observer: EventObserver
         private var arrivals: AsyncStream<Void>.Iterator

@@ -14,6 +14,7 @@ public import DavitServer
 /// One server can have several; each has a state folder of its own. What another route or mount has below the prefix of a
 /// share hides what the share has there.
 public struct WebDAVShare: Mountable {
+    /// The folder that clients see.
     public var folder: String
     /// The folder for locks and properties, outside of all shares; nil for one below the user's state folder, named after
     /// ``folder``. One server has it at a time.
@@ -23,6 +24,7 @@ public struct WebDAVShare: Mountable {
     /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
     public var sync: SyncLevel
 
+    /// Opens nothing yet.
     public init(
         _ folder: String, stateFolder: String? = nil, isReadOnly: Bool = false, sync: SyncLevel = .none
     ) {

@@ -1,9 +1,11 @@
 /// A part of a representation in bytes.
 public struct ByteRange: Hashable, Sendable {
+    /// The first byte, counted from 0.
     public var offset: Int64
     /// At least 1.
     public var length: Int64
 
+    /// A range of at least one byte.
     public init(offset: Int64, length: Int64) {
         self.offset = offset
         self.length = length

@@ -1,8 +1,10 @@
 /// The encodings of text that are read; what is written is UTF-8.
 public enum Charset: Hashable, Sendable, CaseIterable {
+    /// Of one byte and more for a character.
     case utf8, usASCII, latin1, windows1252
     /// By its byte order mark; big-endian without one (RFC 2781 §4.3).
     case utf16
+    /// Of two bytes and four for a character.
     case utf16BigEndian, utf16LittleEndian
 
     /// A label that names none of them; status 415.

@@ -2,6 +2,7 @@
 public struct ContentType: Hashable, Sendable {
     /// `type/subtype` in lower case.
     public let essence: String
+    /// What follows the type, such as `charset` and `boundary`.
     public let parameters: FieldParameters
 
     /// Nil if it is not `type "/" subtype parameters`.

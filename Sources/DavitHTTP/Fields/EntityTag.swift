@@ -2,8 +2,10 @@
 public struct EntityTag: Hashable, Sendable {
     /// The opaque text without quotes.
     public let opaque: [UInt8]
+    /// True for a tag that stands for content of the same meaning, not of the same bytes (RFC 9110 §8.8.1).
     public let isWeak: Bool
 
+    /// A tag of these bytes, which stand between its quotes.
     public init(opaque: [UInt8], isWeak: Bool = false) {
         self.opaque = opaque
         self.isWeak = isWeak

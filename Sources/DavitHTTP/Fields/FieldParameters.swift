@@ -2,8 +2,11 @@
 ///
 /// Values are bytes: a parameter can hold text of any encoding. Names are in lower case, in the order sent.
 public struct FieldParameters: Hashable, Sendable {
+    /// One `name=value`.
     public struct Parameter: Hashable, Sendable {
+        /// In lower case.
         public var name: String
+        /// Without quotes and backslashes.
         public var value: [UInt8]
     }
 
@@ -16,6 +19,7 @@ public struct FieldParameters: Hashable, Sendable {
         case escapesQuotes
     }
 
+    /// In the order sent.
     public private(set) var all: [Parameter] = []
 
     /// The value of the first parameter with this name, which is in lower case.

@@ -1,6 +1,8 @@
 /// `uri-host [ ":" port ]` (RFC 9110 §7.2), of a Host field or of the authority of a URI.
 public struct HostField: Hashable, Sendable {
+    /// What a host is written as.
     public enum Kind: Hashable, Sendable {
+        /// Anything that is no address.
         case name
         /// Four decimal octets. What else some resolvers take for an address (`127.1`, `0x7f.0.0.1`) is a name.
         case ipv4
@@ -12,6 +14,7 @@ public struct HostField: Hashable, Sendable {
     public let host: [UInt8]
     /// Nil if there is none, also after a colon.
     public let port: UInt16?
+    /// What the host is written as.
     public let kind: Kind
 
     /// Nil if the authority is malformed, has userinfo or no host.
@@ -22,6 +25,7 @@ public struct HostField: Hashable, Sendable {
         kind = parts.kind
     }
 
+    /// True for an address, false for a name.
     public var isIPLiteral: Bool { kind != .name }
 
     /// The port in effect: the one that is given, or that of the scheme (RFC 9110 §4.2).

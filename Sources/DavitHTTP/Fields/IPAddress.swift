@@ -1,6 +1,7 @@
 /// A numeric IP address. An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) is the IPv4
 /// address: both name the same host.
 public struct IPAddress: Hashable, Sendable {
+    /// False for IPv6.
     public let isIPv4: Bool
     /// The bits in the order of the network; those of an IPv4 address are the last 32 of `low`.
     package let high: UInt64

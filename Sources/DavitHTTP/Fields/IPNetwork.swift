@@ -1,5 +1,6 @@
 /// Addresses with a common beginning (RFC 4632 §3.1, RFC 4291 §2.3): `192.0.2.0/24`, `2001:db8::/32`, or one address.
 public struct IPNetwork: Hashable, Sendable {
+    /// Any address of the network.
     public let address: IPAddress
     /// How many bits an address has in common with ``address``: 0 to 32 for IPv4, 0 to 128 for IPv6.
     public let prefixLength: Int
@@ -22,6 +23,7 @@ public struct IPNetwork: Hashable, Sendable {
         guard address.high & ~high == 0, address.low & ~low == 0 else { return nil }
     }
 
+    /// True for addresses of the same family that begin with the same bits.
     public func contains(_ other: IPAddress) -> Bool {
         guard other.isIPv4 == address.isIPv4 else { return false }
         let (high, low) = mask

@@ -1,5 +1,6 @@
 /// Media types by the extension of a name. Content is never looked at.
 public enum MediaType {
+    /// The type of content of which nothing is known.
     public static let octetStream: StaticString = "application/octet-stream"
 
     /// The media type for a resource with this last segment; the case of the extension does not matter.

@@ -1,5 +1,6 @@
 /// What the conditional fields of a request decide.
 public enum PreconditionOutcome: Hashable, Sendable {
+    /// Nothing stands in the way.
     case proceed
     /// 304; GET and HEAD only.
     case notModified
@@ -18,7 +19,7 @@ public enum Preconditions {
     ///   - current: tag and time of the current representation; nil if nothing is mapped. A collection
     ///     exists without a tag.
     ///   - comparesForms: the content is also sent in a coding, under a tag of its own
-    ///     (``EntityTag/coded(as:)``). Either tag then stands for both forms: for who asks whether the
+    ///     (`EntityTag.coded(as:)`). Either tag then stands for both forms: for who asks whether the
     ///     content has changed, not for who wants to go on with the bytes of one form.
     ///   - now: the instant of the request, for the century of RFC 850 dates.
     public static func evaluate(

@@ -5,6 +5,7 @@ public struct ConnectionEnds: Hashable, Sendable {
     /// The peer's: behind a proxy, the proxy's.
     public let remote: NetworkAddress
 
+    /// This server's end, and the peer's.
     public init(local: NetworkAddress, remote: NetworkAddress) {
         self.local = local
         self.remote = remote

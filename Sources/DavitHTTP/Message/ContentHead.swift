@@ -2,7 +2,9 @@ internal import Synchronization
 
 /// What a response says about stored content, beside the content itself. Made once for each version of it.
 public final class ContentHead: Sendable {
+    /// Of the content as it is sent.
     public let tag: EntityTag
+    /// When the content changed last.
     public let modified: Timestamp
     /// What goes with all of the content, or with one range.
     public let fields: HTTPFields

@@ -1,5 +1,6 @@
 /// What is said about stored content, whoever asks for it.
 public struct ContentRules: Sendable {
+    /// The media types by the ends of names.
     public var types = MediaTypes()
     /// The type of all content, whatever its name; nil for that of the name.
     public var onlyType: String?
@@ -12,6 +13,7 @@ public struct ContentRules: Sendable {
     /// Whether clients may get content of types that get shorter in the coding gzip. Says `Vary: Accept-Encoding` on it.
     public var negotiatesCoding = false
 
+    /// Types by name, nothing about caches, active content in a sandbox.
     public init() {}
 
     /// What matters about a media type here.

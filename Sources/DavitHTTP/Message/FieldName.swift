@@ -3,13 +3,21 @@
 public enum FieldName: UInt8, CaseIterable, Sendable {
     /// A name without a case here; compare its bytes.
     case other
+    /// What is accepted, to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization
+    /// Caching, connection and content.
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
+    /// Content, continued.
     case contentLocation, contentRange, contentSecurityPolicy, contentType
+    /// `Date` to `Host`.
     case date, dav, depth, destination, etag, expect, forwarded, host
+    /// Conditions.
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
+    /// `Keep-Alive` to `Referer`.
     case keepAlive, lastModified, location, lockToken, msAuthorVia, origin, overwrite, prefer, range, referer
+    /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
+    /// `WWW-Authenticate`, and names that begin with X.
     case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedProto
 
     /// The name as davit writes it.

@@ -38,7 +38,9 @@ extension BodyStream {
 
 /// The content of a response.
 public enum HTTPBody {
+    /// No content.
     case empty
+    /// Content in memory.
     case bytes([UInt8])
     /// `length` bytes of stored content from `offset` on.
     case file(any FileContent, offset: Int64, length: Int64)
@@ -47,8 +49,11 @@ public enum HTTPBody {
     /// Content of unknown length.
     case stream(any BodyStream)
 
+    /// A piece of content.
     public enum Segment: Sendable {
+        /// A piece in memory.
         case bytes([UInt8])
+        /// `length` bytes of the file, from `offset` on.
         case file(offset: Int64, length: Int64)
     }
 
@@ -96,6 +101,7 @@ extension RequestBody {
 public final class EmptyRequestBody: RequestBody, Sendable {
     package static let shared = EmptyRequestBody()
 
+    /// All such bodies are alike.
     public init() {}
     public var isPresent: Bool { false }
     public var declaredLength: Int64? { 0 }

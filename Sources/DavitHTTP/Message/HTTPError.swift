@@ -7,6 +7,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     /// The peer is gone or too slow to be answered: nothing is sent, the connection is closed.
     public var isDisconnected: Bool
 
+    /// An error that is answered with `status` and `reason`; the reason must hold nothing of the request.
     public init(_ status: HTTPStatus, _ reason: String) {
         self.status = status
         self.reason = reason

@@ -7,8 +7,10 @@ public struct HTTPFields: Sendable {
     /// One bit per ``FieldName`` that was appended.
     private var present: UInt64 = 0
 
+    /// No fields.
     public init() {}
 
+    /// Whether a field of this name was appended. O(1).
     public func contains(_ name: FieldName) -> Bool { present & (1 << UInt64(name.rawValue)) != 0 }
 
     /// Appends a field. CR, LF and NUL in the value become spaces, so that a value can never end its line.
@@ -18,18 +20,21 @@ public struct HTTPFields: Sendable {
         end()
     }
 
+    /// Appends a field of text, which is sent in UTF-8. CR, LF and NUL become spaces.
     public mutating func append(_ name: FieldName, _ value: String) {
         begin(name)
         appendSafely(value.utf8)
         end()
     }
 
+    /// Appends a field of bytes. CR, LF and NUL become spaces.
     public mutating func append(_ name: FieldName, _ value: some Sequence<UInt8>) {
         begin(name)
         appendSafely(value)
         end()
     }
 
+    /// Appends a number in decimal digits.
     public mutating func append(_ name: FieldName, _ value: Int64) {
         begin(name)
         encoded.appendDecimal(value)

@@ -1,6 +1,8 @@
 /// A request method (RFC 9110 §9, RFC 4918 §9). Methods are case-sensitive.
 public enum HTTPMethod: Hashable, Sendable {
+    /// Methods of RFC 9110, and PATCH (RFC 5789).
     case get, head, options, put, post, delete, patch, trace, connect
+    /// Methods of RFC 4918.
     case mkcol, copy, move, propfind, proppatch, lock, unlock
     /// A method this server has no name for; the token as sent.
     case other(String)

@@ -26,6 +26,7 @@ public final class HTTPRequest: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var knownHost: [UInt8] = []
     @safe @exclusivity(unchecked) private var knownHostKind: HostField.Kind?
 
+    /// An empty GET, for a parser to fill.
     public init() {}
 
     private struct Values {
@@ -47,6 +48,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var keepsAlive = false
     }
 
+    /// As sent; ``HTTPMethod/rawValue`` has its text.
     public package(set) var method: HTTPMethod {
         get { values.method }
         set { values.method = newValue }
@@ -56,12 +58,14 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.minorVersion }
         set { values.minorVersion = newValue }
     }
+    /// What is asked for, below ``mountPath``; split, but not decoded. A copy: ask for it once.
     public var target: RequestTarget { parsedTarget }
     /// The prefix below which the handler is mounted, as sent and without a slash at its end; empty at the top.
     /// The path in `target` is what follows it, and empty where nothing does.
     public var mountPath: [UInt8] { parsedMountPath }
     /// As ``target`` has it, without copying that.
     package var authority: [UInt8]? { parsedTarget.authority }
+    /// The content, to be read once. Middleware may put another in its place.
     public var body: any RequestBody {
         get { values.body }
         set { values.body = newValue }
@@ -205,6 +209,7 @@ extension HTTPRequest {
         return count
     }
 
+    /// Whether a field of this name was sent. O(1).
     public func contains(_ name: FieldName) -> Bool { present & (1 << UInt64(name.rawValue)) != 0 }
 
     /// Hands the bytes of the first field with this name to `body`; nil if there is none. No copy is made.

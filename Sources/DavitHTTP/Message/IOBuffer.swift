@@ -3,6 +3,7 @@
 /// One owner at a time: it may be handed to another thread, which then is the owner until it gives it back.
 /// That hand-over is what makes the unchecked conformance true.
 @safe public final class IOBuffer: @unchecked Sendable {
+    /// Bytes there is memory for.
     public let capacity: Int
     @safe @exclusivity(unchecked) @usableFromInline var filled = 0
     @usableFromInline let storage: UnsafeMutableRawPointer
@@ -13,6 +14,7 @@
         set { filled = newValue }
     }
 
+    /// Allocates `capacity` bytes.
     public init(capacity: Int) {
         self.capacity = capacity
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
@@ -20,6 +22,7 @@
 
     deinit { unsafe storage.deallocate() }
 
+    /// Bytes that can still be appended.
     @inlinable public var freeCount: Int { capacity - count }
 
     /// The valid bytes.
@@ -49,8 +52,10 @@
         return taken
     }
 
+    /// Appends as much of `bytes` as fits, and returns how much that was.
     public func append(_ bytes: [UInt8]) -> Int { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
+    /// Forgets the valid bytes; the memory stays.
     public func removeAll() { count = 0 }
 
     /// Drops bytes at the start; what is behind them moves there.

@@ -2,18 +2,22 @@
 ///
 /// Holds numbers only; text is made when it is asked for.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
+    /// What an address is one of.
     public enum Family: Sendable {
+        /// Of the Internet, in 4 bytes or 16.
         case ipv4, ipv6
         /// A socket in the file system, which has no address and no port.
         case local
     }
 
+    /// What it is one of.
     public let family: Family
     /// The address in the order of the network; an IPv4 address is the last four bytes of `low`.
     package let high: UInt64
     package let low: UInt64
     /// The interface of a link-local IPv6 address, as the system numbers it; else 0.
     public let scope: UInt32
+    /// 0 for what is local.
     public let port: UInt16
 
     package init(family: Family, high: UInt64, low: UInt64, scope: UInt32 = 0, port: UInt16) {
@@ -24,6 +28,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
+    /// `a.b.c.d`, and a port.
     public static func ipv4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8, port: UInt16) -> NetworkAddress {
         let low = UInt64(a) << 24 | UInt64(b) << 16 | UInt64(c) << 8 | UInt64(d)
         return NetworkAddress(family: .ipv4, high: 0, low: low, port: port)
@@ -32,6 +37,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// An end of a socket in the file system.
     public static let local = NetworkAddress(family: .local, high: 0, low: 0, port: 0)
 
+    /// False for IPv4 and for what is local.
     public var isIPv6: Bool { family == .ipv6 }
 
     /// The address of this machine for itself: 127.0.0.0/8 and ::1, and what is local anyway.

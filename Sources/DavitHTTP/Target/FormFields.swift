@@ -1,9 +1,13 @@
 /// Names and values of a query or of a form, decoded once, in the order sent; names can repeat.
 public struct FormFields: Sendable {
+    /// A name with its value.
     public struct Field: Hashable, Sendable {
+        /// Decoded.
         public var name: String
+        /// Decoded; empty where there was no `=`.
         public var value: String
 
+        /// A field of decoded text.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -16,11 +20,13 @@ public struct FormFields: Sendable {
         case brokenEscape(offset: Int)
         /// Bytes that are no text in the charset of the form, in the name or the value that begins there.
         case malformedText(offset: Int)
+        /// More fields than the caller takes.
         case tooManyFields(limit: Int)
     }
 
     private var fields: [Field] = []
 
+    /// These fields, in their order.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
     /// The value of the first field with this name.

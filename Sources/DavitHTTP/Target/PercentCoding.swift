@@ -5,6 +5,7 @@ public enum PercentCoding {
         bytes.withSpan { decode($0) }
     }
 
+    /// The same for bytes that are borrowed.
     public static func decode(_ bytes: borrowing Span<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

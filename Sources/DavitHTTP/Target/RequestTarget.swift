@@ -1,7 +1,12 @@
 /// The request target (RFC 9112 §3.2), split but not decoded.
 public struct RequestTarget: Sendable {
-    public enum Form: Sendable { case origin, absolute, authority, asterisk }
+    /// The four forms of RFC 9112 §3.2.
+    public enum Form: Sendable {
+        /// A path; a URI; `host:port`, for CONNECT only; `*`, for OPTIONS only.
+        case origin, absolute, authority, asterisk
+    }
 
+    /// How it was written.
     public package(set) var form = Form.origin
     /// The path as sent, percent-encoded, with its leading slash; empty for `*`.
     public package(set) var rawPath: [UInt8] = []
@@ -11,5 +16,6 @@ public struct RequestTarget: Sendable {
     /// (RFC 9112 §3.2.2).
     public package(set) var authority: [UInt8]?
 
+    /// An empty one, for a parser to fill.
     public init() {}
 }

@@ -9,6 +9,7 @@ public struct ResourcePath: Hashable, Sendable {
     /// - Parameter bytes: already in the form that ``bytes`` describes.
     package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The share itself.
     public static let root = ResourcePath(unchecked: [])
 
     /// Nil if a segment is empty, `.` or `..`, or if a byte is NUL.
@@ -26,6 +27,7 @@ public struct ResourcePath: Hashable, Sendable {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
+    /// True for the share itself.
     public var isRoot: Bool { bytes.isEmpty }
 
     /// The last segment; empty for the root.
@@ -41,6 +43,7 @@ public struct ResourcePath: Hashable, Sendable {
         return ResourcePath(unchecked: Array(bytes[..<slash]))
     }
 
+    /// From the root down; none for the root.
     public var segments: [ArraySlice<UInt8>] { bytes.split(separator: UInt8(ascii: "/")) }
 
     /// The path of a member; nil if `name` cannot be a segment.

@@ -14,6 +14,7 @@ public struct WireLimits: Sendable {
     /// Longest trailer section; over it 431.
     public var trailerBytes: Int
 
+    /// The default limits, but for those that are given.
     public init(
         requestLineBytes: Int = 8192, headBytes: Int = 32768, fieldCount: Int = 64,
         chunkLineBytes: Int = 512, trailerBytes: Int = 8192

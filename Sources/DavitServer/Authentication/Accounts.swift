@@ -7,6 +7,7 @@ public struct Accounts: Sendable {
     public enum Problem: Error, Hashable, Sendable {
         /// The name is empty or has a colon (RFC 7617 §2).
         case badName
+        /// A password needs a character.
         case emptyPassword
         /// Over ``Accounts/limitBytes`` in UTF-8.
         case tooLong
@@ -42,11 +43,14 @@ public struct Accounts: Sendable {
     /// The digests of RFC 7616 §3.4.4, as digits.
     private var indexByHash: [[UInt8]: Int] = [:]
 
+    /// No account yet; the settings decide what is kept of passwords.
     public init(_ settings: AuthenticationSettings = AuthenticationSettings()) { self.settings = settings }
 
+    /// True before the first account.
     public var isEmpty: Bool { list.isEmpty }
 
     /// Adds an account. Blocks for 50 to 100 ms where no Digest scheme is wanted.
+    /// - Throws: ``Problem``; the list stays as it was.
     public mutating func add(name: String, password: String) throws(Problem) {
         let password = Array(password.utf8)
         try check(name)
@@ -58,6 +62,7 @@ public struct Accounts: Sendable {
 
     /// Adds an account of which only this is known.
     /// - Parameter hash: `$scrypt$…` or `$digest$…`, as `davit password` prints them.
+    /// - Throws: ``Problem``; the list stays as it was.
     public mutating func add(name: String, hash: String) throws(Problem) {
         try check(name)
         try add(name, AccountSecret(parsing: hash, settings: settings))

@@ -22,6 +22,7 @@ public struct AuthenticationSettings: Hashable, Sendable {
     /// has a secret for it: clients that choose it do not come back with Basic.
     public var schemes: [Scheme] = CryptoLibrary.isAvailable ? [.digestSHA256, .digestMD5, .basic] : [.basic]
 
+    /// The realm `davit`, with Digest and Basic; Basic alone in a build without OpenSSL.
     public init() {}
 
     /// In bytes of UTF-8.

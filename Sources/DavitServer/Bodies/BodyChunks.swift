@@ -19,6 +19,7 @@ public struct BodyChunks: AsyncSequence {
 
     public func makeAsyncIterator() -> Iterator { Iterator(body) }
 
+    /// Reads a piece each time it is asked.
     public struct Iterator: AsyncIteratorProtocol {
         private let body: any RequestBody
         private let buffer = IOBuffer(capacity: 64 << 10)

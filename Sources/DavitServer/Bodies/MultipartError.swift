@@ -34,6 +34,7 @@ package enum MultipartError: Error, Hashable, Sendable {
 
 /// How much a form may have; over each of these it is answered 413.
 public struct MultipartLimits: Sendable {
+    /// Most parts of a form, those of nested `multipart/mixed` included; over it 413.
     public var parts = 1000
     /// Bytes of the head of one part.
     public var partHeadBytes = 8 << 10
@@ -46,6 +47,7 @@ public struct MultipartLimits: Sendable {
     /// What may follow the form, in bytes.
     static let trailerBytes = 64 << 10
 
+    /// The default limits.
     public init() {}
 
     /// No form within the limits is longer, delimiters and what may be around the form included.

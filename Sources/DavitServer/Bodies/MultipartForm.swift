@@ -10,6 +10,7 @@ public struct MultipartForm: Sendable {
         public let fileName: String
         /// What the client says it is.
         public let contentType: ContentType?
+        /// The content, in memory or in a file without a name; gone with the last who holds it.
         public let file: TemporaryFile
     }
 

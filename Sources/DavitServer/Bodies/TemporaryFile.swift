@@ -82,6 +82,7 @@ public final class TemporaryFile: Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(file) }
 
+        /// Reads a piece each time it is asked.
         public struct Iterator: AsyncIteratorProtocol {
             private let file: TemporaryFile
             private var offset: Int64 = 0

@@ -5,6 +5,7 @@ public struct TemporaryFiles: Sendable {
     private let storage: (any TemporaryStorage)?
     private let work: any BlockingWork
 
+    /// Files in `storage`, which is asked on the threads of `work`.
     public init(storage: any TemporaryStorage, work: any BlockingWork) {
         self.storage = storage
         self.work = work

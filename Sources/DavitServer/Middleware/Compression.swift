@@ -22,7 +22,7 @@ public struct Compression: Middleware {
 
     /// - Parameters:
     ///   - thresholdBytes: shorter content is sent as it is.
-    ///   - level: 1, the fastest, to 9; see ``DavitZlib/Deflater``. 1 makes XML and HTML some 9 times smaller.
+    ///   - level: 1, the fastest, to 9; 1 makes XML and HTML some 9 times smaller.
     public init(thresholdBytes: Int = defaultThresholdBytes, level: Int = 1) {
         self.thresholdBytes = thresholdBytes
         self.level = level

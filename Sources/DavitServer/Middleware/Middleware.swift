@@ -4,6 +4,7 @@ public import DavitHTTP
 /// see or replace the response.
 public protocol Middleware: Sendable {
     /// - Parameter next: what stands behind; called once or not at all.
+    /// - Throws: what is answered instead, with its status and reason.
     func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse
 
     /// As ``handle(_:next:)``, for requests that can be answered without waiting; asks ``Handler/respondAtOnce(to:)``.

@@ -15,7 +15,9 @@ public struct TrustedProxies: Middleware {
         /// `X-Forwarded-*` if one of them is there, else `Forwarded`: most proxies know the former only, and pass the
         /// latter on as the client sent it.
         case either
+        /// `Forwarded` (RFC 7239) alone.
         case forwarded
+        /// `X-Forwarded-For`, `-Proto` and `-Host` alone.
         case xForwarded = "x-forwarded"
     }
 

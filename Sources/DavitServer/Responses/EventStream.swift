@@ -39,6 +39,7 @@ public struct EventWriter: Sendable {
     }
 
     /// A line that the browser ignores.
+    /// - Throws: `CancellationError` if the client is gone.
     public func comment(_ text: String) async throws {
         var bytes: [UInt8] = []
         Self.appendLines(of: text, name: "", to: &bytes)

@@ -12,6 +12,7 @@ public struct StreamWriter: Sendable {
     public func write(_ bytes: [UInt8]) async throws { try await pipe.write(bytes) }
 
     /// As UTF-8.
+    /// - Throws: `CancellationError` if the client is gone.
     public func write(_ text: String) async throws { try await pipe.write(Array(text.utf8)) }
 }
 

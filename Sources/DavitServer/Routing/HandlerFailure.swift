@@ -5,7 +5,9 @@ public struct HandlerFailure: Sendable {
     /// ``DavitHTTP/HTTPRequest/requestID``; the client gets it in the content and in `X-Request-Id`, and the access
     /// log has it too.
     public let requestID: String
+    /// What the action threw. It can hold what the client has sent.
     public let error: any Error
+    /// The method of the request.
     public let method: HTTPMethod
     /// The path as sent.
     public let rawPath: [UInt8]

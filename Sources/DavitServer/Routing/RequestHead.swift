@@ -6,16 +6,25 @@ public struct RequestHead {
 
     init(_ request: HTTPRequest) { self.request = request }
 
+    /// As ``DavitHTTP/HTTPRequest/method``.
     public var method: HTTPMethod { request.method }
+    /// What is asked for, split but not decoded.
     public var target: RequestTarget { request.target }
+    /// The fields of the query, decoded; none without a query.
     public var query: FormFields { request.query }
+    /// The value of `Content-Type`; nil if there is none, or it is malformed.
     public var contentType: ContentType? { request.contentType }
     /// Content-Length, or nil for chunked content; 0 where there is none.
     public var contentLength: Int64? { request.body.declaredLength }
+    /// Who is asking; nil for a server without accounts.
     public var principal: String? { request.principal }
+    /// Whether the client came over TLS, here or to a trusted proxy.
     public var isSecure: Bool { request.isSecure }
+    /// As ``DavitHTTP/HTTPRequest/peerAddress``.
     public var peerAddress: String { request.peerAddress }
+    /// As ``DavitHTTP/HTTPRequest/localAddress``.
     public var localAddress: NetworkAddress? { request.localAddress }
+    /// As ``DavitHTTP/HTTPRequest/remoteAddress``.
     public var remoteAddress: NetworkAddress? { request.remoteAddress }
 
     /// The path, decoded; bytes that are not UTF-8 are replaced. Nil for a path no resource can have.

@@ -26,10 +26,15 @@ public struct Routes {
 
     // MARK: By method and exact path
 
+    /// A route for GET, and for HEAD unless ``answersHeadWithGet`` is off.
     public mutating func get(_ path: String, _ action: @escaping RouteAction) { on(.get, path, action) }
+    /// A route for POST that reads the content itself, if at all.
     public mutating func post(_ path: String, _ action: @escaping RouteAction) { on(.post, path, action) }
+    /// A route for PUT that reads the content itself, if at all.
     public mutating func put(_ path: String, _ action: @escaping RouteAction) { on(.put, path, action) }
+    /// A route for PATCH that reads the content itself, if at all.
     public mutating func patch(_ path: String, _ action: @escaping RouteAction) { on(.patch, path, action) }
+    /// A route for DELETE.
     public mutating func delete(_ path: String, _ action: @escaping RouteAction) { on(.delete, path, action) }
 
     /// Costs the same among ten routes and among thousands.
@@ -53,6 +58,7 @@ public struct Routes {
         }
     }
 
+    /// A route for POST that gets its content as `body` reads it.
     public mutating func post<Value>(
         _ path: String, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
@@ -60,6 +66,7 @@ public struct Routes {
         on(.post, path, body: body, action)
     }
 
+    /// A route for PUT that gets its content as `body` reads it.
     public mutating func put<Value>(
         _ path: String, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
@@ -87,6 +94,7 @@ public struct Routes {
             })
     }
 
+    /// For paths that match a pattern, with the content as `body` reads it.
     public mutating func on<Output: Sendable, Value>(
         _ method: HTTPMethod, matching pattern: @escaping @Sendable () -> Regex<Output>,
         body: BodyReader<Value>,
@@ -98,6 +106,7 @@ public struct Routes {
             })
     }
 
+    /// For GET, and HEAD, of paths that match a pattern.
     public mutating func get<Output: Sendable>(
         matching pattern: @escaping @Sendable () -> Regex<Output>,
         _ action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
@@ -115,6 +124,7 @@ public struct Routes {
             ConditionRoute(base: base, condition: condition) { request, _ in try await action(request) })
     }
 
+    /// For requests about which `condition` says yes, with the content as `body` reads it.
     public mutating func on<Value>(
         where condition: @escaping @Sendable (RequestHead) -> Bool, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse

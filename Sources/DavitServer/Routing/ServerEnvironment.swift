@@ -4,8 +4,12 @@ internal import Synchronization
 /// What a server lends to the handlers that are mounted in it.
 public struct ServerEnvironment: Sendable {
     /// How much a line of the log matters.
-    public enum Severity: Sendable { case error, warning, info }
+    public enum Severity: Sendable {
+        /// Something failed; something is not as it should be; something happened.
+        case error, warning, info
+    }
 
+    /// Writes a line: how much it matters, a constant text, and values with their names.
     public typealias LogLine =
         @Sendable (Severity, StaticString, KeyValuePairs<StaticString, String>) -> Void
 

@@ -1,0 +1,80 @@
+import Davit
+import Testing
+
+/// Start options of GCDWebServer, against a server on a real socket.
+struct OptionRowTests {
+    @Test("W001 port 0 lets the system choose, and the port can be read afterwards")
+    func w001() throws {
+        let server = try WebServer(configuration: Served.configuration()) { $0.get("/") { _ in .text("x") } }
+        #expect(server.addresses.isEmpty)
+        try Served.run(server) { client throws in
+            #expect(client.address.port != 0)
+            #expect(server.addresses == [client.address])
+            #expect(try client.send("GET /").content == "x")
+        }
+    }
+
+    @Test("W006 without a word about hosts only this machine is served")
+    func w006() throws {
+        let configuration = Served.configuration { $0.hosts = Configuration().hosts }
+        let server = try WebServer(configuration: configuration) { $0.get("/") { _ in .text("x") } }
+        try Served.run(server) { client throws in
+            #expect(server.addresses.allSatisfy { ["127.0.0.1", "::1"].contains($0.host) })
+            #expect(server.url == "http://localhost:\(client.address.port)/")
+        }
+    }
+
+    @Test("W008 the name of the server is its own field")
+    func w008() throws {
+        try Served.run(Served.configuration { $0.serverName = "files/2" }) {
+            $0.get("/") { _ in .text("x") }
+        } asking: { client throws in
+            #expect(try client.send("GET /")["Server"] == "files/2")
+        }
+    }
+
+    @Test("W009, W010 and W011 accounts, their realm and their method")
+    func w009w010w011() throws {
+        let configuration = Served.configuration {
+            $0.accounts = [.init(name: "anna", password: "secret"), .init(name: "bert", password: "other")]
+            $0.authentication.realm = "The office"
+            $0.authentication.schemes = [.basic]
+        }
+        try Served.run(configuration) {
+            $0.get("/") { .text($0.principal ?? "nobody") }
+        } asking: { client throws in
+            let refused = try client.send("GET /")
+            #expect(refused.status == 401)
+            #expect(refused["WWW-Authenticate"]?.hasPrefix(#"Basic realm="The office""#) == true)
+            #expect(try client.send("GET /", ["Authorization: Basic YW5uYTpzZWNyZXQ="]).content == "anna")
+            #expect(try client.send("GET /", ["Authorization: Basic YmVydDpvdGhlcg=="]).content == "bert")
+            #expect(try client.send("GET /", ["Authorization: Basic YW5uYTpvdGhlcg=="]).status == 401)
+        }
+    }
+
+    @Test("W013 HEAD is answered by GET's route, with its fields and without its content")
+    func w013() throws {
+        let routes: (inout Routes) -> Void = { routes in
+            routes.get("/page") { request in
+                var response = HTTPResponse.text("12345")
+                response.fields.append(named: "X-Method", request.method.rawValue)
+                return response
+            }
+        }
+        try Served.run(routes) { client throws in
+            let answer = try client.send("HEAD /page")
+            #expect(answer.status == 200 && answer["Content-Length"] == "5" && answer.content.isEmpty)
+            // A route can tell; nothing is hidden from it.
+            #expect(answer["X-Method"] == "HEAD")
+        }
+        let alone: (inout Routes) -> Void = { table in
+            table.answersHeadWithGet = false
+            routes(&table)
+        }
+        try Served.run(alone) { client throws in #expect(try client.send("HEAD /page").status == 405) }
+    }
+
+    @Test("W018 the port is 8080 unless you say otherwise") func w018() {
+        #expect(Configuration().port == 8080)
+    }
+}

@@ -1,0 +1,45 @@
+import Davit
+import DavitTesting
+import Testing
+
+/// Serves for as long as a closure runs, for the rows of `docs/coming-from-gcdwebserver.md`.
+enum Served {
+    /// Loopback, a port that the system chooses, and nothing in the log but errors.
+    static func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
+        var configuration = Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.port = 0
+        configuration.logLevel = .error
+        configuration.grace = .zero
+        change(&configuration)
+        return configuration
+    }
+
+    static func run(
+        _ configuration: Configuration, _ routes: (inout Routes) -> Void,
+        asking body: (LiveClient) throws -> Void
+    ) throws {
+        try run(try WebServer(configuration: configuration, routes), body)
+    }
+
+    static func run(_ routes: (inout Routes) -> Void, asking body: (LiveClient) throws -> Void) throws {
+        try run(configuration(), routes, asking: body)
+    }
+
+    static func run(_ server: WebServer, _ body: (LiveClient) throws -> Void) throws {
+        let addresses = try server.start()
+        defer {
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+        try body(LiveClient(address: try #require(addresses.first)))
+    }
+
+    /// A share at the root, of a folder that is gone afterwards.
+    static func share(_ body: (LiveClient) throws -> Void) throws {
+        let folder = try TemporaryFolder()
+        let files = try TemporaryFolder()
+        let share = WebDAVShare(files.path, stateFolder: folder.path + "/state")
+        try run(try WebServer(share, configuration: configuration()), body)
+    }
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Every row of docs/coming-from-gcdwebserver.md names a test that exists, or says that there is none to name.
+
+The rows are W001 to W077 and X01 to X18. Rows without a test are those of what davit does not have.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/coming-from-gcdwebserver.md"
+ROWS = [f"W{number:03}" for number in range(1, 78)] + [f"X{number:02}" for number in range(1, 19)]
+# Bonjour and the mapping of ports, priorities, removing handlers, packaging.
+WITHOUT_TEST = {"W002", "W003", "W004", "W005", "W015", "W023", "W026", "W036", "W037", "W077"}
+
+
+def tests():
+    """`Suite.function` of every test; `Suite.*` of every suite that has one."""
+    names = set()
+    for path in (ROOT / "Tests").rglob("*.swift"):
+        suite = None
+        # A test begins with its attribute; what follows may be lines long.
+        pattern = r"^(?:@\w+(?:\([^)]*\))? )*(?:\w+ )*(?:struct|class|actor|enum|extension) (\w+)|@Test\b(?s:.*?)\bfunc (\w+)"
+        for match in re.finditer(pattern, path.read_text(), re.M):
+            if match.group(1):
+                suite = match.group(1)
+            else:
+                names |= {f"{suite}.{match.group(2)}", f"{suite}.*"}
+    return names
+
+
+def main():
+    known = tests()
+    failed = []
+    named = {}
+    for line in PAGE.read_text().splitlines():
+        if match := re.match(r"\| ([WX]\d+) \|.*\| ([^|]*) \|$", line):
+            row, test = match.groups()
+            if row in named:
+                failed.append(f"{row} stands there twice")
+            named[row] = test.strip()
+    failed += [f"{row} is not there" for row in ROWS if row not in named]
+    failed += [f"{row} is no row" for row in named if row not in ROWS]
+    for row, test in named.items():
+        if test == "none":
+            if row not in WITHOUT_TEST:
+                failed.append(f"{row} names no test")
+        elif test not in known:
+            failed.append(f"{row} names {test}, which is no test")
+    for problem in failed:
+        print(f"{PAGE.relative_to(ROOT)}: {problem}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The reference of what `import Davit` brings: checked for gaps, and written as a DocC archive.
+
+    scripts/reference.py check    every public symbol has a description of its own
+    scripts/reference.py build    the same, and .build/docs/Davit.doccarchive, without a warning
+
+It reads the modules of the debug build. What the façade exports from other modules is shown as one module, because
+that is how an application sees it; so is DavitJSON, the one other library product.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXPORTS = ROOT / "Sources/Davit/Exports.swift"
+PAGES = ["embedding", "coming-from-gcdwebserver", "configuration", "websites", "lifecycle", "systemd", "recording"]
+LANDING = ROOT / "docs/Davit.docc"
+
+
+def run(*command):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def tools():
+    """The folder of the compiler, and what it builds for."""
+    info = json.loads(run(os.environ.get("SWIFT", "swift"), "-print-target-info"))
+    return pathlib.Path(info["paths"]["runtimeResourcePath"]).parents[1] / "bin", info["target"]["triple"]
+
+
+def exported():
+    """Modules the façade exports whole (None), and those of which it exports some names."""
+    modules = {"Davit": None, "DavitJSON": None}
+    for line in EXPORTS.read_text().splitlines():
+        if match := re.match(r"@_exported public import (?:\w+ )?(\w+)(?:\.(\w+))?$", line):
+            module, name = match.groups()
+            if name is None:
+                modules[module] = None
+            else:
+                modules.setdefault(module, set()).add(name)
+    return modules
+
+
+def extract(modules, folder):
+    binaries, triple = tools()
+    headers = [flag for path in sorted((ROOT / "Sources").glob("C*/module.modulemap")) for flag in ("-I", str(path.parent))]
+    packages = re.findall(r'pkgConfig: "([^"]+)"', (ROOT / "Package.swift").read_text())
+    found = subprocess.run(["pkg-config", "--cflags-only-I", *packages], capture_output=True, text=True).stdout.split()
+    headers += [flag for path in found for flag in ("-I", path[2:])]
+    for module in modules:
+        run(
+            str(binaries / "swift-symbolgraph-extract"), "-module-name", module, "-I", str(ROOT / ".build/debug/Modules"),
+            *headers, "-target", triple, "-minimum-access-level", "public", "-omit-extension-block-symbols",
+            "-skip-inherited-docs", "-skip-synthesized-members", "-output-dir", folder,
+        )
+
+
+def merge(modules, folder):
+    """One graph of everything that can be named after `import Davit`."""
+    symbols, relationships, head = {}, [], None
+    prefix = re.compile(f"``(?:{'|'.join(modules)})/")
+    for path in sorted(pathlib.Path(folder).glob("*.symbols.json")):
+        module, _, extended = path.name.removesuffix(".symbols.json").partition("@")
+        graph = json.loads(path.read_text())
+        if module == "Davit" and not extended:
+            head = graph
+        for symbol in graph["symbols"]:
+            names = modules[module]
+            if names is None or symbol["pathComponents"][0] in names:
+                # One module: links say no other.
+                for line in symbol.get("docComment", {}).get("lines", []):
+                    line["text"] = prefix.sub("``", line["text"])
+                symbols[symbol["identifier"]["precise"]] = symbol
+        relationships += graph["relationships"]
+    if head is None:
+        sys.exit("the module Davit has no symbols: was it built?")
+    head["symbols"] = list(symbols.values())
+    head["relationships"] = [one for one in relationships if one["source"] in symbols]
+    return head
+
+
+def where(symbol):
+    location = symbol.get("location")
+    if not location:
+        return "?"
+    path = pathlib.Path(location["uri"].removeprefix("file://"))
+    line = location["position"]["line"] + 1
+    return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{line}"
+
+
+def undocumented(graph):
+    """Symbols without a description of their own.
+
+    What the compiler makes has none. What fulfils a requirement is described where that is; Hashable, Collection and the
+    like describe themselves.
+    """
+    implied = {one["source"] for one in graph["relationships"] if "sourceOrigin" in one}
+    for symbol in graph["symbols"]:
+        precise = symbol["identifier"]["precise"]
+        if "::SYNTHESIZED::" in precise or precise in implied or "location" not in symbol:
+            continue
+        lines = symbol.get("docComment", {}).get("lines", [])
+        if not any(line["text"].strip() for line in lines):
+            yield where(symbol), ".".join(symbol["pathComponents"])
+
+
+def check(graph):
+    missing = sorted(undocumented(graph))
+    for place, name in missing:
+        print(f"{place}: {name} has no description", file=sys.stderr)
+    print(f"{len(graph['symbols'])} public symbols, {len(missing)} without a description")
+    return not missing
+
+
+def article(text, headings):
+    """A page of docs/ for DocC: links between pages are its own, those to files of the repository are names."""
+
+    def link(match):
+        label, target = match.groups()
+        page, _, section = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            return match.group(0)
+        name = pathlib.PurePath(page).stem
+        if page in ("", f"{name}.md") and (not name or name in headings):
+            title = headings[name or None].get(section) if section else None
+            return f"[{label}](doc:{name}{'#' + title if title else ''})"
+        return label
+
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    for index in range(0, len(parts), 2):
+        parts[index] = re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, parts[index])
+    return "".join(parts)
+
+
+def sections(text):
+    """The anchors of a page's headings: as GitHub writes them, and as DocC does."""
+    found = {}
+    for heading in re.findall(r"^##+ (.*)$", text, re.M):
+        plain = heading.replace("`", "")
+        github = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        found[github] = re.sub(r"[^\w\-]+", "-", plain.replace("'", "").replace("’", "")).strip("-")
+    return found
+
+
+def build(graph):
+    binaries, _ = tools()
+    output = ROOT / ".build/docs"
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(prefix="davit-docs.") as folder:
+        catalogue = pathlib.Path(folder) / "Davit.docc"
+        shutil.copytree(LANDING, catalogue)
+        pages = {name: (ROOT / f"docs/{name}.md").read_text() for name in PAGES}
+        headings = {name: sections(text) for name, text in pages.items()}
+        for name, text in pages.items():
+            (catalogue / f"{name}.md").write_text(article(text, headings | {None: headings[name]}))
+        (catalogue / "Davit.symbols.json").write_text(json.dumps(graph))
+        run(
+            str(binaries / "docc"), "convert", str(catalogue), "--output-path", str(output / "Davit.doccarchive"),
+            "--fallback-display-name", "Davit", "--fallback-bundle-identifier", "davit",
+            "--fallback-default-module-kind", "Library", "--warnings-as-errors",
+        )
+    print(f"the reference is in {(output / 'Davit.doccarchive').relative_to(ROOT)}")
+
+
+def main():
+    if sys.argv[1:] not in (["check"], ["build"]):
+        sys.exit(__doc__)
+    modules = exported()
+    with tempfile.TemporaryDirectory(prefix="davit-symbols.") as folder:
+        extract(modules, folder)
+        graph = merge(modules, folder)
+    good = check(graph)
+    if sys.argv[1] == "build":
+        build(graph)
+    return 0 if good else 1
+
+
+sys.exit(main())
