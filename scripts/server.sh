@@ -1,6 +1,6 @@
 # Starts and stops davit for tests. Sourced by bash scripts; the binary is $DAVIT.
 #
-# Where server_program is set, that is started instead, with ROOT and STATE as its arguments.
+# Where server_program is set, that is started instead, with the same arguments.
 #
 # After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or `https://…` with TLS, or
 # what else the program says.
@@ -12,8 +12,7 @@ server_program=
 
 # start_server ROOT STATE [ARG...]: returns when the server has printed its ready line.
 start_server() {
-    local root=$1 state=$2 line="" waited=0 ready
-    shift 2
+    local line="" waited=0 ready
     ready=$(mktemp -u "${TMPDIR:-/tmp}/davit-ready.XXXXXX")
     mkfifo "$ready"
     # Opened here, for reading and writing: neither side waits for the other, nobody gets SIGPIPE, and the
@@ -22,9 +21,9 @@ start_server() {
     rm -f "$ready"
     if [ -n "$server_program" ]; then
         # Its line is to come when it is written, and not when a buffer is full.
-        stdbuf -oL "$server_program" "$root" "$state" >&"$server_ready" 2>>"${server_log:-/dev/null}" &
+        stdbuf -oL "$server_program" "$@" >&"$server_ready" 2>>"${server_log:-/dev/null}" &
     else
-        "${DAVIT:?}" serve "$root" --host 127.0.0.1 --port 0 --state-dir "$state" "$@" \
+        "${DAVIT:?}" serve "$1" --host 127.0.0.1 --port 0 --state-dir "$2" "${@:3}" \
             >&"$server_ready" 2>>"${server_log:-/dev/null}" &
     fi
     server_pid=$!
