@@ -58,7 +58,7 @@ examples: packages-clients debug ## the programs of Examples, asked with curl
 recordings: packages-clients build ## sessions of many clients, played, recorded and played again
 	@scripts/test.sh recordings
 
-clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, clients with passwords, and with HTTPS
+clients: packages-clients build debug ## cadaver, rclone and davfs2 on a real tree; curl, wget, Python and Chromium; passwords, HTTPS
 	@scripts/test.sh clients
 
 deployment: packages-deployment build ## behind nginx, on sockets of others, with its logs

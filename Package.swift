@@ -105,6 +105,11 @@ let package = Package(
         example("MountedShare"),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 
+        // What the tests with clients ask; in no product.
+        .executableTarget(
+            name: "ClientServer", dependencies: ["Davit"], path: "Tests/Clients/Server", swiftSettings: strict
+        ),
+
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",
