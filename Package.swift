@@ -116,6 +116,11 @@ let package = Package(
             dependencies: ["DavitEngine", "DavitWebDAV", "DavitServer", "DavitHTTP", "DavitSystem"],
             swiftSettings: strict),
 
+        // A program that gets real signals from a test.
+        .executableTarget(
+            name: "TwoServers", dependencies: ["Davit", "DavitSystem"], path: "Tests/Fixtures/TwoServers",
+            swiftSettings: strict),
+
         // What tests share.
         library("DavitTesting", ["DavitServer", "DavitCrypto", "DavitZlib", "DavitHTTP", openSSL]),
 
@@ -158,9 +163,8 @@ let package = Package(
         tests(
             of: "Davit",
             [
-                "DavitRecording", "DavitTesting", "DavitCrypto", "DavitFileStore", "DavitServer",
-                "DavitSystem",
-                "DavitHTTP",
+                "DavitRecording", "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore",
+                "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -18,7 +18,8 @@ extension Configuration {
         do throws(Recorder.Failure) {
             let recorder = try Recorder(folder: recordingFolder, log: log)
             environment.keep(RunningRecorder(recorder))
-            transport.tap = { recorder.tap(for: $0) }
+            let tap = transport.tap
+            transport.tap = { TapPair.joining(recorder.tap(for: $0.remote.host), tap?($0)) }
         } catch {
             switch error {
             case .notEmpty: throw .recordingFolderNotEmpty(path: recordingFolder)

@@ -27,6 +27,9 @@ extension Configuration {
         transport.maxConnectionsPerAddress = maxConnectionsPerAddress
         transport.limits = limits
         transport.deadlines = deadlines
+        transport.acceptsConnection = connections.accepts
+        transport.connectionClosed = connections.closed
+        if let tap = connections.tap { transport.tap = { tap($0).map(ApplicationTap.init) } }
         transport.accessLog = accessReport(log, file)
         addSockets(to: &transport)
         return transport

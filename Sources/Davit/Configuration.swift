@@ -66,6 +66,10 @@ public struct Configuration: Sendable {
     public var accessLog: AccessLog?
     /// How long requests in flight may go on after a request to stop.
     public var grace: Duration = .seconds(30)
+    /// What the application sees of connections.
+    public var connections = ConnectionHooks()
+    /// How the server lives in an application.
+    public var lifecycle = LifecycleOptions()
     /// A new or empty folder, outside the share, that gets a recording of every connection: requests and answers with all
     /// content but credentials, each file readable for its owner alone. Nil records nothing and costs nothing. See
     /// `docs/recording.md`.

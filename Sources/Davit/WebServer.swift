@@ -1,7 +1,6 @@
 public import DavitServer
 internal import DavitSystem
 public import DavitTransport
-internal import Synchronization
 
 /// An HTTP server with routes, WebDAV shares, or both: one port, one authentication, one set of middleware.
 ///
@@ -12,24 +11,22 @@ internal import Synchronization
 /// }
 /// try await server.run()
 /// ```
-/// A process can have several. What a server serves is fixed when it is made.
+/// A process can have several. What a server serves is fixed when it is made. It can be started again when it has
+/// stopped; see ``events`` and ``suspend()`` for its life in an application.
 public final class WebServer: Sendable {
     let configuration: Configuration
+    let life: ServerLife
     let http: HTTPServer
     #if TLS
     /// Nil without TLS.
     let certificates: ServerCertificates?
     #endif
     let reloads = ReloadActions()
-    private let pool: BlockingPool
     /// Nil without accounts.
     let authentication: Authentication?
-    private let environment: ServerEnvironment
     /// Nil without an access log of its own.
     private let accessLog: LogFile?
-    private let bound = Mutex<[BoundAddress]>([])
-    private let isEnding = Atomic<Bool>(false)
-    private let ended = Latch(count: 1)
+    private let residents: Residents
 
     /// Serves one thing at the root, a ``WebDAVShare`` or any handler. Opens what it needs; listens to nothing yet.
     public init(
@@ -42,8 +39,10 @@ public final class WebServer: Sendable {
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
+        let accessLog = try configuration.openAccessLog(reportingTo: log)
+        let residents = Residents(environment, pool, accessLog)
+        let life = ServerLife(configuration.lifecycle)
         do throws(ServerError) {
-            accessLog = try configuration.openAccessLog(reportingTo: log)
             let application = try Self.application(root, in: environment)
             authentication = try configuration.makeAuthentication(
                 announcing: root.announcedFields, pool, log)
@@ -51,6 +50,9 @@ public final class WebServer: Sendable {
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
             transport.upkeep = { environment.upkeep() }
+            transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
+            transport.onStop = { residents.end() }
+            transport.didStop = { [weak life] in life?.didStop() ?? {} }
             try configuration.startRecording(of: &transport, in: environment, log: log)
             if configuration.reloadsOnHangUp { transport.onHangUp = configuration.reload(reloads) }
             #if TLS
@@ -62,12 +64,14 @@ public final class WebServer: Sendable {
             if configuration.tls != nil { throw .noTLS }
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
+            life.attach(http)
         } catch {
-            environment.end(pool)
+            residents.end()
             throw error
         }
-        self.pool = pool
-        self.environment = environment
+        self.life = life
+        self.residents = residents
+        self.accessLog = accessLog
         reloads.add { [weak self] in
             guard let self else { return }
             reopenLogs()
@@ -103,36 +107,37 @@ public final class WebServer: Sendable {
     }
 
     /// Listens. Requests are answered from now on.
+    ///
+    /// Where the configuration leaves the port open, later starts of the same object have the port of the first one,
+    /// unless another program has it by then.
     /// - Returns: as ``addresses``.
+    /// - Throws: ``ServerError/cannotListen(_:)``, with the reason `alreadyStarted` while it runs.
     @discardableResult
     public func start() throws(ServerError) -> [BoundAddress] {
         let addresses: [BoundAddress]
-        do throws(TransportError) { addresses = try http.start() } catch { throw .cannotListen(error) }
-        bound.withLock { $0 = addresses }
-        environment.forEachResident { $0.serverStarted() }
+        do throws(TransportError) {
+            addresses = try life.start { residents.prepare() }
+        } catch {
+            throw .cannotListen(error)
+        }
+        residents.start()
         return addresses
     }
 
-    /// Where the server listens, with the port that was chosen where the configuration left it open; empty before the
-    /// start.
-    public var addresses: [BoundAddress] { bound.withLock { $0 } }
+    /// Where the server listens, or will again when it is resumed, with the port that was chosen where the configuration
+    /// left it open; empty while it does not run.
+    public var addresses: [BoundAddress] { life.addresses }
 
     /// Closes the access log and opens its name again, for programs that have renamed it. Returns at once; what was
     /// answered before is in the old file.
     public func reopenLogs() { accessLog?.reopen() }
 
     /// Stops accepting; requests in flight end, or are cut after the grace time. Returns at once.
-    public func shutdown() { http.shutdown() }
+    public func shutdown() { life.stop() }
 
     /// Blocks the calling thread until the server has stopped. The state of shares then is in their databases alone, and
-    /// nothing of this process writes there any more.
-    public func waitUntilStopped() {
-        http.waitUntilStopped()
-        if isEnding.exchange(true, ordering: .relaxed) { return ended.wait() }
-        environment.end(pool)
-        accessLog?.finish()
-        ended.countDown()
-    }
+    /// nothing of this process writes there any more, until it is started again.
+    public func waitUntilStopped() { life.waitUntilStopped() }
 
     /// Returns when the server has stopped, as the one that blocks; holds a thread meanwhile.
     public func waitUntilStopped() async {
@@ -154,13 +159,4 @@ public final class WebServer: Sendable {
         await waitUntilStopped()
     }
 
-}
-
-extension ServerEnvironment {
-    /// Ends what is behind the handlers, and then the pool. Blocks.
-    fileprivate func end(_ pool: BlockingPool) {
-        forEachResident { $0.serverEnds() }
-        pool.shutdown()
-        forEachResident { $0.serverEnded() }
-    }
 }

@@ -126,6 +126,9 @@ public final class SQLiteStateStore: StateStore {
         }
     }
 
+    /// Allows ``integrityCheck()`` again after ``endChecks()``. For a server that starts once more.
+    public func allowChecks() { checks.withLock { $0.areOver = false } }
+
     /// Ends ``integrityCheck()`` on all threads, for good; nothing else. For the end of a server.
     public func endChecks() {
         checks.withLock { checks in

@@ -64,6 +64,9 @@ public final class BlockingPool: Sendable {
         monitor.wait { $0.threadCount == 0 ? () : nil }
     }
 
+    /// Takes jobs again after ``shutdown()`` has returned.
+    public func reopen() { monitor.withLock { $0.isShutDown = false } }
+
     /// False when the job was refused.
     private func submit(_ job: PoolJob) -> Bool {
         let admission = monitor.withLock { state -> Admission in

@@ -17,6 +17,12 @@ package protocol EventQueue: AnyObject, Sendable {
     /// Reports these signals as ``EventToken/signal``, whichever thread they reach.
     func watchSignals(_ signals: [Int32]) throws(SystemError)
 
+    /// What has come, to be asked after such an event; empty if another queue has taken it.
+    func takeSignals() -> [Int32]
+
+    /// True if every queue that watches a signal gets it, false if only one of them does.
+    static var signalsReachEveryQueue: Bool { get }
+
     /// Reports SIGHUP as ``EventToken/hangUp``, once for each, as ``watchSignals(_:)`` does.
     func watchHangUp() throws(SystemError)
 

@@ -80,6 +80,12 @@ public final class LogFile: Sendable {
         if mustStart { startWriting() }
     }
 
+    /// Takes lines again after ``finish()``.
+    public func takeLines() {
+        writer.reopen()
+        state.withLock { $0.isEnded = false }
+    }
+
     /// Takes no more lines, and returns when those that wait are written. Blocks.
     public func finish() {
         state.withLock { $0.isEnded = true }

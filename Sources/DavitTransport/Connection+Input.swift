@@ -63,7 +63,8 @@ extension Connection {
     /// - Returns: false at the end.
     private func note(_ input: Channel.Input) -> Bool {
         switch input.outcome {
-        case .bytes:
+        case .bytes(let count):
+            bytesReceived += Int64(count)
             // The end, once announced, is not announced again.
             if input.isDrained && !hasEnded { isReadable = false }
             return true

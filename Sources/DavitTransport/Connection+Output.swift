@@ -123,7 +123,7 @@ extension Connection {
         unsentStart = 0
         guard channel.hasOutput, !isBroken else { return }
         switch channel.flush() {
-        case .bytes(let count): sending.didMove(count)
+        case .bytes(let count): sending.didReachPeer(count)
         case .wouldBlock: break
         case .ended, .failed: _ = broken()
         }

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitSystem
 
 /// One connection of a peer.
@@ -19,9 +20,7 @@ internal import DavitSystem
 
     let loop: EventLoop
     @safe @exclusivity(unchecked) private(set) var server: ServerContext
-    /// Numeric address without port.
-    let peer: String
-    private let address: SocketAddress
+    let ends: ConnectionEnds
     let tap: (any ConnectionTap)?
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private(set) var phase: Phase
@@ -43,6 +42,11 @@ internal import DavitSystem
     /// Nothing can be sent any longer.
     @safe @exclusivity(unchecked) private(set) var isBroken = false
     private(set) var isClosed = false
+    /// The connection ends when what is in flight has been answered.
+    private var isLeaving = false
+    /// On the clock of the loop.
+    private var birth: Int64 = 0
+    @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
 
     /// What the socket had no room for, from `unsentStart` on.
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
@@ -54,15 +58,13 @@ internal import DavitSystem
     private var outstanding = 0
 
     init(
-        _ socket: consuming FileDescriptor, from address: SocketAddress, loop: EventLoop,
-        server: ServerContext
+        _ socket: consuming FileDescriptor, ends: ConnectionEnds, loop: EventLoop, server: ServerContext
     ) {
         self.loop = loop
         self.server = server
-        self.address = address
-        peer = address.text
+        self.ends = ends
         channel = Channel(socket)
-        tap = server.tap?(peer)
+        tap = server.tap?(ends)
         phase = server.tls == nil ? .open : .greeting
         sending = server.deadlines.progressGuard
         super.init()
@@ -79,6 +81,7 @@ internal import DavitSystem
     /// A new connection is like a parked one: its first bytes start a task.
     private func begin() {
         loop.add(self)
+        birth = loop.now
         do {
             try loop.queue.watch(channel.descriptor, token: token)
         } catch {
@@ -110,7 +113,7 @@ internal import DavitSystem
             close()
         } else if outcome == .done && !isReadable && (!hasUnsent || canRestWithOutput) {
             exchange.giveBack()
-            if loop.isDraining { close() } else { scheduleEnd() }
+            if isEnding { close() } else { scheduleEnd() }
         } else {
             handedOver = exchange
             task = Task(executorPreference: loop) { await self.serve() }
@@ -139,15 +142,26 @@ internal import DavitSystem
         isClosed = true
         loop.output.discard(of: self)
         if !isBroken { channel.sayEnd() }
+        let isSecure = channel.tls != nil
         isBroken = true
         channel = .closed()
         tap?.closed()
         loop.remove(self)
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
-        server.connectionClosed(from: address, on: loop)
+        server.connectionClosed(self, isSecure: isSecure)
+    }
+
+    /// What is left to say when it is closed.
+    func record(isSecure: Bool) -> ConnectionRecord {
+        ConnectionRecord(
+            ends: ends, isSecure: isSecure, bytesReceived: bytesReceived, bytesSent: sending.total,
+            duration: .nanoseconds(loop.now - birth))
     }
 
     func markBroken() { isBroken = true }
+
+    /// No further request is waited for.
+    var isEnding: Bool { isLeaving || loop.isDraining }
 
     // MARK: TLS
 
@@ -160,7 +174,7 @@ internal import DavitSystem
     /// Requests may come, and one may have come with the end of the handshake.
     func endHandshake() {
         phase = .open
-        if loop.isDraining { return close() }
+        if isEnding { return close() }
         if channel.tls?.hasInput == true { isReadable = true }
         if isReadable { return serveAtOnce() }
         sendUnsent()
@@ -229,12 +243,15 @@ internal import DavitSystem
     /// Closes an idle connection, but for one whose next request has arrived: to close that would reset it, and leave
     /// its peer in doubt about what has been done.
     override func drain() {
+        isLeaving = true
         guard task == nil || waiting == .request else { return }
         guard phase == .open else { return close() }
         // Nothing may have said so yet: the look tells.
         isReadable = true
         if task == nil { serveAtOnce() } else { resume(.ready) }
     }
+
+    override func dismiss() { drain() }
 
     override func abort() {
         task?.cancel()
@@ -271,7 +288,7 @@ internal import DavitSystem
     /// Waits for a request that may never come.
     nonisolated(nonsending) func waitForRequest() async -> Wake {
         if isReadable { return .ready }
-        if loop.isDraining { return .closing }
+        if isEnding { return .closing }
         idleEnd = loop.now + server.deadlines.keepAlive
         if loop.waitingCount >= server.maxWaitingPerLoop { return .park }
         loop.waitingCount += 1
@@ -320,7 +337,7 @@ internal import DavitSystem
     private func extendOrGiveUp() {
         let left = channel.outstandingBytes
         sending.endWait(now: loop.now)
-        sending.didMove(max(0, outstanding - left))
+        sending.didReachPeer(max(0, outstanding - left))
         outstanding = left
         let deadline = sending.beginWait(now: loop.now)
         if deadline > loop.now { loop.schedule(self, at: deadline) } else { resume(.timeout) }

@@ -1,5 +1,4 @@
 package import DavitHTTP
-package import DavitSystem
 internal import Synchronization
 
 /// How many connections are open, and how many of each peer.
@@ -13,10 +12,10 @@ package final class ConnectionCensus: Sendable {
 
     /// An IPv4 address, or the first 64 bits of an IPv6 address: so much is one customer's.
     private struct Network: Hashable {
-        let family: SocketAddress.Family
+        let family: NetworkAddress.Family
         let bits: UInt64
 
-        init(_ address: SocketAddress) {
+        init(_ address: NetworkAddress) {
             family = address.family
             bits = address.family == .ipv4 ? address.low : address.high
         }
@@ -24,11 +23,18 @@ package final class ConnectionCensus: Sendable {
 
     private let limit: Int
     private let limitPerAddress: Int
+    private let onOccupancy: (@Sendable (Bool) -> Void)?
     /// Proxies: their connections are those of many clients.
     private let unlimited: [IPNetwork]
     private let state = Mutex(State())
 
-    package init(limit: Int, limitPerAddress: Int, unlimited: [IPNetwork] = []) {
+    /// - Parameter onOccupancy: called with true when the first connection is open, and with false when the last
+    ///   one is closed. Under the lock, so that the calls come in order: it must not block, nor ask this object.
+    package init(
+        limit: Int, limitPerAddress: Int, unlimited: [IPNetwork] = [],
+        onOccupancy: (@Sendable (Bool) -> Void)? = nil
+    ) {
+        self.onOccupancy = onOccupancy
         self.limit = max(1, limit)
         self.unlimited = unlimited
         self.limitPerAddress = max(1, limitPerAddress)
@@ -36,18 +42,19 @@ package final class ConnectionCensus: Sendable {
 
     /// False if the peer has too many connections already. Local sockets and proxies have no limit but that of
     /// all: theirs are the connections of many clients.
-    package func enter(_ address: SocketAddress) -> Bool {
+    package func enter(_ address: NetworkAddress) -> Bool {
         state.withLock { state in
             let network = Network(address)
             let count = state.perNetwork[network, default: 0]
             guard count < limitPerAddress || isUnlimited(address) else { return false }
             state.perNetwork[network] = count + 1
             state.count += 1
+            if state.count == 1 { onOccupancy?(true) }
             return true
         }
     }
 
-    private func isUnlimited(_ address: SocketAddress) -> Bool {
+    private func isUnlimited(_ address: NetworkAddress) -> Bool {
         let known: IPAddress
         switch address.family {
         case .local: return true
@@ -57,12 +64,13 @@ package final class ConnectionCensus: Sendable {
         return unlimited.contains { $0.contains(known) }
     }
 
-    package func leave(_ address: SocketAddress) {
+    package func leave(_ address: NetworkAddress) {
         let onRoom = state.withLock { state -> (@Sendable () -> Void)? in
             let network = Network(address)
             let count = state.perNetwork[network, default: 1] - 1
             state.perNetwork[network] = count == 0 ? nil : count
             state.count -= 1
+            if state.count == 0 { onOccupancy?(false) }
             guard state.count < limit else { return nil }
             defer { state.onRoom = nil }
             return state.onRoom

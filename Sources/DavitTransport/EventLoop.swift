@@ -14,8 +14,8 @@ internal import Synchronization
     let queue: SystemEventQueue
     /// Connections that were given to this loop and are open, or will be.
     let load = Atomic<Int>(0)
-    /// Called on the thread of the loop for a signal.
-    var onSignal: (() -> Void)?
+    /// Called on the thread of the loop for each signal that its queue has taken.
+    var onSignal: ((Int32) -> Void)?
     /// The same for SIGHUP.
     var onHangUp: (() -> Void)?
 
@@ -94,6 +94,11 @@ internal import Synchronization
         queue.wake()
     }
 
+    /// Ends connections as ``requestDrain()`` does; the loop goes on, and new ones may come.
+    func dismissMembers() {
+        for member in members.all { member.dismiss() }
+    }
+
     /// Cuts all connections and cancels their tasks.
     func abortMembers() {
         for member in members.all { member.abort() }
@@ -121,6 +126,8 @@ internal import Synchronization
         thread.store(0, ordering: .relaxed)
         onSignal = nil
         onHangUp = nil
+        // Their deadlines pass no more, and what they hold may be wanted elsewhere.
+        wheel = TimerWheel(now: now)
     }
 
     private func waitMilliseconds() -> Int32 {
@@ -132,7 +139,8 @@ internal import Synchronization
     private func handle(_ event: Event) {
         switch event.token {
         case EventToken.wake: takeInbox()
-        case EventToken.signal: onSignal?()
+        case EventToken.signal:
+            for number in queue.takeSignals() { onSignal?(number) }
         case EventToken.hangUp: onHangUp?()
         default: members.member(event.token)?.eventArrived(event)
         }

@@ -120,7 +120,7 @@ extension Exchange {
     /// Whether the connection lives on after a response, as far as the request and its content decide.
     private func outlook(_ response: HTTPResponse) -> (HeadEncoder.Exchange, UnreadContent) {
         var exchange = HeadEncoder.Exchange(request)
-        if loop.isDraining || response.closesConnection { exchange.keepsAlive = false }
+        if connection.isEnding || response.closesConnection { exchange.keepsAlive = false }
         let unread = content?.plan(keepsAlive: exchange.keepsAlive) ?? .none
         if unread == .close { exchange.keepsAlive = false }
         return (exchange, unread)

@@ -218,7 +218,7 @@ final class Exchange {
     }
 
     private func beginAnswer() {
-        request.peerAddress = connection.peer
+        request.ends = connection.ends
         request.isSecure = connection.channel.tls != nil
         request.clientCertificate = connection.channel.tls?.clientCertificate
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
@@ -280,7 +280,7 @@ final class Exchange {
             log(
                 progress.record(
                     of: request, status: progress.status, received: content?.receivedBytes ?? 0,
-                    peer: connection.peer, isComplete: isComplete))
+                    peer: connection.ends.remote.host, isComplete: isComplete))
         }
         return .close
     }
@@ -298,7 +298,8 @@ final class Exchange {
         if let log = server.accessLog {
             log(
                 progress.record(
-                    of: nil, status: error.status, received: 0, peer: connection.peer, isComplete: true))
+                    of: nil, status: error.status, received: 0, peer: connection.ends.remote.host,
+                    isComplete: true))
         }
         return .linger
     }

@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
@@ -14,6 +15,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let loops: [EventLoop]
     private let server: ServerContext
     private let accept: Accept
+    private let address: SocketAddress
     private var socket: FileDescriptor?
     private let file: LocalSocketFile?
     /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
@@ -24,10 +26,11 @@ final class Listener: LoopMember, @unchecked Sendable {
     ///   - file: the name of a local socket, which goes when the socket does.
     ///   - loops: the first one is the listener's own.
     init(
-        _ socket: consuming FileDescriptor, file: LocalSocketFile? = nil, loops: [EventLoop],
-        server: ServerContext, accept: @escaping Accept
+        _ socket: consuming FileDescriptor, at address: SocketAddress, file: LocalSocketFile?,
+        loops: [EventLoop], server: ServerContext, accept: @escaping Accept
     ) {
         self.socket = consume socket
+        self.address = address
         self.file = file
         self.loops = loops
         self.server = server
@@ -37,8 +40,21 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     func start() {
+        if loop.isDraining { return abandon() }
         loop.add(self)
         watch()
+    }
+
+    /// Takes the connections that wait already, and listens no longer; the loop goes on.
+    func retire() {
+        eventArrived(Event(token: token))
+        drain()
+    }
+
+    /// As ``drain()`` when the loop has ended.
+    func abandon() {
+        file?.remove()
+        socket = nil
     }
 
     override func eventArrived(_ event: Event) {
@@ -64,8 +80,12 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
-        guard server.census.enter(address) else {
-            server.log.verbose("too many connections of one peer", ["peer": address.text])
+        // Fails only for a connection that is gone already.
+        guard let local = try? localAddress(of: connection.rawValue) else { return }
+        let ends = ConnectionEnds(local: NetworkAddress(local), remote: NetworkAddress(address))
+        if let accepts = server.accepts, !accepts(ends) { return server.observe(.connectionRefused) }
+        guard server.census.enter(ends.remote) else {
+            server.log.verbose("too many connections of one peer", ["peer": ends.remote.host])
             return
         }
         var chosen = loop
@@ -78,12 +98,17 @@ final class Listener: LoopMember, @unchecked Sendable {
             }
         }
         chosen.load.add(1, ordering: .relaxed)
-        Connection(connection, from: address, loop: chosen, server: server).start()
+        Connection(connection, ends: ends, loop: chosen, server: server).start()
+    }
+
+    /// The system is asked only where the peer could choose the address.
+    private func localAddress(of connection: Int32) throws(SystemError) -> SocketAddress {
+        address.family != .local && address.isUnspecified ? try Socket.localAddress(of: connection) : address
     }
 
     private func hasRoom() -> Bool {
-        let hasRoom = server.census.hasRoom { [loop] in
-            Task(executorPreference: loop) { self.watch() }
+        let hasRoom = server.census.hasRoom { [loop, weak self] in
+            Task(executorPreference: loop) { self?.watch() }
         }
         if !hasRoom {
             unwatch()

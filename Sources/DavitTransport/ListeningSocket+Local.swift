@@ -24,7 +24,8 @@ extension ListeningSocket {
                 return ListeningSocket(socket, at: BoundAddress(path: path))
             }
             let address = try Socket.localAddress(of: number)
-            return ListeningSocket(socket, at: BoundAddress(host: address.text, port: address.port))
+            return ListeningSocket(
+                socket, at: BoundAddress(host: address.text, port: address.port), address: address)
         } catch {
             throw TransportError(.notListening, host: "\(number)")
         }

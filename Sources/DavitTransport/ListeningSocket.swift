@@ -3,14 +3,32 @@ internal import DavitSystem
 /// A socket that listens, and where.
 final class ListeningSocket {
     let boundAddress: BoundAddress
+    /// Where it was bound for an endpoint, so that it can be bound there again; nil for others.
+    let endpoint: SocketAddress?
+    /// The local end of its connections, or that of all addresses.
+    let address: SocketAddress
     /// The name of a local socket that is to be removed when nothing listens there any more.
     let file: LocalSocketFile?
     private var socket: FileDescriptor?
 
-    init(_ socket: consuming FileDescriptor, at address: BoundAddress, file: LocalSocketFile? = nil) {
+    /// A socket that was not bound for an endpoint.
+    init(
+        _ socket: consuming FileDescriptor, at place: BoundAddress, address: SocketAddress = .local,
+        file: LocalSocketFile? = nil
+    ) {
         self.socket = consume socket
         self.file = file
-        boundAddress = address
+        self.address = address
+        endpoint = nil
+        boundAddress = place
+    }
+
+    private init(_ socket: consuming FileDescriptor, endpoint: SocketAddress) {
+        self.socket = consume socket
+        file = nil
+        address = endpoint
+        self.endpoint = endpoint
+        boundAddress = BoundAddress(host: endpoint.text, port: endpoint.port)
     }
 
     /// Gives the socket away; nil the second time.
@@ -23,15 +41,35 @@ extension ListeningSocket {
 
     /// Opens everything that a server listens on: endpoints, local sockets, and what was handed over.
     static func open(_ configuration: TransportConfiguration) throws(TransportError) -> [ListeningSocket] {
+        try open(configuration) { () throws(TransportError) in
+            let hasOthers = !configuration.inheritedSockets.isEmpty || !configuration.localSockets.isEmpty
+            if configuration.endpoints.isEmpty && hasOthers { return [] }
+            return try bind(configuration.endpoints, backlog: configuration.backlog)
+        }
+    }
+
+    /// As ``open(_:)``, after a pause.
+    /// - Parameter endpoints: where the sockets for endpoints were.
+    static func reopen(
+        _ configuration: TransportConfiguration, endpoints: [SocketAddress]
+    ) throws(TransportError) -> [ListeningSocket] {
+        try open(configuration) { () throws(TransportError) in
+            try bind(endpoints, backlog: configuration.backlog)
+        }
+    }
+
+    private static func open(
+        _ configuration: TransportConfiguration,
+        bindEndpoints: () throws(TransportError) -> [ListeningSocket]
+    ) throws(TransportError) -> [ListeningSocket] {
         var sockets = try configuration.inheritedSockets.map { (number) throws(TransportError) in
             try inherited(number)
         }
-        let others = configuration.localSockets
-        if !configuration.endpoints.isEmpty || sockets.isEmpty && others.isEmpty {
-            sockets += try bind(configuration.endpoints, backlog: configuration.backlog)
-        }
+        sockets += try bindEndpoints()
         do throws(TransportError) {
-            for socket in others { sockets.append(try local(socket, backlog: configuration.backlog)) }
+            for socket in configuration.localSockets {
+                sockets.append(try local(socket, backlog: configuration.backlog))
+            }
         } catch {
             for socket in sockets { socket.file?.remove() }
             throw error
@@ -95,12 +133,27 @@ extension ListeningSocket {
         return sockets
     }
 
+    /// Binds exactly these, as they were bound before.
+    static func bind(
+        _ addresses: [SocketAddress], backlog: Int
+    ) throws(TransportError) -> [ListeningSocket] {
+        var sockets: [ListeningSocket] = []
+        for address in addresses {
+            do throws(SystemError) {
+                sockets.append(try bind(address, backlog: Int32(clamping: backlog)))
+            } catch {
+                throw TransportError(.init(error), host: address.text, port: address.port)
+            }
+        }
+        return sockets
+    }
+
     private static func bind(
         _ address: SocketAddress, backlog: Int32
     ) throws(SystemError) -> ListeningSocket {
         let socket = try Socket.listen(on: address, backlog: backlog)
         let actual = try Socket.localAddress(of: socket.rawValue)
-        return ListeningSocket(socket, at: BoundAddress(host: actual.text, port: actual.port))
+        return ListeningSocket(socket, endpoint: actual)
     }
 
     private static func addresses(

@@ -1,24 +1,44 @@
+internal import DavitCrypto
 internal import DavitSystem
+internal import Synchronization
 
 /// The loops of a server and their threads.
 final class LoopGroup: Sendable {
     private let loops: [EventLoop]
-    private let running: Latch
+    private let ends: ThreadEnds
+    private let ended = Latch(count: 1)
     private let context: ServerContext
+    private let addresses: [SocketAddress]
+    private let configuration: TransportConfiguration
     private let grace: Int64
     private let stopsOnSignals: Bool
     private let onHangUp: (@Sendable () -> Void)?
     private let accept: Listener.Accept
+    private let listening = Mutex(Listening())
     private let willStop: (@Sendable () -> Void)?
     private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
-    init(_ configuration: TransportConfiguration, context: ServerContext) throws(SystemError) {
+    private struct Listening {
+        /// What listens, or is told to end that; touched on the first loop, or after its end.
+        var listeners: [Listener] = []
+        /// Nothing listens any more, for good.
+        var isOver = false
+        /// For ``DavitSystem/Signals/stopListening(_:)``.
+        var signalListener: Int?
+    }
+
+    /// - Parameter addresses: where to listen again after a pause.
+    init(
+        _ configuration: TransportConfiguration, context: ServerContext, addresses: [SocketAddress]
+    ) throws(SystemError) {
         let count = configuration.loops > 0 ? configuration.loops : Thread.coreCount
         var loops: [EventLoop] = []
         for _ in 0..<count { loops.append(try EventLoop()) }
         self.loops = loops
         self.context = context
-        running = Latch(count: count)
+        self.addresses = addresses
+        self.configuration = configuration
+        ends = ThreadEnds(count: count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
         onHangUp = configuration.onHangUp
@@ -28,10 +48,15 @@ final class LoopGroup: Sendable {
     }
 
     /// Starts the threads. The first loop accepts.
-    func start(_ sockets: [ListeningSocket]) throws(SystemError) {
+    /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block. What it returns is called when
+    ///   no thread holds anything of the server any more.
+    func start(
+        _ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> ThreadEnds.Announcement
+    ) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
         // The others are told when nothing is accepted any longer, so that none ends and then gets a connection.
-        loops[0].onDrain = { [loops, grace, willStop] in
+        loops[0].onDrain = { [self] in
+            listening.withLock { $0.isOver = true }
             willStop?()
             GraceTimer(loops[0]).start(grace)
             for loop in loops.dropFirst() { loop.requestDrain() }
@@ -39,33 +64,161 @@ final class LoopGroup: Sendable {
         if let heartbeat { HeartbeatTimer(loops[0], heartbeat.interval, heartbeat.beat).start() }
         if stopsOnSignals {
             try loops[0].queue.watchSignals(Signals.stopping)
-            loops[0].onSignal = { [self] in requestDrain() }
+            let take: @Sendable (Int32) -> Void = { [weak self] number in
+                if Signals.stopping.contains(number) { self?.requestDrain() }
+            }
+            if SystemEventQueue.signalsReachEveryQueue {
+                loops[0].onSignal = take
+            } else {
+                let id = Signals.listen(take)
+                listening.withLock { $0.signalListener = id }
+                loops[0].onSignal = { Signals.tell($0) }
+            }
         }
         if let onHangUp {
             try loops[0].queue.watchHangUp()
             loops[0].onHangUp = { [context] in context.pool.start(onHangUp) }
         }
-        for socket in sockets {
-            guard let descriptor = socket.take() else { continue }
-            Listener(descriptor, file: socket.file, loops: loops, server: context, accept: accept).start()
-        }
+        let listeners = listeners(on: sockets)
+        listening.withLock { $0.listeners = listeners }
+        for listener in listeners { listener.start() }
+        ends.setLast { [self] in finish(onEnd) }
+        try startThreads()
+    }
+
+    private func startThreads() throws(SystemError) {
+        var started = 0
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
-                try Thread.start(named: "davit-loop-\(index)") { [running] in
-                    loop.run()
-                    running.countDown()
+                let held = HeldLoop(loop)
+                try Thread.start(named: "davit-loop-\(index)") { [ends] in
+                    held.run()
+                    ends.threadEnded()
                 }
+                started += 1
             }
         } catch {
             requestDrain()
+            // Without the first loop nothing listens, and nobody is told to end.
+            if ends.remove(loops.count - started) {
+                loops[0].onDrain = nil
+                _ = finish { {} }
+            }
             throw error
+        }
+    }
+
+    private func listeners(on sockets: [ListeningSocket]) -> [Listener] {
+        var listeners: [Listener] = []
+        for socket in sockets {
+            guard let descriptor = socket.take() else { continue }
+            listeners.append(
+                Listener(
+                    descriptor, at: socket.address, file: socket.file, loops: loops, server: context,
+                    accept: accept))
+        }
+        return listeners
+    }
+
+    /// The last thread ends.
+    private func finish(_ onEnd: () -> ThreadEnds.Announcement) -> ThreadEnds.Announcement {
+        let (left, signalListener) = listening.withLock { state in
+            state.isOver = true
+            defer { state.listeners = [] }
+            return (state.listeners, state.signalListener)
+        }
+        if let signalListener { Signals.stopListening(signalListener) }
+        // Those that were to begin on a loop that had ended.
+        for listener in left { listener.abandon() }
+        let announce = onEnd()
+        return { [ended] in
+            ended.countDown()
+            announce()
         }
     }
 
     func requestDrain() { loops[0].requestDrain() }
 
     /// Blocks until all loops have ended.
-    func wait() { running.wait() }
+    func wait() { ended.wait() }
+
+    // MARK: While it runs
+
+    func pauseListening(then completion: @escaping @Sendable () -> Void) {
+        // Not held by the task: it stays where it is if the loop ends before it.
+        Task(executorPreference: loops[0]) { [weak self] in
+            self?.retireListeners()
+            completion()
+        }
+    }
+
+    private func retireListeners() {
+        let retired = listening.withLock { state in
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in retired { listener.retire() }
+    }
+
+    /// Binds on the calling thread, and listens from then on.
+    func resumeListening() throws(TransportError) {
+        try checkPaused()
+        let listeners = listeners(on: try ListeningSocket.reopen(configuration, endpoints: addresses))
+        let isAdmitted = listening.withLock { state in
+            guard !state.isOver, state.listeners.isEmpty else { return false }
+            state.listeners = listeners
+            return true
+        }
+        guard isAdmitted else {
+            for listener in listeners { listener.abandon() }
+            throw TransportError(.notRunning)
+        }
+        Task(executorPreference: loops[0]) { [weak self] in self?.startListeners() }
+    }
+
+    /// Those of the last resumption, unless a pause was faster.
+    private func startListeners() {
+        for listener in listening.withLock({ $0.listeners }) { listener.start() }
+    }
+
+    private func checkPaused() throws(TransportError) {
+        let refusal = listening.withLock { state -> TransportError.Reason? in
+            if state.isOver { return .notRunning }
+            return state.listeners.isEmpty ? nil : .alreadyStarted
+        }
+        if let refusal { throw TransportError(refusal) }
+    }
+
+    #if TLS
+    func replaceTLS(_ tls: TLSContext) { context.tls?.replace(tls) }
+    #endif
+
+    func dismissConnections() {
+        for loop in loops { Task(executorPreference: loop) { loop.dismissMembers() } }
+    }
+
+    func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {
+        let loop = loops[0]
+        Task(executorPreference: loop) { loop.schedule(ActionTimer(action), after: nanoseconds) }
+    }
+}
+
+/// A loop until it has ended; then whoever started it may be gone.
+private final class HeldLoop: Sendable {
+    private let loop: Mutex<EventLoop?>
+
+    init(_ loop: EventLoop) { self.loop = Mutex(loop) }
+
+    func run() { loop.withLock { $0.take() }?.run() }
+}
+
+/// Calls a closure once.
+private final class ActionTimer: TimerEntry {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    override func deadlinePassed() { action() }
 }
 
 /// Ends what has not ended by itself when a loop drains.

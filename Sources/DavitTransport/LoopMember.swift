@@ -10,6 +10,9 @@ class LoopMember: TimerEntry {
     /// The server shuts down: end now, or as soon as what is in flight has ended.
     func drain() {}
 
+    /// A connection ends now, or as soon as what is in flight has ended; what listens goes on.
+    func dismiss() {}
+
     /// The time for that is over.
     func abort() {}
 }

@@ -8,6 +8,8 @@ package struct ProgressGuard: Sendable {
     private var waited: Int64 = 0
     private var moved = 0
     private var waitStart: Int64 = 0
+    /// All bytes that were moved, whether or not they have reached the peer.
+    package private(set) var total: Int64 = 0
 
     /// - Parameter window: nanoseconds.
     package init(window: Int64, bytesPerSecond: Int) {
@@ -15,7 +17,13 @@ package struct ProgressGuard: Sendable {
         bytesPerWindow = Int(clamping: window / 1_000_000 * Int64(bytesPerSecond) / 1000)
     }
 
-    package mutating func didMove(_ count: Int) { moved += count }
+    package mutating func didMove(_ count: Int) {
+        moved += count
+        total += Int64(count)
+    }
+
+    /// Bytes that were moved earlier have come closer to the peer.
+    package mutating func didReachPeer(_ count: Int) { moved += count }
 
     /// A wait begins.
     /// - Returns: when it has lasted too long, unless something moves.

@@ -15,16 +15,18 @@ final class ServerContext: Sendable {
     /// The value of `Server`.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
+    let accepts: (@Sendable (ConnectionEnds) -> Bool)?
+    private let onClose: (@Sendable (ConnectionRecord) -> Void)?
     let census: ConnectionCensus
     let upkeep: Upkeep?
-    let tap: (@Sendable (_ peer: String) -> (any ConnectionTap)?)?
+    let tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
     /// Nil for a server without TLS.
     let tls: TLSPort?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
     /// - Parameter census: of the server whose connections this one serves under other rules; nil for one of its own.
     init(
-        _ configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool, log: Log,
+        _ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log,
         census: ConnectionCensus? = nil
     ) {
         self.handler = handler
@@ -35,6 +37,8 @@ final class ServerContext: Sendable {
         maxWaitingPerLoop = configuration.maxWaitingPerLoop
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
+        accepts = configuration.acceptsConnection
+        onClose = configuration.connectionClosed
         observer = configuration.observer
         tap = configuration.tap
         upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
@@ -42,7 +46,7 @@ final class ServerContext: Sendable {
             census
             ?? ConnectionCensus(
                 limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
-                unlimited: configuration.proxies)
+                unlimited: configuration.proxies, onOccupancy: configuration.occupancy)
         self.census = census
         #if TLS
         if let context = configuration.tls {
@@ -62,9 +66,10 @@ final class ServerContext: Sendable {
 
     func observe(_ event: TransportEvent) { observer?(event) }
 
-    func connectionClosed(from address: SocketAddress, on loop: EventLoop) {
-        loop.load.subtract(1, ordering: .releasing)
-        census.leave(address)
+    func connectionClosed(_ connection: Connection, isSecure: Bool) {
+        if let onClose { onClose(connection.record(isSecure: isSecure)) }
+        connection.loop.load.subtract(1, ordering: .releasing)
+        census.leave(connection.ends.remote)
         observe(.connectionClosed)
     }
 }
@@ -91,7 +96,7 @@ struct DeadlineNanoseconds: Sendable {
 
 extension Duration {
     /// At most about 146 years, so that sums do not overflow.
-    var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 2_000_000_000
         return max(-limit, min(limit, seconds)) * 1_000_000_000 + attoseconds / 1_000_000_000

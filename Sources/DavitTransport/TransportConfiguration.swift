@@ -79,6 +79,20 @@ public struct TransportConfiguration: Sendable {
     public var grace: Duration = .seconds(30)
     /// SIGTERM and SIGINT shut the server down. What the process did with them before is replaced.
     public var stopsOnSignals = false
+    /// Asked on the loop that accepts, before anything of a connection is read; after false it is closed without
+    /// an answer. Must not block.
+    public var acceptsConnection: (@Sendable (ConnectionEnds) -> Bool)?
+    /// Called on a loop when a connection was closed; must not block. Not for connections that were not accepted.
+    public var connectionClosed: (@Sendable (ConnectionRecord) -> Void)?
+    /// Called with true when the first connection is open and with false when the last one is closed, in this
+    /// order; must not block.
+    package var occupancy: (@Sendable (Bool) -> Void)?
+    /// Called on the last thread of the server when all the others have ended; may block. What is to end with the
+    /// server ends here.
+    package var onStop: (@Sendable () -> Void)?
+    /// Called behind `onStop`; the server can be started again. What it returns is called when no thread of the server
+    /// holds anything any more.
+    package var didStop: (@Sendable () -> @Sendable () -> Void)?
     /// Called on a loop when a response ended; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
     /// Called once, on a loop, when the server begins to stop; must not block.
@@ -101,8 +115,8 @@ public struct TransportConfiguration: Sendable {
     public var onHangUp: (@Sendable () -> Void)?
     /// Called on a loop when something happened that no peer can see.
     package var observer: (@Sendable (TransportEvent) -> Void)?
-    /// Called on a loop for a new connection of that peer; what it makes sees the bytes of the connection.
-    package var tap: (@Sendable (_ peer: String) -> (any ConnectionTap)?)?
+    /// Called on a loop for a new connection; what it makes sees the bytes of the connection.
+    package var tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
     /// Takes a connection that waits; replaced where a test wants descriptors to run out.
     package var accept: @Sendable (Int32) -> Socket.AcceptOutcome = { Socket.accept(from: $0) }
 
@@ -118,4 +132,6 @@ package enum TransportEvent: Hashable, Sendable {
     /// So many connections are open that no more are accepted.
     case acceptPaused
     case connectionClosed
+    /// ``TransportConfiguration/acceptsConnection`` said no.
+    case connectionRefused
 }

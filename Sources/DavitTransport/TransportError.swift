@@ -15,8 +15,10 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case lookUpFailed
         /// There is no endpoint to listen on.
         case noEndpoint
-        /// The server was started before.
+        /// The server runs already.
         case alreadyStarted
+        /// The server does not run, or is about to stop.
+        case notRunning
         /// A descriptor that was handed over is no stream socket that listens; `host` is its number.
         case notListening
         case system(SystemError)
@@ -42,7 +44,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case .unknownHost: "\(host) is not a known host"
         case .lookUpFailed: "the address of \(host) could not be looked up"
         case .noEndpoint: "no endpoint to listen on"
-        case .alreadyStarted: "the server was started before"
+        case .alreadyStarted: "the server runs already"
+        case .notRunning: "the server does not run"
         case .notListening: "descriptor \(host) is no stream socket that listens"
         case .system(let error): host.isEmpty ? "\(error)" : "\(place): \(error)"
         }

@@ -26,9 +26,16 @@ final class Upkeep: Sendable {
     fileprivate func run(on loop: EventLoop) {
         // Before the work: a request that comes while it runs makes it due again.
         isDue.store(false, ordering: .relaxed)
-        Task(executorPreference: loop) { [self] in
-            let hasMore = await pool.run { self.work() } ?? true
-            if hasMore && !loop.isDraining { note(on: loop) }
+        // Not a task that waits for the work: one that waits when the loop ends would hold it for ever.
+        let isAccepted = pool.start { [self] in
+            if work() { noteAgain(on: loop) }
+        }
+        if !isAccepted { note(on: loop) }
+    }
+
+    private func noteAgain(on loop: EventLoop) {
+        Task(executorPreference: loop) { [weak self] in
+            if !loop.isDraining { self?.note(on: loop) }
         }
     }
 }

@@ -35,7 +35,7 @@ struct LocalSocketFileTests {
             Issue.record("nobody there")
             return
         }
-        #expect(peer == .local && peer.text == "unix:" && peer.isLoopback)
+        #expect(peer == .local && peer.isLoopback)
         file?.remove()
         #expect(self.mode() == nil)
         // A second time, when somebody else may have the name.
@@ -127,7 +127,7 @@ struct LocalSocketFileTests {
             Issue.record("nobody there")
             return
         }
-        #expect(peer.text == "127.0.0.1" && peer.isLoopback && client.rawValue >= 0)
+        #expect(peer == .ipv4Loopback(port: peer.port) && client.rawValue >= 0)
         #expect(try !Socket.localAddress(of: number).isLoopback)
     }
 }

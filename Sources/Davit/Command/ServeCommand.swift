@@ -167,7 +167,8 @@ extension Failure {
         case .notPermitted: self = .portNeedsPrivileges(port: error.port)
         case .notAvailable: self = .addressNotAvailable(host: error.host)
         case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
-        case .noEndpoint, .alreadyStarted, .notListening, .system: self = .other(error.description)
+        case .noEndpoint, .alreadyStarted, .notRunning, .notListening, .system:
+            self = .other(error.description)
         }
     }
 }

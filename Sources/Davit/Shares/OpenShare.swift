@@ -16,8 +16,8 @@ final class OpenShare: Resident {
     let folder: OwnedFolder
     private let state: SQLiteStateStore
     private let environment: Lent
-    /// Absent before the start, and where the folder cannot have a socket.
-    private let control = AtomicLazyReference<ControlServer>()
+    /// Absent while the server does not run, and where the folder cannot have a socket.
+    private let control = Mutex<ControlServer?>(nil)
     private let isEnding = Atomic<Bool>(false)
 
     /// Of the environment only what does not hold this object.
@@ -82,6 +82,8 @@ final class OpenShare: Resident {
     // MARK: The life of the server
 
     func serverStarted() {
+        isEnding.store(false, ordering: .relaxed)
+        state.allowChecks()
         startControl()
         sweepLeftovers()
     }
@@ -91,7 +93,7 @@ final class OpenShare: Resident {
     private func startControl() {
         do throws(SystemError) {
             let server = try ControlServer(folder: folder.path) { [state] in Self.answer($0, about: state) }
-            _ = control.storeIfNil(server)
+            control.withLock { $0 = server }
         } catch {
             environment.log(
                 .warning, "other commands cannot ask this server", ["reason": error.description])
@@ -123,7 +125,7 @@ final class OpenShare: Resident {
     func serverEnds() {
         isEnding.store(true, ordering: .relaxed)
         state.endChecks()
-        control.load()?.stop()
+        control.withLock { $0.take() }?.stop()
     }
 
     /// The state then is in its database alone.

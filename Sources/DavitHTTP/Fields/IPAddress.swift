@@ -68,22 +68,6 @@ public struct IPAddress: Hashable, Sendable {
 
     /// As RFC 5952 has it: in lower case, the longest run of zero groups as `::`, without brackets.
     public var text: String {
-        if isIPv4 { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
-        let groups = [high, low].flatMap { half in [48, 32, 16, 0].map { shift in half >> shift & 0xFFFF } }
-        let gap = Self.longestRunOfZeros(in: groups)
-        let front = groups[..<gap.lowerBound].map { String($0, radix: 16) }.joined(separator: ":")
-        if gap.isEmpty { return front }
-        return front + "::" + groups[gap.upperBound...].map { String($0, radix: 16) }.joined(separator: ":")
-    }
-
-    /// The first of the longest ones with at least two groups; else empty, at the end.
-    private static func longestRunOfZeros(in groups: [UInt64]) -> Range<Int> {
-        var longest = groups.count..<groups.count
-        var start = 0
-        for index in 0...groups.count where index == groups.count || groups[index] != 0 {
-            if index - start > max(1, longest.count) { longest = start..<index }
-            start = index + 1
-        }
-        return longest
+        NetworkAddress(family: isIPv4 ? .ipv4 : .ipv6, high: high, low: low, port: 0).host
     }
 }

@@ -36,7 +36,9 @@ public final class HTTPRequest: @unchecked Sendable {
         var admittedBy: ObjectIdentifier?
         var isSecure = false
         var clientCertificate: ClientCertificate?
-        var peerAddress = ""
+        var ends: ConnectionEnds?
+        /// Nil where it is the one of `ends`.
+        var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0
         var hostKind: HostField.Kind?
@@ -85,14 +87,27 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.clientCertificate }
         set { values.clientCertificate = newValue }
     }
+    /// The ends of the connection; nil in tests without a socket.
+    package var ends: ConnectionEnds? {
+        get { values.ends }
+        set {
+            values.ends = newValue
+            values.peerAddress = nil
+        }
+    }
+    /// This server's end of the connection; nil in tests without a socket.
+    public var localAddress: NetworkAddress? { values.ends?.local }
+    /// The other end of the connection, which is a proxy's where there is one; nil in tests without a socket.
+    public var remoteAddress: NetworkAddress? { values.ends?.remote }
     /// Numeric address of the client, without port: of the peer, or, if that is a trusted proxy, what the proxy says.
-    /// `unix:` for a local socket; "" in tests without a socket.
+    /// `unix:` for a local socket; "" in tests without a socket. Made when it is
+    /// asked for.
     public package(set) var peerAddress: String {
-        get { values.forwardedOrigin?.peerAddress ?? values.peerAddress }
+        get { values.forwardedOrigin?.peerAddress ?? connectionPeerAddress }
         set { values.peerAddress = newValue }
     }
     /// As ``peerAddress``, whatever a proxy says.
-    package var connectionPeerAddress: String { values.peerAddress }
+    package var connectionPeerAddress: String { values.peerAddress ?? values.ends?.remote.host ?? "" }
     /// What a trusted proxy says; nil without one.
     package var forwardedOrigin: ForwardedOrigin? {
         get { values.forwardedOrigin }

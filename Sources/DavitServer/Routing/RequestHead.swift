@@ -15,6 +15,8 @@ public struct RequestHead {
     public var principal: String? { request.principal }
     public var isSecure: Bool { request.isSecure }
     public var peerAddress: String { request.peerAddress }
+    public var localAddress: NetworkAddress? { request.localAddress }
+    public var remoteAddress: NetworkAddress? { request.remoteAddress }
 
     /// The path, decoded; bytes that are not UTF-8 are replaced. Nil for a path no resource can have.
     public var path: String? {

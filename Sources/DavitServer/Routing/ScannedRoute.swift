@@ -10,7 +10,8 @@ struct RouteAnswer {
     let isMounted: Bool
 
     init(
-        isMounted: Bool = false, _ respond: @escaping (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
+        isMounted: Bool = false,
+        _ respond: @escaping (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
     ) {
         self.respond = respond
         self.isMounted = isMounted

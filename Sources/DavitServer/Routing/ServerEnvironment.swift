@@ -63,14 +63,14 @@ public struct ServerEnvironment: Sendable {
 /// What lives behind a handler as long as its server: open files, a database. Every call comes from a thread that may
 /// be blocked, one call at a time, and does nothing unless implemented.
 public protocol Resident: AnyObject, Sendable {
-    /// The server listens.
+    /// The server listens; again, where it had been stopped.
     func serverStarted()
     /// Called every five seconds while requests come, and afterwards until it returns false: for what should not stay
     /// open unused.
     func upkeep() -> Bool
     /// The last request has been answered. Work in the background is waited for after this.
     func serverEnds()
-    /// Nothing of the server runs any more.
+    /// Nothing of the server runs any more, until it is started again.
     func serverEnded()
 }
 

@@ -3,13 +3,14 @@ internal import Darwin
 
 /// Readiness through kqueue(2), with `EV_CLEAR`.
 ///
-/// The event memory belongs to the thread that waits; the descriptor never changes. That makes the unchecked
+/// The event memory and `signals` belong to the thread that waits; the descriptor never changes. That makes the unchecked
 /// conformance true.
 @safe package final class Kqueue: EventQueue, @unchecked Sendable {
     private static let batch = 256
 
     private let queue: FileDescriptor
     private let events: UnsafeMutablePointer<kevent>
+    private var signals: [Int32] = []
 
     package init() throws(SystemError) {
         queue = FileDescriptor(owning: try checked("kqueue") { kqueue() })
@@ -49,6 +50,13 @@ internal import Darwin
         }
     }
 
+    package static let signalsReachEveryQueue = true
+
+    package func takeSignals() -> [Int32] {
+        defer { signals = [] }
+        return signals
+    }
+
     package func wait(milliseconds: Int32) -> Int {
         var limit = timespec(
             tv_sec: Int(milliseconds) / 1000, tv_nsec: Int(milliseconds) % 1000 * 1_000_000)
@@ -72,6 +80,7 @@ internal import Darwin
             // For the writing side the end of the stream means that the peer takes nothing any longer.
             event.hasEnded = isAtEnd
             event.isBroken = isAtEnd
+        case EVFILT_SIGNAL: signals.append(Int32(truncatingIfNeeded: unsafe raw.ident))
         default: break
         }
         return event

@@ -50,6 +50,19 @@ internal import Musl
         signals = consume descriptor
     }
 
+    package static let signalsReachEveryQueue = false
+
+    package func takeSignals() -> [Int32] {
+        var numbers: [Int32] = []
+        guard let descriptor = signals?.rawValue else { return numbers }
+        var info = signalfd_siginfo()
+        // What is not read would be the first thing that the next queue hears.
+        while unsafe read(descriptor, &info, MemoryLayout.size(ofValue: info)) > 0 {
+            numbers.append(Int32(info.ssi_signo))
+        }
+        return numbers
+    }
+
     package func watchHangUp() throws(SystemError) {
         let descriptor = try HangUpCounter.watch()
         // Edge-triggered: each signal is a new event for every queue, so that the counter need not be read.

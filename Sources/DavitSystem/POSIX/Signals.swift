@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -16,20 +18,32 @@ package enum Signals {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Keeps all signals from the calling thread: one that was started before ``block(_:)`` would be ended by them, and
-    /// the process with it.
+    private static let listeners = Mutex<[(id: Int, tell: @Sendable (Int32) -> Void)]>([])
+
+    /// Has `tell` called, on any thread, for each signal that any queue of the process takes; a signal is for all who
+    /// wait for it. Not where each queue gets signals of its own.
+    /// - Returns: for ``stopListening(_:)``.
+    package static func listen(_ tell: @escaping @Sendable (Int32) -> Void) -> Int {
+        listeners.withLock { listeners in
+            let id = (listeners.last?.id ?? 0) + 1
+            listeners.append((id, tell))
+            return id
+        }
+    }
+
+    package static func stopListening(_ id: Int) {
+        listeners.withLock { $0.removeAll { $0.id == id } }
+    }
+
+    /// Passes on what a queue has taken.
+    package static func tell(_ number: Int32) {
+        for listener in listeners.withLock({ $0 }) { listener.tell(number) }
+    }
+
+    /// Keeps all signals from the calling thread.
     package static func blockAll() {
         var set = sigset_t()
         unsafe sigfillset(&set)
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    }
-
-    /// Keeps signals from the calling thread and those it starts, so that a descriptor can report them.
-    static func block(_ numbers: [Int32]) -> sigset_t {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for number in numbers { unsafe sigaddset(&set, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-        return set
     }
 }

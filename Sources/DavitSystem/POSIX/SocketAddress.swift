@@ -20,32 +20,6 @@ package struct SocketAddress: Hashable, Sendable {
     /// The interface of a link-local IPv6 address, else 0.
     package let scope: UInt32
     package var port: UInt16
-
-    /// Numeric, without port and brackets.
-    package var text: String {
-        switch family {
-        case .ipv4:
-            return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
-        case .ipv6:
-            let zone = scope == 0 ? "" : "%\(scope)"
-            return ipv6Text + zone
-        case .local:
-            return "unix:"
-        }
-    }
-
-    private var ipv6Text: String {
-        var address = in6_addr()
-        unsafe withUnsafeMutableBytes(of: &address) { bytes in
-            unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
-            unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-        }
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
-            guard let start = text.baseAddress else { return "" }
-            let written = unsafe inet_ntop(AF_INET6, &address, start, socklen_t(text.count))
-            return unsafe written == nil ? "" : String(cString: start)
-        }
-    }
 }
 
 extension SocketAddress {

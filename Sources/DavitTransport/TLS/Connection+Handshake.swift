@@ -1,4 +1,5 @@
 internal import DavitCrypto
+internal import DavitHTTP
 internal import DavitSystem
 
 #if TLS
@@ -72,7 +73,7 @@ extension Connection {
         case .failed(let failure):
             // With the alert that says why.
             sendUnsent()
-            server.log.debug("a TLS handshake failed", ["peer": peer, "reason": failure.text])
+            server.log.debug("a TLS handshake failed", ["peer": ends.remote.host, "reason": failure.text])
             close()
             return false
         }

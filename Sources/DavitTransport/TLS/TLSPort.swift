@@ -29,6 +29,8 @@ final class TLSPort: Sendable {
         self.insecure = insecure
     }
 
+    var current: TLSContext { context.withLock { $0 } }
+
     func replace(_ next: TLSContext) { context.withLock { $0 = next } }
 
     /// The beginning of a connection, with the certificates of this moment.

@@ -1,4 +1,5 @@
 import DavitSystem
+import DavitTransport
 import Testing
 
 struct SocketAddressTests {

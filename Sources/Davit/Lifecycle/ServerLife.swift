@@ -1,0 +1,244 @@
+internal import DavitSystem
+package import DavitTransport
+internal import Synchronization
+
+/// Carries out what ``Lifecycle`` and ``ConnectedState`` decide, and tells observers.
+///
+/// Events are told under the lock, so that all observers get them in one order. Actions are carried out after it,
+/// on the thread on which the reason for them came in.
+package final class ServerLife: Sendable {
+    private struct State {
+        var lifecycle: Lifecycle
+        var clients: ConnectedState
+        /// Told once the start has been.
+        var heldBack: [ServerEvent] = []
+        var addresses: [BoundAddress] = []
+        var failure: TransportError?
+        var isOccupied = false
+        /// Somebody wants to know about clients; before that no timer is started for them.
+        var isObserved = false
+        var ended: Latch?
+        /// They wait for the end of what is under way.
+        var waiting: [AsyncStream<Never>.Continuation] = []
+        var onBackgroundTime: (@Sendable () -> Void)?
+        var holdsBackgroundTime = false
+
+        mutating func beginObserving() {
+            guard !isObserved else { return }
+            isObserved = true
+            // Whoever is connected already was so before anybody asked.
+            guard isOccupied else { return }
+            _ = clients.becameOccupied()
+            _ = lifecycle.handle(.connected)
+        }
+    }
+
+    private let http = AtomicLazyReference<HTTPServer>()
+    private let hub = EventHub()
+    private let now: @Sendable () -> Int64
+    private let state: Mutex<State>
+
+    /// - Parameter now: nanoseconds.
+    package init(
+        _ options: Configuration.LifecycleOptions,
+        now: @escaping @Sendable () -> Int64 = { Clock.coarseNow() }
+    ) {
+        self.now = now
+        state = Mutex(
+            State(
+                lifecycle: Lifecycle(suspendsInBackground: options.suspendsInBackground),
+                clients: ConnectedState(interval: options.disconnectDelay.nanoseconds)))
+    }
+
+    /// To be called once, before ``start()``.
+    package func attach(_ server: HTTPServer) { _ = http.storeIfNil(server) }
+
+    // MARK: What others ask
+
+    package var isRunning: Bool { state.withLock { $0.lifecycle.isRunning } }
+    package var isListening: Bool { state.withLock { $0.lifecycle.phase == .listening } }
+    package var addresses: [BoundAddress] { state.withLock { $0.lifecycle.isRunning ? $0.addresses : [] } }
+    package var needsBackgroundTime: Bool { state.withLock { $0.holdsBackgroundTime } }
+
+    package func observe() -> ServerEvents {
+        state.withLock { state in
+            state.beginObserving()
+            return hub.observe()
+        }
+    }
+
+    /// - Parameter hook: called when ``needsBackgroundTime`` has changed, on any thread; must not block.
+    package func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onBackgroundTime = hook }
+    }
+
+    // MARK: What others want
+
+    /// - Parameter prepare: called before anything listens; not where the server runs already.
+    package func start(prepare: () -> Void) throws(TransportError) -> [BoundAddress] {
+        guard let http = http.load(), state.withLock({ handle(.start, &$0) }).contains(.start) else {
+            throw TransportError(.alreadyStarted)
+        }
+        prepare()
+        let addresses: [BoundAddress]
+        state.withLock { $0.ended = Latch(count: 1) }
+        do throws(TransportError) { addresses = try http.start() } catch {
+            let ended = state.withLock { $0.ended }
+            send(.startFailed)
+            ended?.countDown()
+            throw error
+        }
+        state.withLock { $0.addresses = addresses }
+        send(.started)
+        return addresses
+    }
+
+    package func stop() { send(.stop) }
+
+    /// Blocks until the server has stopped; returns at once if it was never started.
+    package func waitUntilStopped() { state.withLock { $0.ended }?.wait() }
+
+    /// Returns when nothing listens any longer, or the application has changed its mind.
+    package func suspend() async {
+        send(.suspend)
+        await settle()
+    }
+
+    /// Returns when the server listens, or need not yet: it may be in the background.
+    package func resume() async throws(TransportError) -> [BoundAddress] {
+        guard isRunning else { throw TransportError(.notRunning) }
+        state.withLock { $0.failure = nil }
+        send(.resume)
+        await settle()
+        let (failure, addresses) = state.withLock { ($0.failure, $0.addresses) }
+        if let failure { throw failure }
+        return addresses
+    }
+
+    private func settle() async {
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        let isSettled = state.withLock { state in
+            if !state.lifecycle.isSettled { state.waiting.append(continuation) }
+            return state.lifecycle.isSettled
+        }
+        if isSettled { return }
+        for await _ in stream {}
+    }
+
+    package func send(_ input: Lifecycle.Input) {
+        perform(
+            state.withLock { state in
+                if input == .enteredBackground { state.beginObserving() }
+                return handle(input, &state)
+            })
+    }
+
+    // MARK: What the transport says
+
+    /// The first connection is open, or the last one is closed. Calls come one after the other.
+    package func occupancyChanged(_ isOccupied: Bool) {
+        take { state in
+            state.isOccupied = isOccupied
+            guard state.isObserved else { return nil }
+            return isOccupied ? state.clients.becameOccupied() : state.clients.becameVacant(now: now())
+        }
+    }
+
+    /// All threads of the server have ended.
+    /// - Returns: to be called when none of them holds anything of the server any more: ``waitUntilStopped()`` then
+    ///   returns.
+    package func didStop() -> @Sendable () -> Void {
+        take { state in
+            state.isOccupied = false
+            return state.clients.serverStopped()
+        }
+        let ended = state.withLock { $0.ended }
+        send(.stopped)
+        return { ended?.countDown() }
+    }
+
+    private func take(_ decide: (inout State) -> ConnectedState.Action?) {
+        var timer: Int64?
+        let actions = state.withLock { state -> [Lifecycle.Action] in
+            switch decide(&state) {
+            case .tellConnected:
+                tell(.firstClientConnected, &state)
+                return handle(.connected, &state)
+            case .tellDisconnected:
+                tell(.lastClientDisconnected, &state)
+                return handle(.disconnected, &state)
+            case .startTimer(let nanoseconds): timer = nanoseconds
+            case nil: break
+            }
+            return []
+        }
+        perform(actions)
+        if let timer { startTimer(nanoseconds: timer) }
+    }
+
+    private func startTimer(nanoseconds: Int64) {
+        http.load()?.schedule(after: nanoseconds) { [weak self] in
+            guard let self else { return }
+            take { $0.clients.timerFired(now: now()) }
+        }
+    }
+
+    // MARK: The machine
+
+    private func handle(_ input: Lifecycle.Input, _ state: inout State) -> [Lifecycle.Action] {
+        let actions = state.lifecycle.handle(input)
+        for action in actions { note(action, &state) }
+        if input == .startFailed { state.heldBack = [] }
+        if state.lifecycle.isSettled {
+            for waiting in state.waiting { waiting.finish() }
+            state.waiting = []
+        }
+        return actions
+    }
+
+    private func note(_ action: Lifecycle.Action, _ state: inout State) {
+        switch action {
+        case .tellStarted:
+            hub.tell(.started(state.addresses))
+            for event in state.heldBack { hub.tell(event) }
+            state.heldBack = []
+        case .tellStopped: hub.tell(.stopped)
+        case .tellSuspended: hub.tell(.suspended)
+        case .tellResumed: hub.tell(.resumed(state.addresses))
+        case .tellResumeFailed: if let failure = state.failure { hub.tell(.resumeFailed(failure)) }
+        case .holdBackgroundTime(let isHeld): state.holdsBackgroundTime = isHeld
+        case .start, .refuseStart, .stop, .pause, .resume, .dismissConnections: break
+        }
+    }
+
+    /// Clients may come before the start is told.
+    private func tell(_ event: ServerEvent, _ state: inout State) {
+        if state.lifecycle.phase == .starting { state.heldBack.append(event) } else { hub.tell(event) }
+    }
+
+    private func perform(_ actions: [Lifecycle.Action]) {
+        guard let http = http.load() else { return }
+        for action in actions {
+            switch action {
+            case .stop: http.shutdown()
+            case .pause: http.pauseListening { [weak self] in self?.send(.paused) }
+            case .resume: resume(http)
+            case .dismissConnections: http.dismissConnections()
+            case .holdBackgroundTime: state.withLock { $0.onBackgroundTime }?()
+            case .start, .refuseStart: break
+            case .tellStarted, .tellStopped, .tellSuspended, .tellResumed, .tellResumeFailed: break
+            }
+        }
+    }
+
+    private func resume(_ http: HTTPServer) {
+        do throws(TransportError) {
+            try http.resumeListening()
+            state.withLock { $0.failure = nil }
+            send(.resumed)
+        } catch {
+            state.withLock { $0.failure = error }
+            send(.resumeFailed)
+        }
+    }
+}

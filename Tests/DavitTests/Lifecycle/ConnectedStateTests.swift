@@ -1,0 +1,110 @@
+import Davit
+import Testing
+
+/// W014, W038.
+struct ConnectedStateTests {
+    /// A clock that stands still, the timer that was asked for, and what was told.
+    private struct Bench {
+        var state: ConnectedState
+        var now: Int64 = 0
+        var timer: Int64?
+        var told: [Bool] = []
+
+        init(interval: Int64) { state = ConnectedState(interval: interval) }
+
+        mutating func occupy() { note(state.becameOccupied()) }
+        mutating func vacate() { note(state.becameVacant(now: now)) }
+        mutating func stop() {
+            timer = nil
+            note(state.serverStopped())
+        }
+
+        mutating func advance(to time: Int64) {
+            now = time
+            while let due = timer, due <= now {
+                timer = nil
+                note(state.timerFired(now: now))
+            }
+        }
+
+        private mutating func note(_ action: ConnectedState.Action?) {
+            switch action {
+            case .tellConnected: told.append(true)
+            case .tellDisconnected: told.append(false)
+            case .startTimer(let nanoseconds):
+                #expect(timer == nil, "one timer at a time")
+                #expect(nanoseconds > 0)
+                timer = now + nanoseconds
+            case nil: break
+            }
+        }
+    }
+
+    @Test func aGapThatIsShorterIsNotTold() {
+        var bench = Bench(interval: 1000)
+        bench.occupy()
+        #expect(bench.told == [true])
+        for start in stride(from: 0, to: 100_000, by: 1998) as StrideTo<Int64> {
+            bench.advance(to: start)
+            bench.vacate()
+            bench.advance(to: start + 999)
+            bench.occupy()
+            #expect(bench.told == [true])
+        }
+        bench.advance(to: 200_000)
+        #expect(bench.told == [true])
+        #expect(bench.timer == nil)
+    }
+
+    @Test func theIntervalBeginsWithTheLastEnd() {
+        var bench = Bench(interval: 1000)
+        bench.occupy()
+        bench.vacate()
+        bench.advance(to: 900)
+        bench.occupy()
+        bench.vacate()
+        bench.advance(to: 1899)
+        #expect(bench.told == [true])
+        bench.advance(to: 1900)
+        #expect(bench.told == [true, false])
+        bench.occupy()
+        #expect(bench.told == [true, false, true])
+    }
+
+    @Test(arguments: [0, -1] as [Int64])
+    func withoutAnIntervalEverythingIsToldAtOnce(interval: Int64) {
+        var bench = Bench(interval: interval)
+        for _ in 0..<3 {
+            bench.occupy()
+            bench.vacate()
+        }
+        #expect(bench.told == [true, false, true, false, true, false])
+        #expect(bench.timer == nil)
+    }
+
+    @Test func theEndOfTheServerIsTheEndOfItsClients() {
+        var bench = Bench(interval: 1000)
+        bench.stop()
+        #expect(bench.told == [])
+        bench.occupy()
+        bench.stop()
+        #expect(bench.told == [true, false])
+        bench.occupy()
+        bench.vacate()
+        bench.stop()
+        #expect(bench.told == [true, false, true, false])
+        // Its timers are gone with it; those of the next run are its own.
+        bench.occupy()
+        bench.vacate()
+        bench.advance(to: 1000)
+        #expect(bench.told == [true, false, true, false, true, false])
+    }
+
+    /// A client that came before anybody asked is not told to go.
+    @Test func anEndWithoutABeginningIsNotTold() {
+        var bench = Bench(interval: 1000)
+        bench.vacate()
+        bench.advance(to: 5000)
+        #expect(bench.told == [])
+    }
+}

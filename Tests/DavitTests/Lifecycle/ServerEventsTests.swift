@@ -1,0 +1,66 @@
+import Davit
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ServerEventsTests {
+    /// What waits, up to the first `stopped`.
+    private static func untilStopped(_ events: ServerEvents) async -> [ServerEvent] {
+        var all: [ServerEvent] = []
+        for await event in events {
+            all.append(event)
+            if event == .stopped { break }
+        }
+        return all
+    }
+
+    @Test func everyObserverGetsEverythingFromItsBeginningOn() async {
+        let hub = EventHub()
+        let first = hub.observe()
+        hub.tell(.suspended)
+        let second = hub.observe()
+        hub.tell(.firstClientConnected)
+        hub.tell(.stopped)
+        #expect(await Self.untilStopped(first) == [.suspended, .firstClientConnected, .stopped])
+        #expect(await Self.untilStopped(second) == [.firstClientConnected, .stopped])
+    }
+
+    @Test func aSlowReaderIsToldWhatItMissed() async {
+        let hub = EventHub()
+        let events = hub.observe()
+        for _ in 0..<ServerEvents.limit { hub.tell(.suspended) }
+        hub.tell(.firstClientConnected)
+        hub.tell(.lastClientDisconnected)
+        hub.tell(.stopped)
+        let all = await Self.untilStopped(events)
+        #expect(all.count == ServerEvents.limit + 1)
+        #expect(all.first == .missed(3))
+        #expect(all.suffix(4) == [.suspended, .firstClientConnected, .lastClientDisconnected, .stopped])
+    }
+
+    @Test func aReaderThatWaitsGetsWhatComes() async {
+        let hub = EventHub()
+        let events = hub.observe()
+        let reader = Task { await Self.untilStopped(events) }
+        for _ in 0..<3 { hub.tell(.suspended) }
+        hub.tell(.stopped)
+        #expect(await reader.value == [.suspended, .suspended, .suspended, .stopped])
+    }
+
+    @Test func itEndsWithTheServerAndWhatWaitedIsRead() async {
+        var hub: EventHub? = EventHub()
+        guard let events = hub?.observe() else { return }
+        hub?.tell(.suspended)
+        hub = nil
+        var all: [ServerEvent] = []
+        for await event in events { all.append(event) }
+        #expect(all == [.suspended])
+    }
+
+    @Test func aCancelledReaderStops() async {
+        let hub = EventHub()
+        let events = hub.observe()
+        let reader = Task { await Self.untilStopped(events) }
+        reader.cancel()
+        #expect(await reader.value == [])
+    }
+}

@@ -1,0 +1,38 @@
+import DavitTesting
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where the program for these tests is: beside that of the tests.
+private let program: String = {
+    let own = CommandLine.arguments[0]
+    return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/TwoServers"
+}()
+
+/// W020, with real signals, which the process of the tests must not get.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: unsafe access(program, X_OK) == 0, "the program was not built"))
+struct SignalTests {
+    @Test func oneSignalStopsAllServersOfAProcessOnce() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            says='\(folder.path)/says'
+            mkfifo "$says" || exit 1
+            '\(program)' >"$says" & pid=$!
+            (trap 'kill $!' TERM; sleep 60 & wait $! && kill -9 $pid) >/dev/null 2>&1 & watch=$!
+            exec 3<"$says"
+            read -r line <&3 && [ "$line" = 'two run' ] && kill -TERM $pid &&
+                read -r line <&3 && [ "$line" = 'one runs' ] && kill -TERM $pid &&
+                read -r line <&3 && [ "$line" = 'none runs' ] && wait $pid
+            status=$?
+            kill $pid $watch 2>/dev/null
+            exit $status
+            """
+        #expect(unsafe system(script) == 0)
+    }
+}
