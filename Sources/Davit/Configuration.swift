@@ -79,8 +79,8 @@ public struct Configuration: Sendable {
     /// systemd, if it started the process, is told when the server is ready, stops, and is alive; set by the command, off
     /// for apps.
     public var notifiesServiceManager = false
-    /// SIGHUP does what ``WebServer/reload()`` does; set by the command, off for apps. Of several servers in one process
-    /// only one gets it.
+    /// SIGHUP does what ``WebServer/reload()`` does; set by the command, off for apps. All servers of the process that
+    /// want it get it.
     public var reloadsOnHangUp = false
     /// The value of `Server`, printable ASCII; nil leaves the field out.
     public var serverName: String? = "davit"

@@ -5,20 +5,9 @@ internal import Synchronization
 package final class ConnectionCensus: Sendable {
     private struct State {
         var count = 0
-        var perNetwork: [Network: Int] = [:]
+        var perNetwork: [PeerNetwork: Int] = [:]
         /// Called once when there is room again.
         var onRoom: (@Sendable () -> Void)?
-    }
-
-    /// An IPv4 address, or the first 64 bits of an IPv6 address: so much is one customer's.
-    private struct Network: Hashable {
-        let family: NetworkAddress.Family
-        let bits: UInt64
-
-        init(_ address: NetworkAddress) {
-            family = address.family
-            bits = address.family == .ipv4 ? address.low : address.high
-        }
     }
 
     private let limit: Int
@@ -44,7 +33,7 @@ package final class ConnectionCensus: Sendable {
     /// all: theirs are the connections of many clients.
     package func enter(_ address: NetworkAddress) -> Bool {
         state.withLock { state in
-            let network = Network(address)
+            let network = PeerNetwork(of: address.address)
             let count = state.perNetwork[network, default: 0]
             guard count < limitPerAddress || isUnlimited(address) else { return false }
             state.perNetwork[network] = count + 1
@@ -55,18 +44,13 @@ package final class ConnectionCensus: Sendable {
     }
 
     private func isUnlimited(_ address: NetworkAddress) -> Bool {
-        let known: IPAddress
-        switch address.family {
-        case .local: return true
-        case .ipv4: known = IPAddress(ipv4: UInt32(truncatingIfNeeded: address.low))
-        case .ipv6: known = IPAddress(ipv6High: address.high, low: address.low)
-        }
+        guard let known = address.address else { return true }
         return unlimited.contains { $0.contains(known) }
     }
 
     package func leave(_ address: NetworkAddress) {
         let onRoom = state.withLock { state -> (@Sendable () -> Void)? in
-            let network = Network(address)
+            let network = PeerNetwork(of: address.address)
             let count = state.perNetwork[network, default: 1] - 1
             state.perNetwork[network] = count == 0 ? nil : count
             state.count -= 1

@@ -26,7 +26,7 @@ for client in "${clients[@]}"; do
     case $client in
         authentication) ;;
         general) start "$client-tls" "$client" --tls ;;
-        rclone) start "$client-user" "$client" --user 'anna:open:sesame' ;;
+        rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
         *)
             start "$client-basic" "$client" --user 'anna:open:sesame' --auth basic
             start "$client-digest" "$client" --user 'anna:open:sesame' --auth digest

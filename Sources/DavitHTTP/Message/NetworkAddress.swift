@@ -43,6 +43,15 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The address alone; nil for what is local.
+    public var address: IPAddress? {
+        switch family {
+        case .ipv4: IPAddress(ipv4: UInt32(truncatingIfNeeded: low))
+        case .ipv6: IPAddress(ipv6High: high, low: low)
+        case .local: nil
+        }
+    }
+
     /// The address in the order of the network: 4 bytes or 16; none for what is local.
     public var bytes: [UInt8] {
         let own: Range<UInt64> =

@@ -1,0 +1,23 @@
+/// Peers that count as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has whole. All that is no
+/// address is one network, too.
+package struct PeerNetwork: Hashable, Sendable {
+    private enum Kind: Hashable, Sendable { case ipv4, ipv6, other }
+
+    private let kind: Kind
+    private let bits: UInt64
+
+    /// - Parameter address: nil for a peer without one.
+    package init(of address: IPAddress?) {
+        guard let address else {
+            (kind, bits) = (.other, 0)
+            return
+        }
+        kind = address.isIPv4 ? .ipv4 : .ipv6
+        bits = address.isIPv4 ? address.low : address.high
+    }
+
+    /// - Parameter text: an address as the system or a proxy writes it, perhaps with a zone.
+    package init(of text: String) {
+        self.init(of: IPAddress(String(text.prefix { $0 != "%" })))
+    }
+}
