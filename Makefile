@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus recordings clients deployment crash bench micro clean packages-%
+.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment crash bench micro clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -34,7 +34,7 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, litmus, recordings, clients, deployment, crash
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, litmus, examples, recordings, clients, deployment, crash
 	@scripts/test.sh
 
 unit: packages-build ## the unit tests
@@ -59,10 +59,13 @@ guard-accept: packages-guard build guard-programs ## make what the guard finds t
 litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
 	@scripts/test.sh litmus
 
+examples: packages-clients debug ## the programs of Examples, asked with curl
+	@scripts/test.sh examples
+
 recordings: packages-clients build ## sessions of many clients, played, recorded and played again
 	@scripts/test.sh recordings
 
-clients: packages-clients build ## cadaver, rclone and davfs2 on a real tree, clients with passwords, and with HTTPS
+clients: packages-clients build debug ## cadaver, rclone and davfs2 on a real tree; curl, wget, Python and Chromium; passwords, HTTPS
 	@scripts/test.sh clients
 
 deployment: packages-deployment build ## behind nginx, on sockets of others, with its logs

@@ -24,6 +24,12 @@ func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
 }
 
+/// A program of one file, in no product.
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["Davit"] + dependencies, path: "Examples/\(name)", swiftSettings: strict)
+}
+
 let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
 
@@ -87,20 +93,22 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
 
-        // The program of the README, the others of docs/embedding.md, and the pieces of code in that.
-        .executableTarget(
-            name: "ShareFolder", dependencies: ["Davit"], path: "Examples/ShareFolder", swiftSettings: strict),
-        .executableTarget(
-            name: "MountedShare", dependencies: ["Davit"], path: "Examples/MountedShare",
-            swiftSettings: strict),
+        // Programs to begin with, and the pieces of code in docs/embedding.md. Uploads and Website also serve `make bench`.
+        example("Hello"),
+        example("Forms"),
+        example("Uploads"),
+        example("Streaming"),
+        example("Events"),
+        example("JSONAPI", ["DavitJSON"]),
+        example("Website"),
+        example("ShareFolder"),
+        example("MountedShare"),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 
+        // What the tests with clients ask; in no product.
         .executableTarget(
-            name: "Website", dependencies: ["Davit"], path: "Examples/Website", swiftSettings: strict),
-
-        // Files from a form in a browser; also for `make bench`.
-        .executableTarget(
-            name: "Uploads", dependencies: ["Davit"], path: "Examples/Uploads", swiftSettings: strict),
+            name: "ClientServer", dependencies: ["Davit"], path: "Tests/Clients/Server", swiftSettings: strict
+        ),
 
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(

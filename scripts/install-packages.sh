@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a make target needs, if any is missing.
 #
-#   scripts/install-packages.sh build|docs|guard|litmus|clients|deployment|crash|bench ...
+#   scripts/install-packages.sh build|docs|guard|litmus|clients|browser|deployment|crash|bench ...
 set -euo pipefail
 
 packages_for() {
@@ -11,6 +11,7 @@ packages_for() {
         guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl openssl python3 python3-requests wget ;;
+        browser) echo chromium libnss3-tools python3-venv ;;
         deployment) echo nginx python3 ;;
         crash) echo python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \

@@ -1,6 +1,6 @@
 # Starts and stops davit for tests. Sourced by bash scripts; the binary is $DAVIT.
 #
-# Where server_program is set, that is started instead, with ROOT and STATE as its arguments.
+# Where server_program is set, that is started instead, with the same arguments.
 #
 # After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or `https://…` with TLS, or
 # what else the program says.
@@ -12,8 +12,7 @@ server_program=
 
 # start_server ROOT STATE [ARG...]: returns when the server has printed its ready line.
 start_server() {
-    local root=$1 state=$2 line="" waited=0 ready
-    shift 2
+    local line="" waited=0 ready
     ready=$(mktemp -u "${TMPDIR:-/tmp}/davit-ready.XXXXXX")
     mkfifo "$ready"
     # Opened here, for reading and writing: neither side waits for the other, nobody gets SIGPIPE, and the
@@ -22,9 +21,9 @@ start_server() {
     rm -f "$ready"
     if [ -n "$server_program" ]; then
         # Its line is to come when it is written, and not when a buffer is full.
-        stdbuf -oL "$server_program" "$root" "$state" >&"$server_ready" 2>>"${server_log:-/dev/null}" &
+        stdbuf -oL "$server_program" "$@" >&"$server_ready" 2>>"${server_log:-/dev/null}" &
     else
-        "${DAVIT:?}" serve "$root" --host 127.0.0.1 --port 0 --state-dir "$state" "$@" \
+        "${DAVIT:?}" serve "$1" --host 127.0.0.1 --port 0 --state-dir "$2" "${@:3}" \
             >&"$server_ready" 2>>"${server_log:-/dev/null}" &
     fi
     server_pid=$!
@@ -46,17 +45,18 @@ stop_server() {
     local pid=$server_pid status=0 guard
     server_pid=
     kill -TERM "$pid" 2>/dev/null || true
-    # A net under a server that does not stop; in a good run it never fires.
+    # A net under a server that does not stop; in a good run it ends with the server. It is not told to: a signal
+    # that meets it before it has begun would run the traps of the script.
     (
-        sleep 30 &
-        trap 'kill %1 2>/dev/null; exit 0' TERM
-        wait %1
+        for _ in {1..300}; do
+            sleep 0.1
+            kill -0 "$pid" 2>/dev/null || exit 0
+        done
         kill -KILL "$pid" 2>/dev/null
     ) &
     guard=$!
     wait "$pid" || status=$?
-    kill -TERM "$guard" 2>/dev/null || true
-    wait "$guard" 2>/dev/null || true
+    wait "$guard" || true
     exec {server_ready}>&-
     return "$status"
 }

@@ -127,6 +127,11 @@ suite_litmus() {
     counted "litmus below a prefix" litmus/run.sh --program .build/debug/MountedShare
 }
 
+suite_examples() {
+    section "examples"
+    counted "examples" Tests/Examples/run.sh
+}
+
 suite_clients() {
     section "clients"
     counted "clients" Tests/Clients/run.sh
@@ -148,7 +153,7 @@ suite_crash() {
 }
 
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus recordings clients deployment crash)
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus examples recordings clients deployment crash)
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"

@@ -19,8 +19,6 @@ import Davit
             }
             routes.mount("/files", WebDAVShare(arguments[1], stateFolder: arguments[2]))
         }
-        try server.start()
-        print("The files are at \(server.url ?? "")files/")
-        await server.waitUntilStopped()
+        try await server.run { print("The files are at \($0)files/") }
     }
 }

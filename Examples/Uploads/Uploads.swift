@@ -28,6 +28,6 @@ import Davit
                 return .text("Kept: \(names.joined(separator: ", "))\n", status: .created)
             }
         }
-        try await server.run()
+        try await server.run { print("Send files at \($0)") }
     }
 }

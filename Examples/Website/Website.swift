@@ -12,6 +12,6 @@ import Davit
         site.options.cacheAgeSeconds = 60
 
         let server = try WebServer(site, configuration: configuration)
-        try await server.run()
+        try await server.run { print("The site is at \($0)") }
     }
 }

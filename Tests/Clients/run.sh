@@ -7,7 +7,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(authentication cadaver rclone davfs2 https)
+[ ${#clients[@]} -gt 0 ] || clients=(authentication cadaver rclone davfs2 https general)
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/davit-clients.XXXXXX")
 trap 'rm -rf "$results"' EXIT
@@ -25,6 +25,7 @@ for client in "${clients[@]}"; do
     start "$client" "$client"
     case $client in
         authentication) ;;
+        general) start "$client-tls" "$client" --tls ;;
         rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
         *)
             start "$client-basic" "$client" --user 'anna:open:sesame' --auth basic

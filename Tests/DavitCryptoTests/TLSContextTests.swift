@@ -134,17 +134,18 @@ struct TLSContextTests {
     static let offers: [(protocols: [String], chosen: String?)] = [
         ([], nil), (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"),
         (["http/1.1", "h2"], "http/1.1"), (["http/1.0", "spdy/3", "http/1.1"], "http/1.1"),
+        (["http/1.0"], "http/1.0"), (["h2", "http/1.0", "http/1"], "http/1.0"),
     ]
 
     @Test(arguments: offers)
-    func http11IsChosen(protocols: [String], chosen: String?) throws {
+    func theBestIsChosen(protocols: [String], chosen: String?) throws {
         let talk = try TLSConversation(.init(protocols: protocols))
         #expect(talk.shakeHands() == (.done, .done))
         #expect(talk.server.applicationProtocol == chosen)
     }
 
     // RFC 7301 §3.2.
-    @Test(arguments: [["h2"], ["http/1.0", "http/1"], ["http/1.11"], ["HTTP/1.1"]])
+    @Test(arguments: [["h2"], ["http/0.9", "http/1"], ["http/1.11"], ["HTTP/1.1"]])
     func otherProtocolsAloneAreRefused(protocols: [String]) throws {
         let talk = try TLSConversation(.init(protocols: protocols))
         let (server, client) = talk.shakeHands()

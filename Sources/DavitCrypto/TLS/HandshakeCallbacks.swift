@@ -9,11 +9,11 @@ enum HandshakeCallbacks {
         return unsafe Unmanaged<TLSContext>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// ALPN (RFC 7301 §3.2): HTTP/1.1, or the end for a client that offers other protocols only. Not called for
-    /// a client that offers none.
+    /// ALPN (RFC 7301 §3.2): HTTP/1.1, else HTTP/1.0, or the end for a client that offers other protocols only. Not
+    /// called for a client that offers none.
     static let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offers, count, _ in
         let bytes = unsafe UnsafeBufferPointer(start: offers, count: Int(count))
-        guard let range = unsafe ProtocolOffers.http11(in: bytes), let chosen = unsafe chosen,
+        guard let range = unsafe ProtocolOffers.best(in: bytes), let chosen = unsafe chosen,
             let chosenCount = unsafe chosenCount
         else { return SSL_TLSEXT_ERR_ALERT_FATAL }
         // OpenSSL copies it before the offers go away.
@@ -78,18 +78,20 @@ enum HandshakeCallbacks {
 
 /// The list of protocols in a ClientHello (RFC 7301 §3.1): each has a byte with its length in front.
 enum ProtocolOffers {
-    /// Where `http/1.1` stands in it; nil if it is not offered.
-    static func http11(in offers: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
-        let wanted = "http/1.1".utf8
+    /// Where `http/1.1` stands in it, or `http/1.0` if that is not offered; nil for neither.
+    static func best(in offers: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        var old: Range<Int>?
         var index = 0
         while index < offers.count {
             let start = index + 1
             let end = unsafe start + Int(offers[index])
             guard end <= offers.count else { return nil }
-            if unsafe offers[start..<end].elementsEqual(wanted) { return start..<end }
+            let name = unsafe offers[start..<end]
+            if unsafe name.elementsEqual("http/1.1".utf8) { return start..<end }
+            if unsafe name.elementsEqual("http/1.0".utf8) { old = start..<end }
             index = end
         }
-        return nil
+        return old
     }
 }
 #endif

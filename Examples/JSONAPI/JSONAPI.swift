@@ -1,0 +1,39 @@
+import Davit
+import DavitJSON
+import Synchronization
+
+struct Note: Codable {
+    var text: String
+    var isDone: Bool?
+}
+
+/// Notes as JSON, kept in memory: `JSONAPI [PORT]`.
+@main struct JSONAPI {
+    static let notes = Mutex<[Int: Note]>([:])
+
+    static func main() async throws {
+        var configuration = Configuration()
+        configuration.port = CommandLine.arguments.dropFirst().first.flatMap { UInt16($0) } ?? 8080
+        configuration.stopsOnSignals = true
+
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.get("/notes") { _ in try .json(notes.withLock { $0 }) }
+            routes.post("/notes", body: .json(Note.self)) { _, note in
+                let number = notes.withLock { notes in
+                    notes[notes.count + 1] = note
+                    return notes.count
+                }
+                var response = try HTTPResponse.json(note, status: .created)
+                response.fields.append(.location, "/notes/\(number)")
+                return response
+            }
+            routes.get(matching: { /\/notes\/(\d+)/ }) { _, match in
+                guard let note = notes.withLock({ $0[Int(match.1) ?? 0] }) else {
+                    throw HTTPError(.notFound, "There is no such note.")
+                }
+                return try .json(note)
+            }
+        }
+        try await server.run { print("Ask \($0)notes") }
+    }
+}

@@ -1,0 +1,174 @@
+"""Chromium, driven by Playwright.
+
+    browser.py URL untrusted             a server whose authority nobody knows
+    browser.py URL routes ORIGIN SHARE   ClientServer, with pages of ORIGIN as guests
+    browser.py URL folder SHARE          davit serve, for anna with the password open:sesame
+"""
+
+import os
+import sys
+
+from playwright.sync_api import Error, sync_playwright
+
+base, what, rest = sys.argv[1], sys.argv[2], sys.argv[3:]
+
+
+def expect(found, wanted):
+    assert found == wanted, f"{found!r:.500} instead of {wanted!r:.500}"
+
+
+def stored(share, name):
+    with open(os.path.join(share, name), "rb") as file:
+        return file.read()
+
+
+def untrusted(browser):
+    try:
+        browser.new_page().goto(f"{base}/")
+    except Error as problem:
+        assert "ERR_CERT_AUTHORITY_INVALID" in problem.message, problem.message
+        return
+    raise AssertionError("a certificate of an unknown authority was trusted")
+
+
+def routes(browser):
+    origin, share = rest
+    page = browser.new_page()
+    for step in (forms, events, fetches):
+        page.goto(f"{base}/")
+        step(page, share)
+    guests(page, origin, share)
+    listing(page, share, f"{base}/files/")
+
+
+def forms(page, _share):
+    page.fill("#plain input", "1 & 2, <b>ü</b>")
+    with page.expect_navigation():
+        page.click("#plain button")
+    expect((page.url, page.inner_text("body")), (f"{base}/form", "text=1 & 2, <b>ü</b>"))
+    page.goto(f"{base}/")
+    page.fill("#files input[name=text]", "日本語")
+    page.set_input_files("#files input[type=file]", [
+        {"name": 'naïve "name".bin', "mimeType": "application/octet-stream", "buffer": os.urandom(2_000_000)},
+        {"name": "empty", "mimeType": "text/plain", "buffer": b""},
+    ])
+    with page.expect_navigation():
+        page.click("#files button")
+    expect(page.inner_text("body").splitlines(), [
+        "text=日本語", 'file: naïve "name".bin, 2000000 bytes', "file: empty, 0 bytes"])
+
+
+def events(page, _share):
+    """The server ends after three; the browser comes again, and says where it was."""
+    found = page.evaluate("""() => new Promise(resolve => {
+        const found = [], source = new EventSource("/events")
+        source.onmessage = event => {
+            found.push([event.lastEventId, event.data])
+            if (found.length == 7) { source.close(); resolve(found) }
+        }
+    })""")
+    expect(found, [[str(number + 1), f"event {number}\nöf two lines"] for number in range(7)])
+
+
+def fetches(page, share):
+    found = page.evaluate("""async () => {
+        const ask = async (path, options) => {
+            const answer = await fetch(path, options)
+            return [answer.status, await answer.text()]
+        }
+        const rows = await fetch("/rows?count=20000")
+        return {
+            coding: rows.headers.get("Content-Encoding"), rows: (await rows.text()).length,
+            put: await ask("/files/from%20a%20browser", { method: "PUT", body: "Chromium" }),
+            part: await ask("/files/from%20a%20browser", { headers: { Range: "bytes=0-3" } }),
+            changed: await ask("/files/hello.txt", { method: "PUT", body: "x", headers: { "If-Match": '"x"' } }),
+            made: await ask("/files/made", { method: "MKCOL" }),
+            found: (await ask("/files/", { method: "PROPFIND", headers: { Depth: "1" } }))[0],
+            redirected: await ask("/307", { method: "POST", body: "kept" }),
+            gone: await ask("/files/made", { method: "DELETE" }),
+        }
+    }""")
+    expect((found["coding"], found["rows"]), ("gzip", sum(len(f"row {row}\n") for row in range(20000))))
+    expect(found["put"][0], 201)
+    expect(stored(share, "from a browser"), b"Chromium")
+    expect((found["part"], found["changed"][0]), ([206, "Chro"], 412))
+    expect((found["made"][0], found["found"], found["gone"][0]), (201, 207, 204))
+    expect(found["redirected"], [200, "kept"])
+
+
+FROM_ELSEWHERE = """async ([base, name]) => {
+    try {
+        const put = await fetch(`${base}/files/${name}`, { method: "PUT", body: "guest", credentials: "include" })
+        const get = await fetch(`${base}/files/${name}`)
+        return [put.status, await get.text(), get.headers.get("ETag") != null]
+    } catch (problem) {
+        return problem.name
+    }
+}"""
+
+
+def guests(page, origin, share):
+    """A page of another origin asks in advance (Fetch §4.8): the one that is configured may, another may not."""
+    page.goto(f"{origin}/")
+    expect(page.evaluate(FROM_ELSEWHERE, [base, "guest"]), [201, "guest", True])
+    expect(stored(share, "guest"), b"guest")
+    page.goto(f"{origin.replace('127.0.0.1', 'localhost')}/")
+    expect(page.evaluate(FROM_ELSEWHERE, [base, "stranger"]), "TypeError")
+    assert not os.path.exists(os.path.join(share, "stranger")), "a stranger has written"
+
+
+def listing(page, share, url):
+    """The page of a folder names all there is, runs without an error, and leads on."""
+    problems = []
+    page.on("pageerror", lambda problem: problems.append(str(problem)))
+
+    def note(message):
+        # An icon is what the browser asks for of its own accord.
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+            problems.append(f"{message.text}: {message.location['url']}")
+
+    page.on("console", note)
+    expect(page.goto(url).status, 200)
+    links = set(page.eval_on_selector_all("a[href]", "links => links.map(link => decodeURIComponent(link.pathname))"))
+    prefix = page.evaluate("location.pathname")
+    for name in os.listdir(share):
+        path = prefix + name + ("/" if os.path.isdir(os.path.join(share, name)) else "")
+        assert path in links, f"{path} is not on the page"
+    with page.expect_navigation():
+        page.click("a[href$='tree/']")
+    with page.expect_navigation():
+        page.click("a[href$='odd%20names/']")
+    for name in os.listdir(os.path.join(share, "tree", "odd names")):
+        assert page.get_by_text(name, exact=True).count() >= 1, f"{name} is not on the page"
+    page.goto(url)
+    with page.expect_navigation():
+        page.click("a[href$='hello.txt']")
+    expect(page.inner_text("body"), "hello")
+    expect(problems, [])
+
+
+def folder(browser):
+    """What a person types into the browser's own dialog goes in as the credentials of a context."""
+    def context(password):
+        return browser.new_context(http_credentials={"username": "anna", "password": password})
+
+    def is_refused(made):
+        try:
+            return made.new_page().goto(f"{base}/").status == 401
+        except Error as problem:
+            # Where nobody answers the dialog, or the same wrong answer comes again.
+            return "ERR_INVALID_AUTH_CREDENTIALS" in problem.message
+
+    assert is_refused(browser.new_context()), "nobody was asked for a password"
+    assert is_refused(context("wrong")), "any password is good"
+    listing(context("open:sesame").new_page(), rest[0], f"{base}/")
+
+
+with sync_playwright() as playwright:
+    # As root Chromium has no sandbox; nothing but this server's own pages is opened.
+    browser = playwright.chromium.launch(
+        executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    try:
+        {"untrusted": untrusted, "routes": routes, "folder": folder}[what](browser)
+    finally:
+        browser.close()
