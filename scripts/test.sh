@@ -95,7 +95,7 @@ suite_unit() {
 
 suite_lint() {
     section "lint"
-    step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Package.swift
+    step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Fuzz Package.swift
     local script
     while IFS= read -r script; do
         step "$script" bash -n "$script"
@@ -109,6 +109,7 @@ for folder in ("Tests", "bench", "scripts"):
     for path in pathlib.Path(folder).rglob("*.py"):
         ast.parse(path.read_text(), str(path))'
     step "the code in the documentation is compiled" python3 scripts/check-docs.py
+    step "the tests that the documentation names exist" python3 scripts/check-conformance.py
 }
 
 suite_guard() {
