@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment crash bench micro clean packages-%
+.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment crash bench micro fuzz clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -83,6 +83,9 @@ bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [R
 micro: packages-build packages-guard ## the small parts of a request, against bench/micro.json: make micro [ACCEPT=1]
 	$(SWIFT) build $(RELEASE_FLAGS:davit=DavitBenchmarks)
 	@python3 bench/micro.py $(if $(ACCEPT),--accept)
+
+fuzz: packages-build ## made input for each parser: make fuzz [SECONDS=600] [TARGETS='head chunked']
+	@scripts/fuzz.sh $(or $(SECONDS),600) $(TARGETS)
 
 clean: ## remove what was built
 	rm -rf .build bench-results

@@ -125,7 +125,7 @@ let package = Package(
         library("DavitTesting", ["DavitServer", "DavitCrypto", "DavitZlib", "DavitHTTP", openSSL]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
-        tests(of: "DavitHTTP", []),
+        tests(of: "DavitHTTP", ["DavitTesting"]),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
@@ -169,3 +169,14 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// For `make fuzz` only: linked with libFuzzer, and useful only where all of the code is built for it.
+if Context.environment["DAVIT_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "DavitFuzz",
+            dependencies: ["CFuzzer", "DavitTesting", "DavitServer", "DavitWebDAV", "DavitHTTP"],
+            path: "Fuzz/Targets", swiftSettings: strict),
+    ]
+}

@@ -95,7 +95,7 @@ suite_unit() {
 
 suite_lint() {
     section "lint"
-    step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Package.swift
+    step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Fuzz Package.swift
     local script
     while IFS= read -r script; do
         step "$script" bash -n "$script"
@@ -112,6 +112,7 @@ for folder in ("Tests", "bench", "scripts"):
     step "each row of GCDWebServer has its test" python3 scripts/check-rows.py
     step "debug build, for its modules" "$SWIFT" build "${swift_flags[@]}"
     step "the reference has no gaps and no warnings" python3 scripts/reference.py build
+    step "the tests that the documentation names exist" python3 scripts/check-conformance.py
 }
 
 suite_guard() {

@@ -15,9 +15,15 @@ extension Configuration {
         if !allowsCrossSiteForms {
             outer.append(CrossSiteGuard(allowing: cors?.origins ?? [], names: try publicHosts()))
         }
-        let front = outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) }
+        let front = schemeGuarded(
+            outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
         // In front of all that asks who the client is.
         return try trustedProxies()?.inFront(of: front) ?? front
+    }
+
+    private func schemeGuarded(_ handler: any Handler) -> any Handler {
+        func guarded(_ next: some Handler) -> any Handler { SchemeGuard(next: next) }
+        return guarded(handler)
     }
 
     private func guarded(

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitTesting
 import Testing
 
 struct BodyFramingTests {
@@ -29,6 +30,9 @@ struct BodyFramingTests {
         (["Content-Length: 99999999999999999999999999"], nil, 400),
         // 4: chunked is not the final coding; §6.1: codings that are not known.
         (["Transfer-Encoding: chunked, gzip"], nil, 400),
+        (["Transfer-Encoding: gzip"], nil, 400),
+        (["Transfer-Encoding: identity"], nil, 400),
+        (["Transfer-Encoding: xchunked"], nil, 400),
         (["Transfer-Encoding: chunked, chunked"], nil, 400),
         (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], nil, 400),
         (["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], nil, 400),
@@ -39,9 +43,6 @@ struct BodyFramingTests {
         (["Transfer-Encoding: \"chunked\""], nil, 400),
         (["Transfer-Encoding: gzip, chunked"], nil, 501),
         (["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], nil, 501),
-        (["Transfer-Encoding: gzip"], nil, 501),
-        (["Transfer-Encoding: identity"], nil, 501),
-        (["Transfer-Encoding: xchunked"], nil, 501),
     ]
 
     @Test(arguments: rows)

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitTesting
 import Testing
 
 /// The limits of a head, to the byte.

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitTesting
 import Testing
 
 struct HeadParserTests {

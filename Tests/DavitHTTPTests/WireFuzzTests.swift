@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitTesting
 import Testing
 
 /// Seeded mutations: whatever arrives, the pieces in which it arrives make no difference, and nothing traps.

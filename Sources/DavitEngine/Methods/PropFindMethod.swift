@@ -54,8 +54,11 @@ struct PropFindMethod: Sendable {
 
     private func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
         let lookup = try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
-        guard context.ifHeader != nil else { return lookup }
+        let isConditional = Preconditions.stand(in: context.request)
+        guard isConditional || context.ifHeader != nil else { return lookup }
         let check = WriteGuard(share: share, context: context, wait: wait)
+        // RFC 9110 §13.2.1: only where the answer would be a success without them.
+        if isConditional, lookup.info != nil { try check.checkPreconditions(target: lookup.info) }
         try check.checkIf(target: lookup.info, path: lookup.path)
         return lookup
     }

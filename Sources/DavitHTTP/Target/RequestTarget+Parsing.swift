@@ -4,6 +4,7 @@ extension RequestTarget {
         rawPath.removeAll(keepingCapacity: true)
         rawQuery = nil
         authority = nil
+        namesSecureScheme = false
     }
 
     /// Parses the request target (RFC 9112 §3.2); the method decides which forms it may have.
@@ -60,6 +61,7 @@ extension RequestTarget {
             throw HTTPError(.badRequest, "malformed authority in the request target")
         }
         form = .absolute
+        namesSecureScheme = start == 8
         authority = [UInt8](copying: text.extracting(start..<end))
         parsePathAndQuery(text.extracting(end..<text.count))
         if rawPath.isEmpty {

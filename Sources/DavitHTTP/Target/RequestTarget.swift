@@ -15,6 +15,9 @@ public struct RequestTarget: Sendable {
     /// `host[:port]` of the absolute form and of CONNECT, else nil. It wins over the Host field
     /// (RFC 9112 §3.2.2).
     public package(set) var authority: [UInt8]?
+    /// True for an `https` URI in the absolute form: not to be answered on a connection that is not secured, unless a
+    /// trusted proxy sends it (RFC 9110 §7.4).
+    package var namesSecureScheme = false
 
     /// An empty one, for a parser to fill.
     public init() {}

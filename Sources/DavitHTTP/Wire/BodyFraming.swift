@@ -48,11 +48,10 @@ package enum BodyFraming: Hashable, Sendable {
             isChunkedLast = coding.equalsIgnoringCase("chunked")
             if isChunkedLast { chunkedCount += 1 }
         }
-        if chunkedCount > 1 || chunkedCount == 1 && !isChunkedLast {
+        // §6.3, number 4: where the content ends cannot be known, whether or not the last coding is known.
+        guard isChunkedLast, chunkedCount == 1 else {
             throw HTTPError(.badRequest, "chunked is not the last coding, or stands twice")
         }
-        guard count == 1, chunkedCount == 1 else {
-            throw HTTPError(.notImplemented, "a transfer coding other than chunked")
-        }
+        guard count == 1 else { throw HTTPError(.notImplemented, "a transfer coding other than chunked") }
     }
 }

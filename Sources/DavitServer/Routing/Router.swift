@@ -56,16 +56,17 @@ public struct Router: Handler {
     /// Asks what is mounted at the path, where that is sure without asking code of the application.
     public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
         // Mounts below have their say about OPTIONS.
-        guard request.method != .options, let (path, endsInSlash) = try? request.target.resourcePath() else {
-            return nil
-        }
+        guard request.method != .options, request.method != .connect,
+            let (path, endsInSlash) = try? request.target.resourcePath()
+        else { return nil }
         let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
         return table.mount(for: request, at: key)?.respondAtOnce(to: request)
     }
 
     /// - Throws: ``DavitHTTP/HTTPError/disconnected`` only, and 400 for a path no resource can have.
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        let isAboutServer = request.target.form == .asterisk
+        // Of CONNECT, too, no part is a path (RFC 9112 §3.2.3).
+        let isAboutServer = request.target.form == .asterisk || request.target.form == .authority
         let (path, endsInSlash) = try request.target.resourcePath()
         let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
         var response =

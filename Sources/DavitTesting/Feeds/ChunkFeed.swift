@@ -1,19 +1,27 @@
-import DavitHTTP
+package import DavitHTTP
 
 /// Decodes chunked content from pieces, the way a connection does.
-struct ChunkFeed {
-    struct Outcome: Equatable {
-        var data: [UInt8] = []
-        var isEnded = false
+package struct ChunkFeed: Sendable {
+    package struct Outcome: Equatable {
+        package var data: [UInt8] = []
+        package var isEnded = false
         /// Bytes behind the end; only what was fed so far.
-        var rest: [UInt8] = []
-        var error: HTTPError?
+        package var rest: [UInt8] = []
+        package var error: HTTPError?
+
+        package init(data: [UInt8] = [], isEnded: Bool = false, rest: [UInt8] = []) {
+            self.data = data
+            self.isEnded = isEnded
+            self.rest = rest
+        }
     }
 
-    var limits = WireLimits()
+    private let limits: WireLimits
+
+    package init(limits: WireLimits = WireLimits()) { self.limits = limits }
 
     /// - Parameter pieces: how the bytes arrive; data is taken in portions of at most `portion`.
-    func decode(_ pieces: [[UInt8]], portion: Int = .max) -> Outcome {
+    package func decode(_ pieces: [[UInt8]], portion: Int = .max) -> Outcome {
         var decoder = ChunkedDecoder(limits: limits)
         var outcome = Outcome()
         for piece in pieces {
@@ -51,7 +59,7 @@ struct ChunkFeed {
     }
 
     /// The same where the bytes of each piece stand where the data belong.
-    func decodeInPlace(_ pieces: [[UInt8]]) -> Outcome {
+    package func decodeInPlace(_ pieces: [[UInt8]]) -> Outcome {
         var decoder = ChunkedDecoder(limits: limits)
         var outcome = Outcome()
         for piece in pieces {
@@ -76,5 +84,5 @@ struct ChunkFeed {
         return outcome
     }
 
-    func byteByByte(_ bytes: [UInt8]) -> Outcome { decode(bytes.map { [$0] }) }
+    package func byteByByte(_ bytes: [UInt8]) -> Outcome { decode(bytes.map { [$0] }) }
 }

@@ -1,31 +1,35 @@
-import DavitHTTP
-import DavitServer
+package import DavitServer
 
 /// Parses a multipart from pieces, the way its reader does.
-struct MultipartFeed {
-    struct Part: Equatable, CustomStringConvertible {
-        var head: PartHead
-        var bytes: [UInt8] = []
+package struct MultipartFeed: Sendable {
+    package struct Part: Equatable, CustomStringConvertible {
+        package var head: PartHead
+        package var bytes: [UInt8] = []
 
-        var description: String {
+        package var description: String {
             let file = head.fileName.map { " (\($0))" } ?? ""
             return "\(head.name)\(file): \(String(decoding: bytes, as: UTF8.self))"
         }
     }
 
-    struct Outcome: Equatable {
-        var parts: [Part] = []
-        var error: MultipartError?
+    package struct Outcome: Equatable {
+        package var parts: [Part] = []
+        package var error: MultipartError?
         /// The most that had to be kept while more was needed.
-        var mostKept = 0
+        package var mostKept = 0
 
-        static func == (a: Outcome, b: Outcome) -> Bool { a.parts == b.parts && a.error == b.error }
+        package static func == (a: Outcome, b: Outcome) -> Bool { a.parts == b.parts && a.error == b.error }
     }
 
-    var boundary = "b"
-    var limits = MultipartLimits()
+    private let boundary: String
+    private let limits: MultipartLimits
 
-    func parse(_ pieces: [[UInt8]]) -> Outcome {
+    package init(boundary: String = "b", limits: MultipartLimits = MultipartLimits()) {
+        self.boundary = boundary
+        self.limits = limits
+    }
+
+    package func parse(_ pieces: [[UInt8]]) -> Outcome {
         guard var parser = MultipartParser(boundary: Array(boundary.utf8), limits: limits) else {
             return Outcome(error: .malformed(offset: -1))
         }
@@ -62,11 +66,11 @@ struct MultipartFeed {
         }
     }
 
-    func parse(_ text: String) -> Outcome { parse([Array(text.utf8)]) }
+    package func parse(_ text: String) -> Outcome { parse([Array(text.utf8)]) }
 
-    func byteByByte(_ text: String) -> Outcome { parse(text.utf8.map { [$0] }) }
+    package func byteByByte(_ text: String) -> Outcome { parse(text.utf8.map { [$0] }) }
 
-    func split(_ text: String, at offset: Int) -> Outcome {
+    package func split(_ text: String, at offset: Int) -> Outcome {
         parse([Array(text.utf8.prefix(offset)), Array(text.utf8.dropFirst(offset))])
     }
 }

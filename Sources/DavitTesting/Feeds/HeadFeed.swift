@@ -1,39 +1,39 @@
-import DavitHTTP
+package import DavitHTTP
 
 /// Feeds heads to a parser in pieces and keeps what came out, in a form that can be compared.
-struct HeadFeed {
-    enum Outcome: Equatable {
+package struct HeadFeed: Sendable {
+    package enum Outcome: Equatable {
         case complete(Summary)
         case incomplete
         case refused(HTTPError)
 
         /// The status of a refusal, else nil.
-        var status: Int? {
+        package var status: Int? {
             if case .refused(let error) = self { return Int(error.status.code) }
             return nil
         }
 
-        var summary: Summary? {
+        package var summary: Summary? {
             if case .complete(let summary) = self { return summary }
             return nil
         }
     }
 
     /// All a parsed head says.
-    struct Summary: Equatable {
-        var consumed: Int
-        var method: HTTPMethod
-        var minorVersion: UInt8
-        var form: RequestTarget.Form
-        var path: String
-        var query: String?
-        var authority: String?
-        var fields: [String]
-        var framing: BodyFraming
-        var expectsContinue: Bool
-        var keepsAlive: Bool
+    package struct Summary: Equatable {
+        package var consumed: Int
+        package var method: HTTPMethod
+        package var minorVersion: UInt8
+        package var form: RequestTarget.Form
+        package var path: String
+        package var query: String?
+        package var authority: String?
+        package var fields: [String]
+        package var framing: BodyFraming
+        package var expectsContinue: Bool
+        package var keepsAlive: Bool
 
-        init(_ request: HTTPRequest, consumed: Int) {
+        package init(_ request: HTTPRequest, consumed: Int) {
             self.consumed = consumed
             method = request.method
             minorVersion = request.minorVersion
@@ -52,13 +52,17 @@ struct HeadFeed {
         }
     }
 
-    var limits = WireLimits()
+    private let limits: WireLimits
 
-    func whole(_ bytes: [UInt8]) -> Outcome { feed(bytes, prefixes: [bytes.count]) }
+    package init(limits: WireLimits = WireLimits()) { self.limits = limits }
 
-    func byteByByte(_ bytes: [UInt8]) -> Outcome { feed(bytes, prefixes: Array(1...max(1, bytes.count))) }
+    package func whole(_ bytes: [UInt8]) -> Outcome { feed(bytes, prefixes: [bytes.count]) }
 
-    func split(_ bytes: [UInt8], at position: Int) -> Outcome {
+    package func byteByByte(_ bytes: [UInt8]) -> Outcome {
+        feed(bytes, prefixes: Array(1...max(1, bytes.count)))
+    }
+
+    package func split(_ bytes: [UInt8], at position: Int) -> Outcome {
         feed(bytes, prefixes: [position, bytes.count])
     }
 
@@ -81,26 +85,4 @@ struct HeadFeed {
     }
 }
 
-func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
-
-/// A request with the given field lines, parsed.
-func request(_ method: String = "GET", _ target: String = "/", fields: [String] = []) throws -> HTTPRequest {
-    let lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + fields + ["", ""]
-    return try HTTPRequest(parsing: Array(lines.joined(separator: "\r\n").utf8))
-}
-
-/// Random numbers that are the same in each run (a linear congruential generator, high bits used).
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        var value: UInt64 = 0
-        for _ in 0..<2 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            value = value << 32 | state >> 32
-        }
-        return value
-    }
-}
+private func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }

@@ -1,0 +1,28 @@
+/// What can be fuzzed, by the name on the command line and of the folder with its seeds.
+enum FuzzTarget: String, CaseIterable, Sendable {
+    case head, chunked, multipart, range, ifheader, fields
+
+    /// Written once, before the first input; libFuzzer runs on one thread.
+    nonisolated(unsafe) static var chosen = FuzzTarget.head
+
+    func run(_ input: [UInt8]) {
+        switch self {
+        case .head: fuzzHead(input)
+        case .chunked: fuzzChunked(input)
+        case .multipart: fuzzMultipart(input)
+        case .range: fuzzRange(input)
+        case .ifheader: fuzzIfHeader(input)
+        case .fields: fuzzFields(input)
+        }
+    }
+}
+
+/// Ends the process, so that libFuzzer keeps the input.
+func invariant(_ holds: Bool, _ name: StaticString) {
+    if !holds { fatalError("broken: \(name)") }
+}
+
+/// Takes the first byte as a choice of the fuzzer, the rest as what is read.
+func divided(_ input: [UInt8]) -> (choice: Int, rest: [UInt8]) {
+    (Int(input.first ?? 0), Array(input.dropFirst()))
+}
