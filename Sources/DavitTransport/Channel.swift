@@ -55,6 +55,9 @@ struct Channel: ~Copyable {
         Socket.sendFile(socket.rawValue, from: file, offset: offset, count: count)
     }
 
+    /// Bytes of ciphertext that wait for room in the socket.
+    var outputCount: Int { tls?.outputCount ?? 0 }
+
     /// True if ciphertext waits for room in the socket.
     var hasOutput: Bool { tls?.hasOutput ?? false }
 

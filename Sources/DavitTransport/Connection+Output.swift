@@ -122,9 +122,12 @@ extension Connection {
         unsent = []
         unsentStart = 0
         guard channel.hasOutput, !isBroken else { return }
-        switch channel.flush() {
-        case .bytes(let count): sending.didReachPeer(count)
-        case .wouldBlock: break
+        let before = channel.outputCount
+        let outcome = channel.flush()
+        // Also a part is progress.
+        sending.didReachPeer(before - channel.outputCount)
+        switch outcome {
+        case .bytes, .wouldBlock: break
         case .ended, .failed: _ = broken()
         }
     }

@@ -122,7 +122,7 @@ internal import DavitSystem
 
     /// Ciphertext of answers that are complete goes out when the socket has room, without a task; it is bounded, and so is
     /// the time that the connection has for its next request.
-    private var canRestWithOutput: Bool { !hasUntaken && !loop.isDraining }
+    private var canRestWithOutput: Bool { !hasUntaken && !isEnding }
 
     private nonisolated(nonsending) func serve() async {
         guard let exchange = handedOver else { return }
@@ -200,6 +200,9 @@ internal import DavitSystem
 
     // MARK: Events
 
+    /// A step of the handshake runs on the pool: the session is its own until that has ended.
+    private var isOnPool: Bool { phase == .handshake && task != nil }
+
     override func eventArrived(_ event: Event) {
         if event.isReadable || event.hasEnded { isReadable = true }
         if event.hasEnded { hasEnded = true }
@@ -207,8 +210,10 @@ internal import DavitSystem
             isBroken = true
             task?.cancel()
         }
-        if event.isWritable && hasUnsent && waiting != .room { sendUnsent() }
-        if event.isWritable && channel.endHold() { isReadable = true }
+        if event.isWritable && !isOnPool {
+            if hasUnsent && waiting != .room { sendUnsent() }
+            if channel.endHold() { isReadable = true }
+        }
         switch waiting {
         case .request, .head, .content, .end:
             if isReadable { resume(.ready) }
@@ -234,6 +239,12 @@ internal import DavitSystem
     }
 
     private func idlenessPassed() {
+        if phase == .open, channel.hasOutput, !isBroken {
+            // The peer still reads its answer: a task waits for it, and looks whether it comes on.
+            handedOver = Exchange(on: self)
+            task = Task(executorPreference: loop) { await self.serve() }
+            return
+        }
         guard loop.now < idleEnd else { return close() }
         channel.releaseMemory()
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
@@ -281,12 +292,15 @@ internal import DavitSystem
     /// Waits until there is something to read.
     /// - Parameter deadline: nanoseconds on the clock of the loop.
     nonisolated(nonsending) func waitForInput(_ what: Waiting, until deadline: Int64) async -> Wake {
+        // What was sent meanwhile may have made room for input that nothing reports again.
+        if channel.endHold() { isReadable = true }
         if isReadable { return .ready }
         return await wait(what, until: deadline)
     }
 
     /// Waits for a request that may never come.
     nonisolated(nonsending) func waitForRequest() async -> Wake {
+        if channel.endHold() { isReadable = true }
         if isReadable { return .ready }
         if isEnding { return .closing }
         idleEnd = loop.now + server.deadlines.keepAlive
@@ -301,6 +315,8 @@ internal import DavitSystem
     /// From now on only this object is left, until an event or the end of the time for idle connections.
     private func park() {
         guard !isClosed else { return }
+        // The end may have been asked for after the decision to park.
+        if isEnding { return close() }
         channel.releaseMemory()
         loop.schedule(self, at: max(idleEnd, loop.now + 1))
         loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)

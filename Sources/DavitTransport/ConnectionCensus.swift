@@ -6,8 +6,8 @@ package final class ConnectionCensus: Sendable {
     private struct State {
         var count = 0
         var perNetwork: [PeerNetwork: Int] = [:]
-        /// Called once when there is room again.
-        var onRoom: (@Sendable () -> Void)?
+        /// Each is called once when there is room again.
+        var onRoom: [@Sendable () -> Void] = []
     }
 
     private let limit: Int
@@ -49,24 +49,24 @@ package final class ConnectionCensus: Sendable {
     }
 
     package func leave(_ address: NetworkAddress) {
-        let onRoom = state.withLock { state -> (@Sendable () -> Void)? in
+        let onRoom = state.withLock { state -> [@Sendable () -> Void] in
             let network = PeerNetwork(of: address.address)
             let count = state.perNetwork[network, default: 1] - 1
             state.perNetwork[network] = count == 0 ? nil : count
             state.count -= 1
             if state.count == 0 { onOccupancy?(false) }
-            guard state.count < limit else { return nil }
-            defer { state.onRoom = nil }
+            guard state.count < limit else { return [] }
+            defer { state.onRoom = [] }
             return state.onRoom
         }
-        onRoom?()
+        for call in onRoom { call() }
     }
 
     /// True if one more connection may be open; else `onRoom` is called, on any thread, when it may.
     package func hasRoom(onRoom: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.count < limit { return true }
-            state.onRoom = onRoom
+            state.onRoom.append(onRoom)
             return false
         }
     }

@@ -32,6 +32,13 @@ struct ContentTypeTests {
         #expect(Self.parse(value) == nil)
     }
 
+    /// Each costs more memory than its bytes.
+    @Test func refusesMoreParametersThanAnythingHas() {
+        let parameters = String(repeating: ";a=1", count: 64)
+        #expect(Self.parse("text/plain" + parameters)?.parameters.all.count == 64)
+        #expect(Self.parse("text/plain" + parameters + ";a=1") == nil)
+    }
+
     private static func parse(_ value: String) -> ContentType? {
         ContentType(parsing: Array(value.utf8).span)
     }

@@ -43,6 +43,17 @@ struct ConnectionCensusTests {
         #expect(calls.count == 1)
     }
 
+    /// Each of several listeners waits for room.
+    @Test func roomIsAnnouncedToAllWhoWait() {
+        let census = ConnectionCensus(limit: 1, limitPerAddress: 10)
+        let calls = (Counter(), Counter())
+        #expect(census.enter(Self.first))
+        #expect(!census.hasRoom { calls.0.increment() })
+        #expect(!census.hasRoom { calls.1.increment() })
+        census.leave(Self.first)
+        #expect(calls.0.count == 1 && calls.1.count == 1)
+    }
+
     private final class Counter: Sendable {
         private let value = Atomic<Int>(0)
 

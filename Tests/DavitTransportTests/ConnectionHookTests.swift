@@ -27,7 +27,7 @@ struct ConnectionHookTests {
                 return isOpen.load(ordering: .relaxed)
             }
         }
-        let refused = try server.connect()
+        let refused = try server.connect(secured: false)
         #expect((try? refused.rest()) ?? [] == [])
         await server.wait(for: .connectionRefused)
         isOpen.store(true, ordering: .relaxed)
@@ -52,7 +52,7 @@ struct ConnectionHookTests {
             $0.occupancy = { occupied.add($0) }
         }
         for _ in 0..<3 {
-            let refused = try server.connect()
+            let refused = try server.connect(secured: false)
             #expect((try? refused.rest()) ?? [] == [])
             await server.wait(for: .connectionRefused)
         }

@@ -21,6 +21,13 @@ struct LocalBindingTests {
         return unsafe lstat(path, &status) == 0
     }
 
+    /// Peers on local sockets are plain here.
+    private static func withoutTLS(_ configuration: inout TransportConfiguration) {
+        #if TLS
+        configuration.tls = nil
+        #endif
+    }
+
     private func server(
         mode: UInt32 = 0o600, endpoints: [TransportConfiguration.Endpoint] = [],
         _ change: (inout TransportConfiguration) -> Void = { _ in }
@@ -28,6 +35,7 @@ struct LocalBindingTests {
         try TestServer {
             $0.endpoints = endpoints
             $0.localSockets = [.init(path: path, mode: mode)]
+            Self.withoutTLS(&$0)
             change(&$0)
         } handler: { request throws(HTTPError) in
             HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
@@ -61,7 +69,7 @@ struct LocalBindingTests {
     @Test func itStandsBesideInternetAddresses() throws {
         let server = try server(endpoints: [.init(host: "127.0.0.1", port: 0)])
         #expect(server.addresses.map(\.path) == [nil, path])
-        let peer = try server.connect()
+        let peer = try server.connect(secured: false)
         try peer.send(RequestTests.get)
         #expect(try peer.response().text == "127.0.0.1")
         #expect(try answer().hasSuffix("unix:"))
@@ -112,12 +120,13 @@ struct LocalBindingTests {
             let server = try TestServer {
                 $0.endpoints = []
                 $0.inheritedSockets = numbers
+                Self.withoutTLS(&$0)
             } handler: { request throws(HTTPError) in
                 HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
             }
             #expect(
                 server.addresses == [BoundAddress(host: "127.0.0.1", port: port), BoundAddress(path: path)])
-            let peer = try server.connect()
+            let peer = try server.connect(secured: false)
             try peer.send(RequestTests.get)
             #expect(try peer.response().text == "127.0.0.1")
             #expect(try answer().hasSuffix("unix:"))

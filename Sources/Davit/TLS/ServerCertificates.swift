@@ -17,6 +17,8 @@ final class ServerCertificates: Sendable {
     private let now: @Sendable () -> Timestamp
     /// The fingerprints of what is served, so that the same certificates are not served again.
     private let served = Mutex<[[UInt8]]>([])
+    /// One reload at a time, so that what was read last is what is served.
+    let reloading = Mutex<Void>(())
 
     init(
         _ configuration: Configuration.TLS, hosts: [String], folder: String?, log: Log,

@@ -1,6 +1,7 @@
 internal import DavitServer
 internal import DavitSystem
 internal import DavitTransport
+internal import Synchronization
 
 #if TLS
 extension ServerCertificates {
@@ -32,7 +33,9 @@ extension WebServer {
     public func reloadCertificates() throws(ServerError) {
         #if TLS
         guard let certificates else { return }
-        http.replaceTLS(try certificates.load())
+        try certificates.reloading.withLock { (_) throws(ServerError) in
+            http.replaceTLS(try certificates.load())
+        }
         #endif
     }
 

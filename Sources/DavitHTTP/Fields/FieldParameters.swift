@@ -19,6 +19,9 @@ public struct FieldParameters: Hashable, Sendable {
         case escapesQuotes
     }
 
+    /// More parameters of one value are malformed: nothing has so many, and each costs more memory than its bytes.
+    package static let limit = 64
+
     /// In the order sent.
     public private(set) var all: [Parameter] = []
 
@@ -39,7 +42,9 @@ public struct FieldParameters: Hashable, Sendable {
                 bytes[index] == UInt8(ascii: "=")
             else { return nil }
             index += 1
-            guard let value = Self.takeValue(bytes, &index, backslash) else { return nil }
+            guard let value = Self.takeValue(bytes, &index, backslash), all.count < Self.limit else {
+                return nil
+            }
             all.append(
                 Parameter(name: String(decoding: name.map(\.lowercasedASCII), as: UTF8.self), value: value))
         }

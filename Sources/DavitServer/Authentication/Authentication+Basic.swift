@@ -41,7 +41,11 @@ extension Authentication {
         let key = keys.key(for: value)
         if let key {
             switch state.withLock({ $0.cache.look(for: key, now: now) }) {
-            case .right(let name): return .admitted(name: name, info: nil)
+            case .right(let name, let peer):
+                if let wait = wait(at: request.peerAddress, insteadOf: peer, for: name, now: now) {
+                    return .refused(.tooMany(waitSeconds: wait))
+                }
+                return .admitted(name: name, info: nil)
             case .wrong: return .refused(.credentials(isStale: false))
             case nil: break
             }
@@ -66,6 +70,14 @@ extension Authentication {
         return settle(attempt, isRight: attempt.isRight) ?? checkBasic(value, request)
     }
 
+    /// Who has come in goes on while others guess, but only where they came in: an address that is held up would learn
+    /// from what is remembered whether a guess is right.
+    private func wait(at peer: String, insteadOf home: String, for name: String, now: Int64) -> Int64? {
+        guard peer != home, PeerNetwork(of: peer) != PeerNetwork(of: home) else { return nil }
+        let (address, account) = (PeerNetwork(of: peer).hashValue, Array(name.utf8).hashValue)
+        return state.withLock { $0.failures.wait(address: address, account: account, now: now) }
+    }
+
     /// Takes note of what was found.
     /// - Returns: nil if the accounts have changed meanwhile.
     private func settle(_ attempt: Attempt, isRight: Bool) -> Decision? {
@@ -74,7 +86,7 @@ extension Authentication {
             guard state.generation == attempt.generation else { return false }
             guard let key = attempt.key else { return true }
             if isRight {
-                state.cache.keep(key, right: attempt.account.name, now: now)
+                state.cache.keep(key, right: attempt.account.name, peer: attempt.origin.peer, now: now)
             } else {
                 state.cache.keep(wrong: key, now: now)
             }

@@ -31,13 +31,15 @@ struct CredentialKeys: Sendable {
 /// program that repeats an old password does not count as one that guesses.
 struct CredentialCache: Sendable {
     enum Found {
-        case right(name: String)
+        /// - Parameter peer: the address from which they were found right.
+        case right(name: String, peer: String)
         case wrong
     }
 
     private struct Entry: Sendable {
         /// Nil if they were wrong.
         var name: String?
+        var peer: String
         var expiry: Int64
     }
 
@@ -52,16 +54,18 @@ struct CredentialCache: Sendable {
     private var wrong = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
 
     func look(for key: CredentialKeys.Key, now: Int64) -> Found? {
-        if let entry = right[key], entry.expiry > now, let name = entry.name { return .right(name: name) }
+        if let entry = right[key], entry.expiry > now, let name = entry.name {
+            return .right(name: name, peer: entry.peer)
+        }
         if let entry = wrong[key], entry.expiry > now { return .wrong }
         return nil
     }
 
-    mutating func keep(_ key: CredentialKeys.Key, right name: String, now: Int64) {
-        right.set(Entry(name: name, expiry: now + Self.rightLifetime), for: key)
+    mutating func keep(_ key: CredentialKeys.Key, right name: String, peer: String, now: Int64) {
+        right.set(Entry(name: name, peer: peer, expiry: now + Self.rightLifetime), for: key)
     }
 
     mutating func keep(wrong key: CredentialKeys.Key, now: Int64) {
-        wrong.set(Entry(name: nil, expiry: now + Self.wrongLifetime), for: key)
+        wrong.set(Entry(name: nil, peer: "", expiry: now + Self.wrongLifetime), for: key)
     }
 }

@@ -87,6 +87,8 @@ private struct MultipartReceiver {
             let before = buffer.count
             let isAtEnd = try await body.fill(buffer) == before
             received += Int64(buffer.count - before)
+            // Also what stands between the parts counts.
+            if received > limits.contentBytes { throw HTTPError.tooLarge(limits.contentBytes) }
             var index = 0
             // Of one part; text like a delimiter must not cost a call each time.
             var data = 0..<0

@@ -22,6 +22,9 @@ enum HangUpCounter {
             return made
         }
         let descriptor = FileDescriptor(owning: try checked("fcntl") { fcntl(shared, F_DUPFD_CLOEXEC, 0) })
+        // What was counted before is not for the new queue.
+        var old: UInt64 = 0
+        _ = unsafe read(descriptor.rawValue, &old, MemoryLayout<UInt64>.size)
         _ = signal(SIGHUP) { _ in HangUpCounter.count() }
         return descriptor
     }

@@ -65,7 +65,7 @@ internal import DavitSystem
             case .bytes(let count):
                 return Channel.Input(outcome: .bytes(count), isDrained: isDrained && count < room.count)
             case .needsInput:
-                if isDrained { return Channel.Input(outcome: .wouldBlock, isDrained: true) }
+                // Also after a short read: the end may stand behind it, and is announced only once.
                 if let end = fill(from: socket, for: room.count, &isDrained) { return end }
             case .ended, .failed:
                 return Channel.Input(outcome: .ended, isDrained: true)
@@ -116,6 +116,7 @@ internal import DavitSystem
 
     // MARK: Output
 
+    var outputCount: Int { session.outputCount }
     var hasOutput: Bool { session.outputCount > 0 }
     var isFull: Bool { session.outputIsFull }
 
@@ -183,6 +184,7 @@ internal import DavitSystem
 /// There is none in this build: nothing makes one, and nothing that is said here is ever asked.
 final class TLSLayer: Sendable {
     let clientCertificate: ClientCertificate? = nil
+    let outputCount = 0
     let hasOutput = false
     let isFull = false
 

@@ -124,6 +124,16 @@ struct GuessingTests {
         #expect(try await gate.basic("bert:päss").status == .noContent)
     }
 
+    /// What is remembered tells an address that is held up nothing.
+    @Test func whoIsHeldUpLearnsNothingFromWhatIsRemembered() async throws {
+        let gate = try Self.makeGate()
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+        for guess in 1...5 { _ = try await gate.basic("anna:\(guess)", from: "198.51.100.7") }
+        #expect(try await gate.basic("anna:päss", from: "198.51.100.7").status == .tooManyRequests)
+        #expect(try await gate.basic("anna:päss").status == .noContent)
+        #expect(try await gate.basic("anna:päss", from: "203.0.113.9").status == .noContent)
+    }
+
     @Test func aFloodCostsNoHashes() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
