@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitSystem
 
 /// The server of a replay, and who asks it.
@@ -25,22 +26,6 @@ package enum ReplayError: Error, Hashable, Sendable {
     case cannotConnect(String)
     /// What a transcript needs could not be made.
     case setUp(String)
-}
-
-/// RFC 4648 §4.
-enum Base64 {
-    static func encode(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            for index in 0..<4 {
-                text.append(index > group.count ? "=" : alphabet[Int(bits >> UInt32(18 - 6 * index) & 63)])
-            }
-        }
-        return text
-    }
 }
 
 extension WireError {

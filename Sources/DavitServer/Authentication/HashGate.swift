@@ -4,7 +4,7 @@ internal import Synchronization
 final class HashGate: Sendable {
     private struct State {
         var inside = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [CheckedContinuation<Bool, Never>] = []
     }
 
     private let limit: Int
@@ -18,36 +18,22 @@ final class HashGate: Sendable {
 
     /// - Returns: false if too many wait already; else ``leave()`` is to be called.
     func enter() async -> Bool {
-        enum Admission { case inside, refused, waits }
-        let first = state.withLock { state -> Admission in
-            if state.inside < limit {
-                state.inside += 1
-                return .inside
-            }
-            return state.waiting.count < waitingLimit ? .waits : .refused
-        }
-        switch first {
-        case .inside: return true
-        case .refused: return false
-        case .waits: break
-        }
         await withCheckedContinuation { continuation in
-            // Somebody may have left in between.
-            let isInside = state.withLock { state in
+            let isAdmitted = state.withLock { state -> Bool? in
                 if state.inside < limit {
                     state.inside += 1
                     return true
                 }
+                guard state.waiting.count < waitingLimit else { return false }
                 state.waiting.append(continuation)
-                return false
+                return nil
             }
-            if isInside { continuation.resume() }
+            if let isAdmitted { continuation.resume(returning: isAdmitted) }
         }
-        return true
     }
 
     func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.inside -= 1
                 return nil
@@ -55,6 +41,6 @@ final class HashGate: Sendable {
             // Takes the place of who leaves.
             return state.waiting.removeFirst()
         }
-        next?.resume()
+        next?.resume(returning: true)
     }
 }

@@ -118,25 +118,8 @@ struct Gate {
     }
 
     func basic(_ pair: String, from peer: String = "192.0.2.1") async throws -> HTTPResponse {
-        try await send(["Authorization: Basic \(base64(Array(pair.utf8)))"], from: peer)
+        try await send(["Authorization: Basic \(Base64.encode(Array(pair.utf8)))"], from: peer)
     }
-}
-
-/// RFC 4648 §4.
-func base64(_ bytes: [UInt8]) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-        let group = bytes[start..<min(start + 3, bytes.count)]
-        var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        bits <<= UInt32(8 * (3 - group.count))
-        for index in 0..<4 {
-            let isPadding = index > group.count
-            text.append(
-                isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> UInt32(18 - 6 * index) & 63)])
-        }
-    }
-    return String(decoding: text, as: UTF8.self)
 }
 
 extension HTTPFields {

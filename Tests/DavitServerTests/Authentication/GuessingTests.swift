@@ -93,7 +93,7 @@ struct GuessingTests {
     @Test func whatIsRememberedIsAnsweredAtOnce() async throws {
         let gate = try Self.makeGate()
         let handler = AtOnce().behind(gate.authentication)
-        let line = "Authorization: Basic \(base64(Array("anna:päss".utf8)))"
+        let line = "Authorization: Basic \(Base64.encode(Array("anna:päss".utf8)))"
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", line)
         #expect(handler.respondAtOnce(to: request) == nil)
         #expect(try await handler.respond(to: request).status == .noContent)
@@ -206,7 +206,7 @@ struct GuessingTests {
                 let pad = String(repeating: " ", count: guess + 1)
                 group.addTask {
                     try await gate.send(
-                        ["Authorization: Basic\(pad)\(base64(Array("anna:päss".utf8)))"],
+                        ["Authorization: Basic\(pad)\(Base64.encode(Array("anna:päss".utf8)))"],
                         from: "192.0.2.\(guess)"
                     ).status
                 }
