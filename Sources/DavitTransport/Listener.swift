@@ -18,20 +18,24 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let address: SocketAddress
     private var socket: FileDescriptor?
     private let file: LocalSocketFile?
+    /// Nobody else is to accept on the socket when this does not any more.
+    private let isOurs: Bool
     /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
     private var spare = FileDescriptor.spare()
     private var isWatched = false
 
     /// - Parameters:
     ///   - file: the name of a local socket, which goes when the socket does.
+    ///   - isOurs: whether the server has made the socket; one that was handed over goes on listening.
     ///   - loops: the first one is the listener's own.
     init(
         _ socket: consuming FileDescriptor, at address: SocketAddress, file: LocalSocketFile?,
-        loops: [EventLoop], server: ServerContext, accept: @escaping Accept
+        isOurs: Bool, loops: [EventLoop], server: ServerContext, accept: @escaping Accept
     ) {
         self.socket = consume socket
         self.address = address
         self.file = file
+        self.isOurs = isOurs
         self.loops = loops
         self.server = server
         self.accept = accept
@@ -53,7 +57,15 @@ final class Listener: LoopMember, @unchecked Sendable {
 
     /// As ``drain()`` when the loop has ended.
     func abandon() {
+        close()
+    }
+
+    private func close() {
+        // Before the socket: who finds the name can connect.
         file?.remove()
+        // Not by closing alone: a process that is being started from another thread has the descriptor until it runs
+        // its own program, and the port would be taken as long.
+        if isOurs, let number = socket?.rawValue { Socket.shutDown(number) }
         socket = nil
     }
 
@@ -74,9 +86,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     override func drain() {
         unwatch()
         loop.remove(self)
-        // Before the socket: who finds the name can connect.
-        file?.remove()
-        socket = nil
+        close()
     }
 
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {

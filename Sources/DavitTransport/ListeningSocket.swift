@@ -10,6 +10,8 @@ final class ListeningSocket {
     /// The name of a local socket that is to be removed when nothing listens there any more.
     let file: LocalSocketFile?
     private var socket: FileDescriptor?
+    /// Made here, and not handed over.
+    var isOurs: Bool { endpoint != nil || file != nil }
 
     /// A socket that was not bound for an endpoint.
     init(

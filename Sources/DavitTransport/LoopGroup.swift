@@ -114,8 +114,8 @@ final class LoopGroup: Sendable {
             guard let descriptor = socket.take() else { continue }
             listeners.append(
                 Listener(
-                    descriptor, at: socket.address, file: socket.file, loops: loops, server: context,
-                    accept: accept))
+                    descriptor, at: socket.address, file: socket.file, isOurs: socket.isOurs, loops: loops,
+                    server: context, accept: accept))
         }
         return listeners
     }

@@ -28,12 +28,36 @@ struct OwnedFolderTests {
         owner = try OwnedFolder(path: folder.path)
     }
 
+    /// As a process that is just being started has one, until it runs its own program.
+    @Test func isFreeAlsoWhileSomebodyHasACopyOfTheDescriptor() throws {
+        let folder = try Folder()
+        var owner: OwnedFolder? = try OwnedFolder(path: folder.path)
+        let copy = try #require(copyOfDescriptor(of: folder.path + "/lock"))
+        #expect(owner != nil)
+        owner = nil
+        owner = try OwnedFolder(path: folder.path)
+        close(copy)
+    }
+
     @Test func saysWhyItCannotBeUsed() throws {
         let folder = try Folder()
         close(unsafe open(folder.path + "/file", O_WRONLY | O_CREAT, 0o600))
         #expect(throws: OwnedFolder.Failure.notUsable(SystemError(errno: ENOTDIR, call: "mkdir"))) {
             try OwnedFolder(path: folder.path + "/file/below")
         }
+    }
+
+    private func copyOfDescriptor(of path: String) -> Int32? {
+        var wanted = stat()
+        guard unsafe stat(path, &wanted) == 0 else { return nil }
+        for number in 0..<getdtablesize() {
+            var found = stat()
+            if unsafe fstat(number, &found) == 0, found.st_ino == wanted.st_ino, found.st_dev == wanted.st_dev
+            {
+                return dup(number)
+            }
+        }
+        return nil
     }
 
     private func mode(of path: String) -> mode_t? {

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitSystem
 import DavitTransport
 import Testing
 
@@ -67,6 +68,25 @@ struct PauseTests {
         }
         try server.server.resumeListening()
         try Self.expectAnswer(try server.connect())
+    }
+
+    /// As a process that is just being started has one, until it runs its own program.
+    @Test func thePortIsFreeAlsoWhileSomebodyHasACopyOfTheDescriptor() async throws {
+        let server = try TestServer()
+        let port = server.addresses[0].port
+        let copy = try Self.copyOfListener(at: port)
+        await Self.pause(server)
+        try server.server.resumeListening()
+        try Self.expectAnswer(try server.connect())
+        _ = copy
+    }
+
+    private static func copyOfListener(at port: UInt16) throws -> FileDescriptor {
+        for number in Int32(3)..<4096 {
+            guard let copy = try? Socket.adoptListener(number) else { continue }
+            if try Socket.localAddress(of: copy.rawValue).port == port { return copy }
+        }
+        throw TransportError(.notListening, host: "127.0.0.1", port: port)
     }
 
     @Test func aServerStopsWhileItIsPaused() async throws {

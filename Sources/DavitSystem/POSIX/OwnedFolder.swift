@@ -29,6 +29,10 @@ public final class OwnedFolder: Sendable {
         lock = try Self.takeLock(in: self.path)
     }
 
+    // Not by closing alone: a process that is being started from another thread has the descriptor until it runs its
+    // own program, and the lock would last as long.
+    deinit { _ = flock(lock.rawValue, LOCK_UN) }
+
     /// Waits until the folder itself is on the disk, with the names of the files in it.
     public func sync() throws(SystemError) {
         for place in [path, path + "/.."] {
