@@ -16,6 +16,11 @@ total_passed=0
 total_failed=0
 failures=()
 
+# Lines of a log that say what failed, for the end, where everybody looks first.
+keep_failures() {
+    grep -E '✘|(^|[^a-z])(FAILED|FAIL|WARNING|not ok)\b|error: ' "$1" | head -n 20 >>"$logs/what-failed"
+}
+
 section() { printf '\n== %s\n' "$1"; }
 
 # tally NAME PASSED FAILED
@@ -29,7 +34,13 @@ tally() {
 step() {
     local name=$1
     shift
-    if "$@"; then tally "$name" 1 0; else echo "FAILED: $name"; tally "$name" 0 1; fi
+    if "$@" 2>&1 | tee "$logs/step"; then
+        tally "$name" 1 0
+    else
+        echo "FAILED: $name"
+        keep_failures "$logs/step"
+        tally "$name" 0 1
+    fi
 }
 
 # counted NAME COMMAND...: a script that ends with a line `...: N passed, M failed`.
@@ -43,9 +54,11 @@ counted() {
         # A script that fails without counting a failure has failed all the same.
         local failed=${BASH_REMATCH[2]}
         if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+        [ "$failed" -eq 0 ] || keep_failures "$logs/$name"
         tally "$name" "${BASH_REMATCH[1]}" "$failed"
     else
         echo "FAILED: $name ended with status $status and no count"
+        keep_failures "$logs/$name"
         tally "$name" 0 1
     fi
 }
@@ -75,18 +88,20 @@ without_foundation() {
 suite_unit() {
     section "unit tests"
     local report=$logs/units status=0 counts passed failed
-    "$SWIFT" test "${swift_flags[@]}" --xunit-output "$report.xml" || status=$?
+    "$SWIFT" test "${swift_flags[@]}" --xunit-output "$report.xml" 2>&1 | tee "$report" || status=$?
     # Swift Testing writes its report beside the one of XCTest.
     counts=$(sed -n 's/.*<testsuite .*tests="\([0-9]*\)".*failures="\([0-9]*\)".*/\1 \2/p' \
         "$report-swift-testing.xml" 2>/dev/null | head -n 1)
     if [ -z "$counts" ]; then
         echo "FAILED: the unit tests did not come to their end"
+        keep_failures "$report"
         tally "unit" 0 1
         return
     fi
     read -r passed failed <<<"$counts"
     passed=$((passed - failed))
     if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+    [ "$failed" -eq 0 ] || keep_failures "$report"
     tally "unit" "$passed" "$failed"
     # What holds for a connection holds for one with TLS.
     step "the transport's tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
@@ -158,6 +173,7 @@ suites=("$@")
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"
+[ ! -s "$logs/what-failed" ] || cat "$logs/what-failed"
 [ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
 echo "davit: $total_passed passed, $total_failed failed"
 [ "$total_failed" -eq 0 ]
