@@ -62,7 +62,7 @@ struct AddMemberTests {
                 shell("[ $(ls -A d | wc -l) = 0 ] && [ ! -e none ]"),
             ]),
         Scenario(
-            "RFC 5995 §3.3: a lock on the collection protects its members",
+            "RFC 4918 §7.4: a lock on the collection protects its members",
             [
                 step("MKCOL /d", [], nil, 201), lock("/d", depth: "0"),
                 step("POST /d/?add-member", [("Slug", "a")], "x", 423, holds: ["lock-token-submitted"]),

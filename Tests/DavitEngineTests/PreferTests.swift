@@ -47,7 +47,7 @@ struct PreferTests {
                 step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">2<"]),
             ]),
         Scenario(
-            "RFC 8144 §3: members without their collection, and Microsoft's way to say it",
+            "RFC 8144 §4: members without their collection, and Microsoft's way to say it",
             [
                 step("MKCOL /d", [], nil, 201), step("MKCOL /d/e", [], nil, 201),
                 step("PUT /d/e/a", [], "x", 201),
@@ -73,7 +73,7 @@ struct PreferTests {
                 step("PROPFIND /d/e", [("Depth", "1,noroot")], nil, 207, lacks: ["<D:response>"]),
             ]),
         Scenario(
-            "RFC 7240 §4.2, RFC 8144 §3.1: a change is answered with what it has made",
+            "RFC 7240 §4.2, RFC 8144 §4.1: a change is answered with what it has made",
             [
                 step("PUT /a", [representation], "new", 201, holds: ["new"]),
                 step("PUT /a", [representation], "newer", 200, holds: ["newer"]),

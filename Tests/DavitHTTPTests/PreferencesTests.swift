@@ -15,7 +15,7 @@ struct PreferencesTests {
         }
     }
 
-    /// RFC 7240 §2, §4.2, RFC 8144 §3.
+    /// RFC 7240 §2, §4.2, RFC 8144 §4.
     static let rows: [Row] = [
         Row([], nil), Row(["return=minimal"], .minimal), Row(["return=representation"], .representation),
         Row(["Return=Minimal"], .minimal), Row(["return=\"minimal\""], .minimal),

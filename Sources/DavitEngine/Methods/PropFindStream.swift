@@ -73,7 +73,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         excludesRoot = info.isCollection && depth != .zero && Self.excludesRoot(context.request)
     }
 
-    /// RFC 8144 §3, and the older way to say it in Depth.
+    /// RFC 8144 §4, and the older way to say it in Depth.
     private static func excludesRoot(_ request: HTTPRequest) -> Bool {
         if request.contains(.prefer), ResponsePreferences(request).excludesRoot { return true }
         return request.withValue(of: .depth) { Depth.excludesRoot($0) } ?? false

@@ -10,7 +10,7 @@ public struct Preferences: Hashable, Sendable {
 
     /// Nil where the client does not say.
     public var result: Return?
-    /// The members are asked for, and not the collection itself (RFC 8144 §3).
+    /// The members are asked for, and not the collection itself (RFC 8144 §4).
     public var excludesRoot = false
 
     /// None.
