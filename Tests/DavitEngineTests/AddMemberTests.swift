@@ -90,6 +90,15 @@ struct AddMemberTests {
         #expect(try await share.client.send("GET", location).text == "y")
     }
 
+    /// Something else answers for that path: a member there could not be reached.
+    @Test func noMemberIsHiddenByAMount() async throws {
+        let path = try #require(ResourcePath(segments: [Array("d".utf8), Array("api".utf8)]))
+        let share = try TestShare { $0.hiddenPaths = [path] }
+        #expect(share.shell("mkdir d") == 0)
+        let answer = try await share.client.send("POST", "/d/?add-member", [("Slug", "api")], text: "x")
+        #expect(answer.status == 201 && answer["Location"] == "/d/api-2")
+    }
+
     @Test func optionsNameItWhereItWorks() async throws {
         let share = try TestShare()
         let options = try await share.client.send("OPTIONS", "/?add-member")

@@ -37,7 +37,8 @@ struct PostMethod: ChangeMethod {
         guard addsMember(context.request) else { throw .methodNotAllowed(AllowedMethods.ofResources) }
         let received = Received()
         for name in MemberNames(for: context.request).names {
-            guard let path = context.path.appending(name) else { continue }
+            // Where something else is mounted, nobody could reach the member.
+            guard let path = context.path.appending(name), !share.hides(path) else { continue }
             do throws(WebDAVError) {
                 let method = PostMethod(share: share, path: path, received: received)
                 return try await share.change(method, context: context)
