@@ -118,6 +118,17 @@ public final class FileResourceStore: ResourceStore {
         try StagedFile(for: place, expectedLength: expectedLength, in: share)
     }
 
+    public func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        let staged = try StagedFile(for: place, expectedLength: nil, in: share)
+        return (staged, try staged.copyCurrent())
+    }
+
+    public func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        try StagedCopy(newCollectionAt: path, in: share)
+    }
+
     public func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {

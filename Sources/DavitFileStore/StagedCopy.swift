@@ -54,6 +54,31 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         self.path = path
     }
 
+    /// A new collection without members, with the permissions that one made under its own name has.
+    init(newCollectionAt destination: ResourcePath, in share: SharedFolder) throws(StoreError) {
+        if ReservedName.occurs(in: destination) { throw .forbidden }
+        if destination.isRoot { throw .alreadyExists }
+        let directory = try share.openParent(of: destination)
+        let reservation = try Reservation.make(.directory, in: directory, permissions: 0o777)
+        guard let path = destination.parent?.appending(reservation.name.bytes) else { throw .invalidName }
+        do throws(StoreError) {
+            try share.sync.content(reservation.file)
+            info = try storing { () throws(SystemError) in
+                ResourceInfo(try reservation.file.status(), of: reservation.file)
+            }
+        } catch {
+            Self.remove(reservation.name, in: directory)
+            throw error
+        }
+        self.share = share
+        source = destination
+        self.destination = destination
+        self.directory = directory
+        self.reservation = reservation
+        self.path = path
+        failures = []
+    }
+
     deinit { destroy() }
 
     func destroy() {

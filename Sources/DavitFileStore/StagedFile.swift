@@ -10,12 +10,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     /// From this length on it pays to ask for space, and for the right to write, before the bytes come.
     private static let earlyCheckBytes: Int64 = 1 << 16
 
-    private let share: SharedFolder
+    let share: SharedFolder
     var place: Place
-    private let file: FileDescriptor
+    let file: FileDescriptor
     /// Where the file is as long as it is hidden; nil for an unnamed file.
     private var hidden: HiddenName?
-    private(set) var length: Int64 = 0
+    var length: Int64 = 0
     private var isSealed = false
     private var isInMemory = false
 

@@ -152,6 +152,11 @@ public protocol StagedContent: AnyObject, Sendable {
     /// Appends the bytes of `buffer`.
     /// - Throws: `wouldBlock` with nothing written; `outOfSpace` and the rest.
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError)
+    /// Writes the bytes of `buffer` from `offset` on, over what is there. Behind the end, what is between reads as zeros.
+    /// - Throws: `outOfSpace` and the rest.
+    func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError)
+    /// The same for all bytes of other new content of this store, without taking them into memory.
+    func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError)
     /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
     /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
     /// - Returns: what the content will be once published, with its final entity tag.
@@ -218,8 +223,20 @@ public protocol ResourceStore: Sendable {
     /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` comes early.
     func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
 
+    /// New content for a name that is taken, which begins as a copy of what is there: of shared blocks where the volume can.
+    /// Both can be written to without the other.
+    /// - Returns: the new content, and what it is a copy of.
+    /// - Throws: `notFound` also for what is no content, `outOfSpace` and the rest.
+    func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo)
+
     /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`.
     func createCollection(at place: Place) throws(StoreError)
+
+    /// A new collection without members, for a free name, invisible until published.
+    /// - Throws: as ``createCollection(at:)-(Place)``.
+    func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree
 
     /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
     /// Copies have modification times of their own (RFC 4918 §15.7).

@@ -7,6 +7,7 @@ final class WatchedStore: ResourceStore {
     enum Call: Sendable, Equatable {
         case members(ResourcePath)
         case stageContent
+        case stageUpdate
         case createCollection
         case stageCopy
         case rename
@@ -67,7 +68,20 @@ final class WatchedStore: ResourceStore {
         try store.createCollection(at: place)
     }
 
-    /// Here the call is reported when the copy is there.
+    /// Here the calls are reported when the copy is there.
+    func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        let update = try store.stageUpdate(of: place)
+        try pass(.stageUpdate)
+        return update
+    }
+
+    func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        try pass(.createCollection)
+        return try store.stageCollection(at: path)
+    }
+
     func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {

@@ -152,8 +152,11 @@ extension Share {
     /// - Throws: 400 for a path no resource can have.
     func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
         guard let path = try context.path(at: rawPath) else { return nil }
-        return configuration.hiddenPaths.contains { $0.contains(path) } ? nil : path
+        return hides(path) ? nil : path
     }
+
+    /// True if something else answers for a path of this share.
+    func hides(_ path: ResourcePath) -> Bool { configuration.hiddenPaths.contains { $0.contains(path) } }
 
     /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
     /// configured public names.

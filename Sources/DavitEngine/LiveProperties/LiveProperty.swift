@@ -1,12 +1,13 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, and the execute bit as Apache names it).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5995, and the execute bit as Apache names it).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
     case quotaAvailableBytes, quotaUsedBytes
     case executable
+    case addMember
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -30,6 +31,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .supportedlock: .dav("supportedlock")
         case .quotaAvailableBytes: .dav("quota-available-bytes")
         case .quotaUsedBytes: .dav("quota-used-bytes")
+        case .addMember: .dav("add-member")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
         }
     }
@@ -40,7 +42,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
             .lockdiscovery, .resourcetype, .supportedlock:
             true
-        case .quotaAvailableBytes, .quotaUsedBytes, .executable: false
+        case .quotaAvailableBytes, .quotaUsedBytes, .executable, .addMember: false
         }
     }
 }

@@ -22,6 +22,7 @@ final class PropFindPlan: Sendable {
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
+    let wantsAddMember: Bool
 
     init(_ body: PropFindBody) {
         switch body {
@@ -46,6 +47,7 @@ final class PropFindPlan: Sendable {
         deadNames = dead.map { EmptyPropertyElement($0) }
         wantsDead = takesAllDead || !dead.isEmpty
         wantsLocks = live.contains(.lockdiscovery)
+        wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
     }
 

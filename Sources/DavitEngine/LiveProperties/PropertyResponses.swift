@@ -8,6 +8,8 @@ final class PropertyResponses {
     private let plan: PropFindPlan
     private let check: WriteGuard
     let writer = MultistatusWriter()
+    /// Properties that are missing are left out (RFC 8144 §2.1).
+    private let isMinimal: Bool
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
     /// The last `getlastmodified`: the members of a collection often have the same.
@@ -18,6 +20,7 @@ final class PropertyResponses {
         self.share = share
         self.plan = plan
         check = WriteGuard(share: share, context: context, wait: .allowed)
+        isMinimal = ResponsePreferences(context.request).isMinimal
     }
 
     /// True if answering for this one resource asks the database, or the disk.
@@ -27,7 +30,9 @@ final class PropertyResponses {
     }
 
     /// True if more than dead properties depends on where a resource is.
-    var needsPath: Bool { plan.wantsQuota || (plan.wantsLocks && share.state.hasLocks) }
+    var needsPath: Bool {
+        plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
+    }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
         guard plan.wantsDead else { return [] }
@@ -68,10 +73,12 @@ final class PropertyResponses {
         writeDead(properties)
         writer.endPropStat(status: .ok)
         if !missing.isEmpty {
-            writer.beginPropStat()
-            for element in missing { writer.emptyProperty(element) }
+            if !isMinimal {
+                writer.beginPropStat()
+                for element in missing { writer.emptyProperty(element) }
+                writer.endPropStat(status: .notFound)
+            }
             missing.removeAll(keepingCapacity: true)
-            writer.endPropStat(status: .notFound)
         }
         writer.endResponse()
     }
@@ -122,6 +129,11 @@ final class PropertyResponses {
         case .supportedlock: writer.supportedLock()
         case .lockdiscovery: try writeLocks(at: path)
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
+        case .addMember:
+            writer.property(
+                "add-member",
+                bytes: Array("<D:href>".utf8) + check.context.addMemberHref(of: path)
+                    + Array("</D:href>".utf8))
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
@@ -140,6 +152,7 @@ final class PropertyResponses {
     private func exists(_ property: LiveProperty, of member: Member) -> Bool {
         switch property {
         case .getcontentlength, .getetag, .executable: !member.info.isCollection
+        case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         // The root of a share has no name of its own.
         case .displayname: !member.name.isEmpty
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,

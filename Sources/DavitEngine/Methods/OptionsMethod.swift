@@ -12,10 +12,21 @@ public struct OptionsMethod: Sendable {
         }
         switch lookup.state {
         case .mapped(let info):
-            return Self.response(
-                allowing: info.isCollection ? AllowedMethods.collection : AllowedMethods.content)
+            return Self.response(to: context.request, for: info)
         case .unmapped, .missingAncestor, .unservable: return Self.response(allowing: AllowedMethods.unmapped)
         }
+    }
+
+    private static func response(to request: HTTPRequest, for info: ResourceInfo) -> HTTPResponse {
+        guard info.isCollection else {
+            var response = response(allowing: AllowedMethods.content)
+            response.fields.append(named: "Accept-Patch", ContentPart.patchType.description)
+            return response
+        }
+        guard PostMethod.addsMember(request) else { return response(allowing: AllowedMethods.collection) }
+        var response = response(allowing: AllowedMethods.addMember)
+        response.fields.append(named: "Accept-Post", "*/*")
+        return response
     }
 
     static func response(allowing methods: StaticString) -> HTTPResponse {
@@ -26,10 +37,12 @@ public struct OptionsMethod: Sendable {
         return response
     }
 
-    /// Class 1, 2 and 3, and the property set of `executable`; Office and Windows want MS-Author-Via.
+    /// Class 1, 2 and 3, what else clients ask for by name (RFC 5689 §3.1; the kind of PATCH), and the property set of
+    /// `executable`; Office and Windows want MS-Author-Via.
     public static let complianceFields: HTTPFields = {
         var fields = HTTPFields()
-        fields.append(.dav, "1, 2, 3, <http://apache.org/dav/propset/fs/1>")
+        fields.append(
+            .dav, "1, 2, 3, extended-mkcol, sabredav-partialupdate, <http://apache.org/dav/propset/fs/1>")
         fields.append(.msAuthorVia, "DAV")
         return fields
     }()

@@ -12,10 +12,10 @@ struct PropFindMethod: Sendable {
         let plan = try share.plans.plan(for: bytes)
         let lookup = try await share.attempt { wait throws(WebDAVError) in try find(context, wait) }
         let stream = try stream(context, plan, depth, lookup)
-        if stream.isOfOneResource { return .multistatus(body: .bytes(try await stream.whole())) }
+        if stream.isOfOneResource { return Self.response(.bytes(try await stream.whole()), context) }
         // Before the head is out: what cannot be read at all has a status.
         try await stream.start()
-        return .multistatus(body: .stream(stream))
+        return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)
     }
 
     /// As ``respond(_:)`` for Depth 0 without `If`, if nothing has to be waited for.
@@ -28,7 +28,15 @@ struct PropFindMethod: Sendable {
         else { return nil }
         let plan = try share.plans.plan(for: bytes)
         let stream = try stream(context, plan, depth, try find(context, .never))
-        return try stream.wholeAtOnce().map { .multistatus(body: .bytes($0)) }
+        return try stream.wholeAtOnce().map { Self.response(.bytes($0), context) }
+    }
+
+    private static func response(
+        _ body: HTTPBody, _ context: RequestContext, excludesRoot: Bool = false
+    ) -> HTTPResponse {
+        var response = HTTPResponse.multistatus(body: body)
+        ResponsePreferences(context.request).append(to: &response.fields, result: true, root: excludesRoot)
+        return response
     }
 
     /// §9.1: absent means infinity; where that is switched off an absent Depth is read as 1.

@@ -52,6 +52,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private let target: ResourcePath
     private let info: ResourceInfo
     private let responses: PropertyResponses
+    /// Whether the answer is about the members of a collection, and not about the collection.
+    let excludesRoot: Bool
     @safe @exclusivity(unchecked) private var levels: [Level] = []
     private var hasBegun = false
     private var hasEnded = false
@@ -68,6 +70,13 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         self.target = target
         self.info = info
         responses = PropertyResponses(share: share, context: context, plan: plan)
+        excludesRoot = info.isCollection && depth != .zero && Self.excludesRoot(context.request)
+    }
+
+    /// RFC 8144 §4, and the older way to say it in Depth.
+    private static func excludesRoot(_ request: HTTPRequest) -> Bool {
+        if request.contains(.prefer), ResponsePreferences(request).excludesRoot { return true }
+        return request.withValue(of: .depth) { Depth.excludesRoot($0) } ?? false
     }
 
     /// Makes the first piece.
@@ -122,6 +131,15 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         responses.writer.begin()
         var href = context.href
         if info.isCollection && href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+        if !excludesRoot { try writeRoot(href) }
+        if info.isCollection && depth != .zero {
+            try storing { () throws(StoreError) in
+                try enter(target, href: href, info)
+            }
+        }
+    }
+
+    private func writeRoot(_ href: [UInt8]) throws(WebDAVError) {
         let properties = try storing { () throws(StoreError) in
             try responses.properties(at: target, of: info)
         }
@@ -130,11 +148,6 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         try responses.write(
             Member(name: Array(context.path.name), info: info), at: target, properties: properties
         )
-        if info.isCollection && depth != .zero {
-            try storing { () throws(StoreError) in
-                try enter(target, href: href, info)
-            }
-        }
     }
 
     private func enter(

@@ -51,7 +51,7 @@ struct PropPatchMethod: ChangeMethod {
 
     private func plan(_ scene: Scene, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
         guard let info = scene.target.info else { throw WebDAVError(.notFound) }
-        let names = Self.names(in: update)
+        let names = update.names
         let refused = Set(names.filter { Self.refusal(of: $0, in: update, info: info) })
         guard refused.isEmpty else {
             let results: [(PropertyName, HTTPStatus)] = names.map {
@@ -76,11 +76,6 @@ struct PropPatchMethod: ChangeMethod {
         return plan
     }
 
-    private static func names(in update: PropertyUpdate) -> [PropertyName] {
-        var seen: Set<PropertyName> = []
-        return update.instructions.map(\.name).filter { seen.insert($0).inserted }
-    }
-
     /// Live properties are protected (§15), but for `executable`, which takes T and F on content.
     private static func refusal(
         of name: PropertyName, in update: PropertyUpdate, info: ResourceInfo
@@ -100,6 +95,13 @@ struct PropPatchMethod: ChangeMethod {
     }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        let preferences = ResponsePreferences(scene.context.request)
+        if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
+            // RFC 8144 §2.2: that all went well is all there is to say.
+            var response = HTTPResponse(.ok)
+            preferences.append(to: &response.fields, result: true)
+            return response
+        }
         let writer = MultistatusWriter()
         writer.begin()
         writer.beginResponse(
@@ -114,6 +116,8 @@ struct PropPatchMethod: ChangeMethod {
         }
         writer.endResponse()
         writer.end()
-        return .multistatus(body: .bytes(writer.drain()))
+        var response = HTTPResponse.multistatus(body: .bytes(writer.drain()))
+        preferences.append(to: &response.fields)
+        return response
     }
 }

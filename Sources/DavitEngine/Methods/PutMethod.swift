@@ -2,7 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all.
+/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all. With
+/// `Content-Range` the body is a part of it, and a matter of ``PatchMethod``.
 struct PutMethod: BriefMethod {
     /// What was received: small content in memory, everything else in a new file that nobody sees.
     enum Prepared: Sendable {
@@ -24,8 +25,6 @@ struct PutMethod: BriefMethod {
     var expectsFreeNames: Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        // A server that cannot apply a part must not take it for the whole (RFC 9110 §14.5).
-        if scene.context.request.contains(.contentRange) { throw WebDAVError(.badRequest) }
         let path = scene.target.path
         switch scene.target.state {
         case .mapped(let info):

@@ -5,6 +5,8 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     case other
     /// What is accepted, to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization
+    /// `Brief`, a field of Microsoft's that Prefer has replaced.
+    case brief
     /// Caching, connection and content.
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
     /// Content, continued.
@@ -31,6 +33,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .age: "Age"
         case .allow: "Allow"
         case .authorization: "Authorization"
+        case .brief: "Brief"
         case .cacheControl: "Cache-Control"
         case .connection: "Connection"
         case .contentDisposition: "Content-Disposition"

@@ -22,6 +22,45 @@ extension FileDescriptor {
         }
     }
 
+    /// Writes all of `bytes` from `offset` on, whatever the descriptor's position. Behind the end, what is between
+    /// becomes a hole, which reads as zeros.
+    package borrowing func writeAll(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int64
+    ) throws(SystemError) {
+        let number = rawValue
+        var rest = unsafe bytes[...]
+        var place = offset
+        while unsafe !rest.isEmpty {
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+            let count = try FileCall.run("pwrite") {
+                unsafe pwrite(number, piece.baseAddress, piece.count, off_t(place))
+            }
+            unsafe rest = rest.dropFirst(count)
+            place += Int64(count)
+        }
+    }
+
+    /// Moves the descriptor's position.
+    /// - Returns: the new position.
+    borrowing func seek(_ offset: Int64, _ whence: Int32) throws(SystemError) -> Int64 {
+        let number = rawValue
+        return Int64(try FileCall.run("lseek") { lseek(number, off_t(offset), whence) })
+    }
+
+    /// Copies the first `count` bytes of this file into `target` from `offset` on: inside the kernel where the system
+    /// can, and never all of it in memory at once. Moves the positions of both.
+    package borrowing func copyBytes(
+        _ count: Int64, to target: borrowing FileDescriptor, at offset: Int64
+    ) throws(SystemError) {
+        _ = try seek(0, SEEK_SET)
+        _ = try target.seek(offset, SEEK_SET)
+        #if os(Linux)
+        try copyRange(to: target, count: count)
+        #else
+        try copyThroughMemory(to: target, count: count)
+        #endif
+    }
+
     /// Reads at the descriptor's position.
     /// - Returns: bytes read; 0 at the end.
     package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {

@@ -18,6 +18,8 @@ public enum ErrorBody {
         case propfindFiniteDepth
         /// 403 in the answer to PROPPATCH.
         case cannotModifyProtectedProperty
+        /// 403 in the answer to an extended MKCOL (RFC 5689 §3.3).
+        case validResourceType
     }
 
     /// The media type of the content, and of every other XML content the server sends.
@@ -41,6 +43,7 @@ public enum ErrorBody {
         case .noExternalEntities: output.markup("<D:no-external-entities/>")
         case .preservedLiveProperties: output.markup("<D:preserved-live-properties/>")
         case .propfindFiniteDepth: output.markup("<D:propfind-finite-depth/>")
+        case .validResourceType: output.markup("<D:valid-resourcetype/>")
         case .cannotModifyProtectedProperty: output.markup("<D:cannot-modify-protected-property/>")
         }
     }

@@ -28,6 +28,14 @@ public final class MultistatusWriter {
         output.markup("</D:multistatus>")
     }
 
+    /// Starts the answer to an extended MKCOL (RFC 5689 §5.2): propstats follow, and ``endMkColResponse()``.
+    public func beginMkColResponse() {
+        output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:mkcol-response xmlns:D="DAV:">"#)
+    }
+
+    /// Ends what ``beginMkColResponse()`` has begun.
+    public func endMkColResponse() { output.markup("</D:mkcol-response>") }
+
     /// Starts the answer about one resource.
     /// - Parameters:
     ///   - href: percent-encoded and without what XML does not take; ``Href/sanitise(_:)`` makes it so.
