@@ -18,6 +18,10 @@ public enum ErrorBody {
         case propfindFiniteDepth
         /// 403 in the answer to PROPPATCH.
         case cannotModifyProtectedProperty
+        /// 403 for a REPORT that the resource does not know (RFC 3253 §3.6).
+        case supportedReport
+        /// 403 for a REPORT whose answer would be too large (RFC 3744 §9.4, as other reports use it).
+        case numberOfMatchesWithinLimits
     }
 
     /// The media type of the content, and of every other XML content the server sends.
@@ -42,6 +46,8 @@ public enum ErrorBody {
         case .preservedLiveProperties: output.markup("<D:preserved-live-properties/>")
         case .propfindFiniteDepth: output.markup("<D:propfind-finite-depth/>")
         case .cannotModifyProtectedProperty: output.markup("<D:cannot-modify-protected-property/>")
+        case .numberOfMatchesWithinLimits: output.markup("<D:number-of-matches-within-limits/>")
+        case .supportedReport: output.markup("<D:supported-report/>")
         }
     }
 

@@ -5,3 +5,14 @@ extension PropertyValue {
     /// stored element is not well-formed. Cost: a parse.
     public var text: String { (try? XMLDocument.parse(element).root.text) ?? "" }
 }
+
+extension String {
+    /// Without the white space of XML at both ends.
+    var trimmingXMLSpace: String {
+        let isSpace: (Unicode.Scalar) -> Bool = { " \t\r\n".unicodeScalars.contains($0) }
+        guard let start = unicodeScalars.firstIndex(where: { !isSpace($0) }),
+            let last = unicodeScalars.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return String(unicodeScalars[start...last])
+    }
+}
