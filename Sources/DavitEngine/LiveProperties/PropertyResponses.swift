@@ -7,7 +7,8 @@ final class PropertyResponses {
     let share: Share
     let plan: PropFindPlan
     let check: WriteGuard
-    let expansions: ExpansionBudget
+    /// Nil where nothing is expanded.
+    let expansions: ExpansionBudget?
     let writer = MultistatusWriter()
     /// Who asks, as a resource.
     private(set) lazy var principals = Principals(check.context)
@@ -20,11 +21,11 @@ final class PropertyResponses {
     /// - Parameter expansions: what the answer that this is a part of may still expand.
     init(
         share: Share, context: RequestContext, plan: PropFindPlan,
-        expansions: ExpansionBudget = ExpansionBudget()
+        expansions: ExpansionBudget? = nil
     ) {
         self.share = share
         self.plan = plan
-        self.expansions = expansions
+        self.expansions = expansions ?? (plan.expansions.isEmpty ? nil : ExpansionBudget())
         check = WriteGuard(share: share, context: context, wait: .allowed)
     }
 

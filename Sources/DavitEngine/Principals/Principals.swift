@@ -58,6 +58,6 @@ struct Principals {
     /// Whether a path is that of principals.
     static func isAbove(_ path: ResourcePath) -> Bool {
         // Nearly all paths differ in their first byte.
-        path.bytes.first == collection.bytes[0] && collection.contains(path)
+        path.bytes.first == UInt8(ascii: ".") && collection.contains(path)
     }
 }

@@ -49,7 +49,7 @@ extension PropertyResponses {
     /// A document with the response directly inside its root; nil for what is not in this share.
     private func response(about href: String, by nested: PropFindPlan) throws(WebDAVError) -> [UInt8]? {
         guard let path = share.path(ofReference: href, in: check.context) else { return nil }
-        try expansions.spend()
+        try expansions?.spend()
         let inner = PropertyResponses(
             share: share, context: check.context, plan: nested, expansions: expansions)
         inner.writer.begin()
