@@ -60,6 +60,9 @@ struct PrincipalTests {
                     "PROPFIND /", zero, "<D:propfind xmlns:D=\"DAV:\"><D:propname/></D:propfind>", 207,
                     holds: ["<D:current-user-principal/>"], lacks: ["principal-URL", "group-"], as: "ann"),
                 step("OPTIONS \(folder)ann", [], nil, 200, as: "ann"),
+                step(
+                    "REPORT \(folder)ann", [], ReportTests.expand(""), 403, holds: ["supported-report"],
+                    as: "ann"),
             ]),
         Scenario(
             "A principal sees itself and nobody else",

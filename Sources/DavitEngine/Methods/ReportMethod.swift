@@ -11,6 +11,7 @@ struct ReportMethod: Sendable {
         let depth = try Depth.asked(in: context.request, fallback: .zero)
         let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         let body = try parsing { () throws(BodyError) in try ReportBody.parse(bytes) }
+        if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share
         let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
         // Before the report: what is not there supports nothing.
