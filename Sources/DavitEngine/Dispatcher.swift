@@ -78,6 +78,7 @@ public struct WebDAVHandler: Handler {
         case .put where request.contains(.contentRange), .patch:
             let method = try PatchMethod(share: share, request: request)
             return try await share.change(method, context: context)
+        case .report: return try await ReportMethod(share: share).respond(context)
         case .put: return try await share.change(PutMethod(share: share), context: context)
         case .post: return try await PostMethod.respond(context, share: share)
         case .delete: return try await share.change(DeleteMethod(share: share), context: context)
@@ -103,7 +104,7 @@ public struct WebDAVHandler: Handler {
     /// An allow-list: a method that is added later is refused until someone decides about it.
     private static func isReading(_ method: HTTPMethod) -> Bool {
         switch method {
-        case .get, .head, .options, .propfind: true
+        case .get, .head, .options, .propfind, .report: true
         default: false
         }
     }

@@ -81,21 +81,6 @@ extension FileResourceStore {
         try share.sync.names(in: parent)
     }
 
-    public func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
-        let parent = try share.openParent(of: path)
-        let name = Array(path.name)
-        let status = try storing { () throws(SystemError) in try parent.status(of: name) }
-        guard status.kind == .regular else { throw .wrongKind }
-        let executable = (status.mode & 0o444) >> 2
-        let mode = isExecutable ? status.mode | executable : status.mode & ~0o111
-        if mode == status.mode { return }
-        try storing { () throws(SystemError) in try parent.setMode(mode, of: name) }
-        do throws(StoreError) { try share.sync.attributes(of: name, in: parent) } catch {
-            try? parent.setMode(status.mode, of: name)
-            throw error
-        }
-    }
-
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         do {
             return try share.directory.open(path.bytes, for: .base, mayWait: true).space()

@@ -13,6 +13,26 @@ public struct ResourceIdentity: Hashable, Sendable {
     }
 }
 
+/// What PROPPATCH can change about a resource itself.
+public struct ResourceAttributes: Hashable, Sendable {
+    /// Sets the execute bits of content the way the read bits are, or clears them; nil if they stay.
+    public var isExecutable: Bool?
+    /// The modification time, to whole seconds: what is below a second is chosen so that content gets a new entity tag.
+    /// Nil if it stays. A volume that cannot hold the second keeps the nearest one it can.
+    public var modified: Timestamp?
+
+    /// - Parameters:
+    ///   - isExecutable: see ``isExecutable``.
+    ///   - modified: see ``modified``.
+    public init(isExecutable: Bool? = nil, modified: Timestamp? = nil) {
+        self.isExecutable = isExecutable
+        self.modified = modified
+    }
+
+    /// How many are given.
+    public var count: Int { (isExecutable == nil ? 0 : 1) + (modified == nil ? 0 : 1) }
+}
+
 /// What one look at a resource tells.
 public struct ResourceInfo: Sendable {
     public enum Kind: Sendable { case collection, content }

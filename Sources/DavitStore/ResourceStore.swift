@@ -268,8 +268,9 @@ public protocol ResourceStore: Sendable {
     /// Removes one empty collection: for a DELETE that goes member by member.
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError)
 
-    /// Sets the execute bits of content the way the read bits are, or clears them.
-    func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError)
+    /// Changes all that is given, or nothing.
+    /// - Throws: `wrongKind` for the execute bits of a collection; `forbidden` to who does not own the resource.
+    func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError)
 
     /// Bytes free for this process on the volume of `path`, and bytes used on it.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)

@@ -1,6 +1,6 @@
 """The changes that are cut short: each has a scene that is set before, and one request."""
 
-from dav import LOCK_BODY, property_update
+from dav import DATED, LOCK_BODY, property_update
 
 OLD = b"old content " * 500
 NEW = b"new, longer content " * 700
@@ -207,6 +207,14 @@ def proppatch_executable(client, tokens):
     return Request("PROPPATCH", "/file", body)
 
 
+def proppatch_modified(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first")
+    body = property_update(one="changed").replace(
+        b"<D:prop>", b"<D:prop><D:getlastmodified>" + DATED.encode() + b"</D:getlastmodified>", 1)
+    return Request("PROPPATCH", "/file", body)
+
+
 def lock(path, depth="0", scope="exclusive"):
     return Request("LOCK", path, LOCK_BODY.format(scope=scope).encode(), Depth=depth, Timeout="Second-3600")
 
@@ -276,6 +284,7 @@ SCENES = [
     Scene("PROPPATCH, set and remove", proppatch_more),
     Scene("PROPPATCH collection", proppatch_collection),
     Scene("PROPPATCH, properties and execute bits", proppatch_executable),
+    Scene("PROPPATCH, properties and time", proppatch_modified),
     Scene("LOCK file", lock_file),
     Scene("LOCK free name", lock_free_name),
     Scene("LOCK tree, a second shared one", lock_tree_shared),
@@ -307,6 +316,7 @@ SCENES = [
         Scene("MKCOL with properties", mkcol_with_properties),
         Scene("DELETE file, properties and lock", delete_file_with_rows),
         Scene("PROPPATCH, properties and execute bits", proppatch_executable),
+        Scene("PROPPATCH, properties and time", proppatch_modified),
         Scene("LOCK free name", lock_free_name),
         transfer("COPY", TREE_ROWS, TREE_ROWS),
         transfer("MOVE", FILE_ROWS, FILE_ROWS))],

@@ -13,6 +13,7 @@ final class WatchedStore: ResourceStore {
         case rename
         case exchange
         case detach
+        case setAttributes
         /// Of a detached tree.
         case destroy
     }
@@ -123,8 +124,9 @@ final class WatchedStore: ResourceStore {
         try store.removeEmptyCollection(at: path)
     }
 
-    func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
-        try store.setExecutable(isExecutable, at: path)
+    func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError) {
+        try pass(.setAttributes)
+        try store.setAttributes(attributes, at: path)
     }
 
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {

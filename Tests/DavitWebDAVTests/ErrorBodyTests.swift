@@ -18,6 +18,8 @@ struct ErrorBodyTests {
         (.noExternalEntities, "<D:no-external-entities/>"),
         (.preservedLiveProperties, "<D:preserved-live-properties/>"),
         (.propfindFiniteDepth, "<D:propfind-finite-depth/>"),
+        (.supportedReport, "<D:supported-report/>"),
+        (.numberOfMatchesWithinLimits, "<D:number-of-matches-within-limits/>"),
         (.cannotModifyProtectedProperty, "<D:cannot-modify-protected-property/>"),
     ]
 

@@ -39,11 +39,13 @@ package enum Help: Hashable, Sendable {
 
         Looks whether the state of the shared FOLDER, its locks and properties, is sound, and prints what is not.
         While a server shares FOLDER, that server does it; it goes on serving. It must be yours, or you root.
+        Then lists the names in FOLDER that some clients cannot use: characters and devices that Windows has no
+        files for, names that are not UTF-8, and names that differ only in case or in how they are composed.
 
           --state-dir FOLDER      where the state is kept, as for 'davit serve'
           --help                  this text
 
-        Ends with 0 if the state is sound, with 1 if it is not or cannot be read.
+        Ends with 0 if the state is sound, with 1 if it is not or cannot be read; names change nothing about that.
 
         """
 

@@ -46,7 +46,7 @@ struct WriteGuard: Sendable {
         ofTag tag: String?, target: ResourceInfo?, path: ResourcePath
     ) throws(WebDAVError) -> IfHeader.ResourceState {
         guard let tag else { return try state(at: path, info: target) }
-        guard let tagged = share.path(ofTag: tag, in: context) else { return .unmapped }
+        guard let tagged = share.path(ofReference: tag, in: context) else { return .unmapped }
         let lookup = try storing { () throws(StoreError) in
             try share.lookTagged(at: tagged, wait: wait)
         }
@@ -139,9 +139,10 @@ struct WriteGuard: Sendable {
 }
 
 extension Share {
-    /// The path that a Resource-Tag of `If` names; nil if it is not in this share.
-    func path(ofTag tag: String, in context: RequestContext) -> ResourcePath? {
-        let bytes = Array(tag.utf8)
+    /// The path that an absolute URI or an absolute path names, as a Resource-Tag of `If` or an href does; nil if it is
+    /// not in this share.
+    func path(ofReference reference: String, in context: RequestContext) -> ResourcePath? {
+        let bytes = Array(reference.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
         if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
         return try? self.path(at: destination.rawPath, in: context)

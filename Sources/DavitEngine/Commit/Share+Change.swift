@@ -161,7 +161,7 @@ extension Share {
         return Scene(
             context: context, target: target, subject: target, destination: destination,
             destinationSubject: destination,
-            tagged: tags(in: context).compactMap { path(ofTag: $0, in: context) })
+            tagged: tags(in: context).compactMap { path(ofReference: $0, in: context) })
     }
 
     /// The Resource-Tags of `If`, each once.
@@ -193,7 +193,7 @@ extension Share {
             }
             var tagged: [ResourcePath] = []
             for tag in tags(in: context) {
-                if let path = path(ofTag: tag, in: context) {
+                if let path = path(ofReference: tag, in: context) {
                     tagged.append(try lookTagged(at: path, wait: look.wait).path)
                 }
             }

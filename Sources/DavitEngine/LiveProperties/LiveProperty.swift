@@ -8,6 +8,13 @@ enum LiveProperty: CaseIterable, Sendable {
     case quotaAvailableBytes, quotaUsedBytes
     case executable
     case addMember
+    case supportedReportSet
+    /// RFC 5397, and what RFC 3744 has for everybody who only looks.
+    case currentUserPrincipal, currentUserPrivilegeSet, supportedPrivilegeSet, principalCollectionSet
+    /// Of principals alone (RFC 3744 §4).
+    case principalURL, alternateURISet, groupMembership
+    /// The modification time as Windows and rclone set it: in the form of `getlastmodified`, and in seconds since 1970.
+    case win32LastModifiedTime, lastmodified
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -17,6 +24,8 @@ enum LiveProperty: CaseIterable, Sendable {
     private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 
     static let executableNamespace = "http://apache.org/dav/props/"
+
+    static let windowsNamespace = "urn:schemas-microsoft-com:"
 
     var name: PropertyName {
         switch self {
@@ -32,17 +41,29 @@ enum LiveProperty: CaseIterable, Sendable {
         case .quotaAvailableBytes: .dav("quota-available-bytes")
         case .quotaUsedBytes: .dav("quota-used-bytes")
         case .addMember: .dav("add-member")
+        case .supportedReportSet: .dav("supported-report-set")
+        case .currentUserPrincipal: .dav("current-user-principal")
+        case .currentUserPrivilegeSet: .dav("current-user-privilege-set")
+        case .supportedPrivilegeSet: .dav("supported-privilege-set")
+        case .principalCollectionSet: .dav("principal-collection-set")
+        case .principalURL: .dav("principal-URL")
+        case .alternateURISet: .dav("alternate-URI-set")
+        case .groupMembership: .dav("group-membership")
+        case .lastmodified: .dav("lastmodified")
+        case .win32LastModifiedTime:
+            PropertyName(namespace: Self.windowsNamespace, local: "Win32LastModifiedTime")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
         }
     }
 
-    /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2).
+    /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2,
+    /// RFC 3253 §3.1).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
             .lockdiscovery, .resourcetype, .supportedlock:
             true
-        case .quotaAvailableBytes, .quotaUsedBytes, .executable, .addMember: false
+        default: false
         }
     }
 }

@@ -23,8 +23,20 @@ final class PropFindPlan: Sendable {
     let wantsLocks: Bool
     let wantsQuota: Bool
     let wantsAddMember: Bool
+    /// What is asked of the resources that the values of these properties name (RFC 3253 §3.8); else empty.
+    let expansions: [PropertyName: PropFindPlan]
 
-    init(_ body: PropFindBody) {
+    /// - Parameter properties: none is asked for twice.
+    convenience init(expanding properties: [ExpandedProperty]) {
+        let nested = properties.filter { !$0.nested.isEmpty }
+        self.init(
+            .prop(properties.map(\.name)),
+            expansions: Dictionary(
+                uniqueKeysWithValues: nested.map { ($0.name, PropFindPlan(expanding: $0.nested)) }))
+    }
+
+    init(_ body: PropFindBody, expansions: [PropertyName: PropFindPlan] = [:]) {
+        self.expansions = expansions
         switch body {
         case .propname:
             kind = .names

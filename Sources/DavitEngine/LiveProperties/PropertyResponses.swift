@@ -4,21 +4,30 @@ internal import DavitWebDAV
 
 /// Writes the `response` of one resource after another, as a plan asks for it. Belongs to one ``PropFindStream``.
 final class PropertyResponses {
-    private let share: Share
-    private let plan: PropFindPlan
-    private let check: WriteGuard
+    let share: Share
+    let plan: PropFindPlan
+    let check: WriteGuard
+    /// Nil where nothing is expanded.
+    let expansions: ExpansionBudget?
     let writer = MultistatusWriter()
     /// Properties that are missing are left out (RFC 8144 §2.1).
     private let isMinimal: Bool
+    /// Who asks, as a resource.
+    private(set) lazy var principals = Principals(check.context)
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
     /// The last `getlastmodified`: the members of a collection often have the same.
     @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
     @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
 
-    init(share: Share, context: RequestContext, plan: PropFindPlan) {
+    /// - Parameter expansions: what the answer that this is a part of may still expand.
+    init(
+        share: Share, context: RequestContext, plan: PropFindPlan,
+        expansions: ExpansionBudget? = nil
+    ) {
         self.share = share
         self.plan = plan
+        self.expansions = expansions ?? (plan.expansions.isEmpty ? nil : ExpansionBudget())
         check = WriteGuard(share: share, context: context, wait: .allowed)
         isMinimal = ResponsePreferences(context.request).isMinimal
     }
@@ -26,7 +35,7 @@ final class PropertyResponses {
     /// True if answering for this one resource asks the database, or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
         plan.wantsQuota || (plan.wantsDead && share.state.hasRows(at: path))
-            || (plan.wantsLocks && share.state.hasLocks)
+            || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty
     }
 
     /// True if more than dead properties depends on where a resource is.
@@ -62,15 +71,25 @@ final class PropertyResponses {
         writer.beginPropStat()
         for (place, property) in plan.live.enumerated() {
             guard exists(property, of: member) else {
-                if plan.namesMissing { missing.append(plan.liveNames[place]) }
+                miss(place)
                 continue
             }
             switch plan.kind {
-            case .values: try write(property, of: member, at: path)
+            case .values:
+                if !plan.expansions.isEmpty, let nested = plan.expansions[property.name] {
+                    try writeExpanding(property, of: member, at: path, by: nested)
+                } else {
+                    try write(property, of: member, at: path)
+                }
             case .names: writer.emptyProperty(plan.liveNames[place])
             }
         }
-        writeDead(properties)
+        try writeDead(properties)
+        endPropStats()
+    }
+
+    /// Ends the properties that are there, and with those that are not the response.
+    func endPropStats() {
         writer.endPropStat(status: .ok)
         if !missing.isEmpty {
             if !isMinimal {
@@ -83,7 +102,14 @@ final class PropertyResponses {
         writer.endResponse()
     }
 
-    private func writeDead(_ properties: [StoredProperty]) {
+    /// A live property that was asked for, and that the resource does not have.
+    func miss(_ place: Int) { miss(plan.liveNames[place]) }
+
+    func miss(_ name: EmptyPropertyElement) {
+        if plan.namesMissing { missing.append(name) }
+    }
+
+    private func writeDead(_ properties: [StoredProperty]) throws(WebDAVError) {
         if plan.takesAllDead {
             for property in properties {
                 switch plan.kind {
@@ -96,7 +122,11 @@ final class PropertyResponses {
         guard !properties.isEmpty else { return missing.append(contentsOf: plan.deadNames) }
         for (place, name) in plan.dead.enumerated() {
             if let property = properties.first(where: { $0.name == name }) {
-                writer.deadProperty(property.value)
+                if let nested = plan.expansions[name] {
+                    try writeExpanding(property.value, by: nested)
+                } else {
+                    writer.deadProperty(property.value)
+                }
             } else {
                 missing.append(plan.deadNames[place])
             }
@@ -104,7 +134,7 @@ final class PropertyResponses {
     }
 
     /// Writes one live property, which the resource has.
-    private func write(
+    func write(
         _ property: LiveProperty, of member: Member, at path: ResourcePath
     ) throws(WebDAVError) {
         let info = member.info
@@ -123,7 +153,9 @@ final class PropertyResponses {
             scratch.removeAll(keepingCapacity: true)
             info.appendEncodedEntityTag(to: &scratch)
             writer.property("getetag", bytes: scratch)
-        case .getlastmodified: writeModified(info.modified)
+        case .getlastmodified: writer.property("getlastmodified", bytes: text(of: info.modified))
+        case .win32LastModifiedTime: writer.property(property.name, escaped: text(of: info.modified))
+        case .lastmodified: writer.property("lastmodified", number: info.modified.seconds)
         case .resourcetype:
             writer.property("resourcetype", markup: info.isCollection ? "<D:collection/>" : "")
         case .supportedlock: writer.supportedLock()
@@ -134,29 +166,39 @@ final class PropertyResponses {
                 "add-member",
                 bytes: Array("<D:href>".utf8) + check.context.addMemberHref(of: path)
                     + Array("</D:href>".utf8))
+        case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
+            .principalURL, .alternateURISet, .groupMembership:
+            writeAccess(property)
+        case .supportedReportSet:
+            writer.property(
+                "supported-report-set",
+                markup: info.isCollection ? SupportedReports.collection : SupportedReports.content)
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
         }
     }
 
-    private func writeModified(_ modified: Timestamp) {
+    private func text(of modified: Timestamp) -> [UInt8] {
         if modifiedText.isEmpty || modifiedSeconds != modified.seconds {
             modifiedText.removeAll(keepingCapacity: true)
             HTTPDate.appendIMF(modified, to: &modifiedText)
             modifiedSeconds = modified.seconds
         }
-        writer.property("getlastmodified", bytes: modifiedText)
+        return modifiedText
     }
 
     private func exists(_ property: LiveProperty, of member: Member) -> Bool {
         switch property {
         case .getcontentlength, .getetag, .executable: !member.info.isCollection
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
+        case .currentUserPrincipal: principals.userElement != nil
+        case .principalURL, .alternateURISet, .groupMembership: false
         // The root of a share has no name of its own.
         case .displayname: !member.name.isEmpty
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
-            .quotaAvailableBytes, .quotaUsedBytes:
+            .quotaAvailableBytes, .quotaUsedBytes, .supportedReportSet, .win32LastModifiedTime, .lastmodified,
+            .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet:
             true
         }
     }

@@ -27,11 +27,8 @@ struct LockMethod: ChangeMethod {
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
         // §9.10.3: absent means infinity; 1 is an error.
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? .infinity, depth != .one
-        else {
-            throw WebDAVError(.badRequest)
-        }
-        self.depth = depth
+        depth = try Depth.asked(in: request, fallback: .infinity)
+        if depth == .one { throw WebDAVError(.badRequest) }
         let timeout = request.combinedBytes(of: .timeout).map { TimeoutHeader.parse($0.span) }
         seconds = (timeout ?? TimeoutHeader(wishes: [])).granted(
             default: share.configuration.defaultLockSeconds, maximum: share.configuration.maximumLockSeconds)

@@ -6,6 +6,7 @@ public struct OptionsMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        if Principals.isAbove(context.path) { return Self.response(allowing: AllowedMethods.principal) }
         let share = share
         let lookup = try await share.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }

@@ -32,10 +32,7 @@ struct Transfer: Sendable {
         }
         overwrites = overwrite == .allowed
         // §9.8.3, §9.9.2: absent means infinity.
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? .infinity else {
-            throw WebDAVError(.badRequest)
-        }
-        self.depth = depth
+        depth = try Depth.asked(in: request, fallback: .infinity)
     }
 
     /// Refuses what neither method can do.

@@ -89,7 +89,9 @@ extension FileDescriptor {
         let number = rawValue
         var nanoseconds = nanoseconds
         #if DAVIT_FAULTS
-        if FileFaults.plan?.cutsTimes == true { nanoseconds -= nanoseconds % 1_000_000_000 }
+        if FileFaults.plan?.cutsTimes == true {
+            nanoseconds -= (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
+        }
         #endif
         var seconds = nanoseconds / 1_000_000_000
         var fraction = nanoseconds % 1_000_000_000

@@ -20,6 +20,10 @@ public enum ErrorBody {
         case cannotModifyProtectedProperty
         /// 403 in the answer to an extended MKCOL (RFC 5689 §3.3).
         case validResourceType
+        /// 403 for a REPORT that the resource does not know (RFC 3253 §3.6).
+        case supportedReport
+        /// 403 for a REPORT whose answer would be too large (RFC 3744 §9.4, as other reports use it).
+        case numberOfMatchesWithinLimits
     }
 
     /// The media type of the content, and of every other XML content the server sends.
@@ -45,6 +49,8 @@ public enum ErrorBody {
         case .propfindFiniteDepth: output.markup("<D:propfind-finite-depth/>")
         case .validResourceType: output.markup("<D:valid-resourcetype/>")
         case .cannotModifyProtectedProperty: output.markup("<D:cannot-modify-protected-property/>")
+        case .numberOfMatchesWithinLimits: output.markup("<D:number-of-matches-within-limits/>")
+        case .supportedReport: output.markup("<D:supported-report/>")
         }
     }
 
