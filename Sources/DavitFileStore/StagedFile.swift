@@ -82,22 +82,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         } else if hidden != nil {
             try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
         }
-        while true {
-            let info = try storing { () throws(SystemError) in try stamp(modified) }
-            if let old, info.entityTag == old.entityTag { continue }
-            try share.sync.content(file)
-            isSealed = true
-            return info
+        let info = try storing { () throws(SystemError) in
+            try Stamp.renew(file, within: modified, unlike: old?.entityTag)
         }
-    }
-
-    private func stamp(_ modified: Timestamp?) throws(SystemError) -> ResourceInfo {
-        let clock = StampClock.shared
-        let time = modified.map { clock.next(within: $0) } ?? clock.next()
-        try file.setModified(time)
-        let status = try file.status()
-        if status.modified != time { Stamp.write(to: file) }
-        return ResourceInfo(status, of: file)
+        try share.sync.content(file)
+        isSealed = true
+        return info
     }
 
     /// Mode, owner, group and extended attributes of what will be replaced. A rename asks nobody for the right
