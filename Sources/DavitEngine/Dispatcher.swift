@@ -55,7 +55,9 @@ public struct WebDAVHandler: Handler {
         case .move:
             let transfer = try Transfer(context.request, context: context, share: share)
             return try share.changeAtOnce(MoveMethod(share: share, transfer: transfer), context: context)
-        case .put: return try share.changeAtOnce(PutMethod(share: share), context: context)
+        case .put:
+            let method = try PutMethod(share: share, request: context.request)
+            return try share.changeAtOnce(method, context: context)
         default: return nil
         }
     }
@@ -70,7 +72,9 @@ public struct WebDAVHandler: Handler {
         case .get, .head: return try await GetMethod(share: share, page: page).respond(context)
         case .options: return try await OptionsMethod(share: share).respond(context)
         case .propfind: return try await PropFindMethod(share: share).respond(context)
-        case .put: return try await share.change(PutMethod(share: share), context: context)
+        case .put:
+            let method = try PutMethod(share: share, request: request)
+            return try await share.change(method, context: context)
         case .delete: return try await share.change(DeleteMethod(share: share), context: context)
         case .mkcol: return try await share.change(MkColMethod(share: share), context: context)
         case .proppatch: return try await share.change(PropPatchMethod(share: share), context: context)

@@ -1,12 +1,15 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, and the execute bit as Apache names it).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, the execute bit as Apache names it, and
+/// digests as ownCloud does).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
     case quotaAvailableBytes, quotaUsedBytes
     case executable
+    /// Digests of the content as it is now, where they are known.
+    case checksums
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -31,8 +34,12 @@ enum LiveProperty: CaseIterable, Sendable {
         case .quotaAvailableBytes: .dav("quota-available-bytes")
         case .quotaUsedBytes: .dav("quota-used-bytes")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
+        case .checksums: PropertyName(namespace: Self.ownCloudNamespace, local: "checksums")
         }
     }
+
+    /// Whether it may depend on a row: see ``Share/keep(_:at:of:)``.
+    var mayHaveRow: Bool { self == .checksums || self == .creationdate }
 
     /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2).
     var isInAllprop: Bool {
@@ -40,7 +47,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
             .lockdiscovery, .resourcetype, .supportedlock:
             true
-        case .quotaAvailableBytes, .quotaUsedBytes, .executable: false
+        case .quotaAvailableBytes, .quotaUsedBytes, .executable, .checksums: false
         }
     }
 }
