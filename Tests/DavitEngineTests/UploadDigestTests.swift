@@ -241,7 +241,9 @@ struct UploadDigestTests {
     {
         let share = try TestShare(TemporaryFolder(in: folder))
         #expect(share.shell("printf hello >a") == 0)
-        for method in ["GET", "HEAD"] {
+        // RFC 9110 §14.2: a range is for GET alone.
+        let hasRange = wish.fields.contains { $0.0 == "Range" }
+        for method in hasRange ? ["GET"] : ["GET", "HEAD"] {
             let response = try await share.client.send(method, "/a", wish.fields)
             #expect(response["Repr-Digest"] == wish.repr)
             #expect(response["Content-Digest"] == wish.content)

@@ -87,7 +87,7 @@ struct UploadTimeTests {
     @Test func aTimeThatTheVolumeCannotHoldIsNotAccepted() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let response = try await share.client.send("PUT", "/a", [("X-OC-Mtime", "9000000000")], text: "1")
-        let isHeld = response["Last-Modified"] == "Fri, 14 Mar 2255 16:00:00 GMT"
+        let isHeld = response["Last-Modified"] == "Wed, 14 Mar 2255 16:00:00 GMT"
         #expect(response["X-OC-Mtime"] == (isHeld ? "accepted" : nil))
     }
 
