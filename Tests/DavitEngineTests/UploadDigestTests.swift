@@ -162,6 +162,27 @@ struct UploadDigestTests {
         #expect(try await checksums(share, "/b") == nil)
     }
 
+    /// What is kept of the new content takes nothing away from what the resource has.
+    @Test func propertiesAndLocksStayWhereADigestIsKept() async throws {
+        let sha1 = ("OC-Checksum", "SHA1:\(Short.sha1)")
+        try await TestShare.play(
+            Scenario(
+                "rows beside rows",
+                [
+                    step("PUT /a", [], "old", 201), step("PROPPATCH /a", [], setProperty("p", "kept"), 207),
+                    lock("/a"),
+                    step("PUT /a", [sha1, ("If", "(<$1>)"), ("X-OC-CTime", "1000000000")], "hello", 204),
+                    step("PUT /a", [sha1], "hello", 423),
+                    step(
+                        "PROPFIND /a", [("Depth", "0")], nil, 207,
+                        holds: [">kept</", "$1", ">2001-09-09T01:46:40Z<"]),
+                    step("PUT /a", [("OC-Checksum", "MD5:\(Short.sha1)"), ("If", "(<$1>)")], "x", 400),
+                    step("PROPFIND /a", [("Depth", "0")], Self.ask, 207, holds: [Short.sha1]),
+                    step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 204), step("PUT /a", [], "new", 204),
+                    step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">kept</"]),
+                ]))
+    }
+
     /// A property of the server: shown to who asks, never set.
     @Test func digestsAreAProtectedProperty() async throws {
         let name = "<o:checksums xmlns:o=\"http://owncloud.org/ns\">"

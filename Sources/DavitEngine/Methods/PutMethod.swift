@@ -67,7 +67,7 @@ struct PutMethod: BriefMethod {
         let body = scene.context.request.body
         let expected = body.declaredLength
         let announced = expected ?? upload.expectedLength
-        try checkLength(announced ?? 0)
+        try share.checkLength(announced ?? 0)
         let check = DigestCheck(upload.digests)
         let (resources, path) = (share.resources, scene.target.path)
         let staged: any StagedContent
@@ -81,7 +81,7 @@ struct PutMethod: BriefMethod {
         } else {
             let small = IOBuffer(capacity: Int(min(expected ?? .max, Int64(Self.smallBytes))))
             let isComplete = try await Self.fill(small, from: body, expected: expected)
-            try checkLength(Int64(small.count))
+            try share.checkLength(Int64(small.count))
             check?.update(small)
             if isComplete {
                 try Self.verify(check)
@@ -103,16 +103,10 @@ struct PutMethod: BriefMethod {
     func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
         guard !upload.needsMoreThanBytes, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
         else { return nil }
-        try checkLength(Int64(bytes.count))
+        try share.checkLength(Int64(bytes.count))
         let small = IOBuffer(capacity: bytes.count)
         _ = small.append(bytes)
         return .buffered(small)
-    }
-
-    private func checkLength(_ length: Int64) throws(WebDAVError) {
-        if let maximum = share.configuration.maximumFileBytes, length > maximum {
-            throw WebDAVError(.contentTooLarge)
-        }
     }
 
     /// What is not what its sender meant is not stored; what was there stays.
@@ -129,7 +123,7 @@ struct PutMethod: BriefMethod {
             large.removeAll()
             isComplete = try await Self.fill(large, from: body, expected: expected.map { $0 - staged.length })
             if large.count == 0 { return }
-            try checkLength(staged.length + Int64(large.count))
+            try share.checkLength(staged.length + Int64(large.count))
             // The socket is not read meanwhile: that is the back-pressure.
             try await share.attempt { wait throws(WebDAVError) in
                 // It takes as long as a write to a disk, so that the event loop must not do it.
@@ -208,6 +202,14 @@ struct PutMethod: BriefMethod {
 }
 
 extension Share {
+    /// - Parameter length: bytes of content as it will be, or as much of it as there is.
+    /// - Throws: 413 if it may not be so long.
+    func checkLength(_ length: Int64) throws(WebDAVError) {
+        if let maximum = configuration.maximumFileBytes, length > maximum {
+            throw WebDAVError(.contentTooLarge)
+        }
+    }
+
     /// Lets the rows at `path` hold for what will replace the resource, before it does: a crash between the
     /// two leaves them with whichever is there. Without rows there is nothing to do, and no query.
     func bind(_ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo) throws(StoreError) {

@@ -26,8 +26,10 @@ struct UploadFields: Sendable {
         created = Self.time(.xOCCTime, in: request)
         expectedLength = request.withValue(of: .xExpectedEntityLength) { $0.decimalValue } ?? nil
         do throws(DigestError) {
-            for name in [FieldName.contentDigest, .reprDigest] where request.contains(name) {
-                guard let value = request.combinedBytes(of: name) else { continue }
+            if let value = request.combinedBytes(of: .contentDigest) {
+                digests += try DigestField.parse(value.span)
+            }
+            if let value = request.combinedBytes(of: .reprDigest) {
                 digests += try DigestField.parse(value.span)
             }
             if let value = request.combinedBytes(of: .ocChecksum) {

@@ -41,10 +41,12 @@ public enum DigestAlgorithm: Sendable, CaseIterable {
 
 /// A digest of content.
 public struct ContentDigest: Hashable, Sendable {
+    /// How it was made.
     public let algorithm: DigestAlgorithm
     /// In the order in which they are written; not always as many as the algorithm makes.
     public let bytes: [UInt8]
 
+    /// A digest that somebody has made, or claims.
     public init(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) {
         self.algorithm = algorithm
         self.bytes = bytes
