@@ -41,7 +41,7 @@ final class DiskStorage: TemporaryStorage {
     ) throws(TemporaryStorageError) -> T {
         do throws(StoreError) { return try body() } catch {
             switch error {
-            case .outOfSpace: throw .outOfSpace
+            case .outOfSpace, .quotaExceeded: throw .outOfSpace
             case .busy, .wouldBlock: throw .busy
             case .alreadyExists: throw .alreadyExists
             case .invalidName: throw .unusableName

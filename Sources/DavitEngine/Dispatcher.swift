@@ -60,7 +60,8 @@ public struct WebDAVHandler: Handler {
         case .put:
             // A part of the content is put into a copy, and a representation is read afterwards: both may wait.
             if context.request.contains(.contentRange) || context.request.contains(.prefer) { return nil }
-            return try share.changeAtOnce(PutMethod(share: share), context: context)
+            let method = try PutMethod(share: share, request: context.request)
+            return try share.changeAtOnce(method, context: context)
         default: return nil
         }
     }
@@ -79,7 +80,9 @@ public struct WebDAVHandler: Handler {
             let method = try PatchMethod(share: share, request: request)
             return try await share.change(method, context: context)
         case .report: return try await ReportMethod(share: share).respond(context)
-        case .put: return try await share.change(PutMethod(share: share), context: context)
+        case .put:
+            let method = try PutMethod(share: share, request: request)
+            return try await share.change(method, context: context)
         case .post: return try await PostMethod.respond(context, share: share)
         case .delete: return try await share.change(DeleteMethod(share: share), context: context)
         case .mkcol where request.body.isPresent:

@@ -41,6 +41,10 @@ public struct ShareConfiguration: Sendable {
     public var maximumLockSeconds: Int64 = 86_400
     /// Bytes of an XML request body; over it 413.
     public var bodyLimitBytes = 1 << 20
+    /// Bytes of the longest content that may be written; over it 413. Nil for no limit but that of the volume.
+    public var maximumFileBytes: Int64?
+    /// Bytes up to which content is read for a digest that somebody wants and nobody has stored. Above it there is none.
+    public var digestLimitBytes: Int64 = 64 << 20
     /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
     public var allowsInfiniteDepth = true
     /// Paths of this share that something else answers for, where it is mounted.

@@ -61,7 +61,8 @@ extension WebDAVError {
             isOvertaken = true
         case .wrongKind: self.init(.conflict)
         case .forbidden: self.init(.forbidden)
-        case .outOfSpace: self.init(.insufficientStorage)
+        case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
+        case .quotaExceeded: self.init(.insufficientStorage, .quotaNotExceeded)
         case .invalidName: self.init(.badRequest)
         case .crossVolume: self.init(.badGateway)
         case .failed: self.init(.internalServerError)
@@ -70,7 +71,7 @@ extension WebDAVError {
 
     init(state error: StateError) {
         switch error {
-        case .outOfSpace: self.init(.insufficientStorage)
+        case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .failed: self.init(.internalServerError)
         }
     }

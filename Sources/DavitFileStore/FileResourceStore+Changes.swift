@@ -82,6 +82,11 @@ extension FileResourceStore {
     }
 
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
+        let space = try space(at: path)
+        return (max(0, space.available - (share.keepsFree ?? 0)), space.used)
+    }
+
+    private func space(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         do {
             return try share.directory.open(path.bytes, for: .base, mayWait: true).space()
         } catch {

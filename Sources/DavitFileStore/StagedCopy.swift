@@ -98,7 +98,9 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         try storing { () throws(SystemError) in
             let file = try share.directory.open(source.bytes, for: .content, mayWait: true)
             var canShare = true
-            try TreeCopy.copyContent(of: file, status: file.status(), to: copy, canShare: &canShare)
+            let status = try file.status()
+            try copy.checkRoom(for: status.length, keepingFree: share.keepsFree)
+            try TreeCopy.copyContent(of: file, status: status, to: copy, canShare: &canShare)
         }
     }
 

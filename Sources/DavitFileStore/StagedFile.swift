@@ -53,14 +53,19 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             hidden = HiddenName(reservation.name, in: folder)
             file = reservation.takeFile()
         }
-        if expectedLength ?? .max >= Self.earlyCheckBytes { try checkEarly(expectedLength ?? 0, in: folder) }
+        if expectedLength ?? .max >= Self.earlyCheckBytes {
+            try checkEarly(expectedLength ?? 0, in: folder)
+        } else {
+            try checkRoom(for: expectedLength ?? 0)
+        }
     }
 
     /// Refuses now what would be refused after the last byte.
     private func checkEarly(_ expectedLength: Int64, in folder: OpenFolder) throws(StoreError) {
         isInMemory = file.isInMemory
-        let space = try storing { () throws(SystemError) in try file.space() }
-        if space.available < expectedLength { throw .outOfSpace }
+        try storing { () throws(SystemError) in
+            try file.checkRoom(for: expectedLength, keepingFree: share.keepsFree ?? 0)
+        }
         do {
             try folder.directory.checkWritable(Array(place.path.name))
         } catch {
@@ -68,8 +73,17 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
+    /// Where space is to stay free, nobody else says when it would not.
+    private func checkRoom(for length: Int64) throws(StoreError) {
+        try storing { () throws(SystemError) in
+            try file.checkRoom(for: length, keepingFree: share.keepsFree)
+        }
+    }
+
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) {
         if wait == .never, !isInMemory { throw .wouldBlock }
+        // What was announced may have been less, and others write, too.
+        try checkRoom(for: Int64(buffer.count))
         try storing { () throws(SystemError) in
             try unsafe buffer.withBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
         }

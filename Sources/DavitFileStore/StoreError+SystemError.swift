@@ -14,7 +14,8 @@ extension StoreError {
             case .isDirectory: .wrongKind
             case .exists, .notEmpty: .alreadyExists
             case .accessDenied, .notPermitted, .readOnlyVolume, .busy: .forbidden
-            case .noSpace, .overQuota, .fileTooBig, .tooManyLinks: .outOfSpace
+            case .noSpace, .fileTooBig, .tooManyLinks: .outOfSpace
+            case .overQuota: .quotaExceeded
             case .nameTooLong, .illegalBytes, .invalid: .invalidName
             case .crossVolume: .crossVolume
             case .loop: .loop

@@ -72,7 +72,7 @@ final class TreeCopy {
         }
     }
 
-    /// - Throws: `outOfSpace`, after which nothing more is copied, and what makes the walk itself impossible.
+    /// - Throws: `outOfSpace` and `quotaExceeded`, after which nothing more is copied, and what makes the walk itself impossible.
     func run(includesMembers: Bool) throws(StoreError) {
         frames = [Frame(name: [], startsPlace: true)]
         if includesMembers { try copyMembers() }
@@ -120,7 +120,7 @@ final class TreeCopy {
             try target.directory.makeDirectory(member.name, mode: 0o700)
             try target.enter(member.name)
         } catch {
-            if error.isDiskFull { throw .outOfSpace }
+            if error.isDiskFull { throw StoreError(error) }
             record(member.name, StoreError(error))
             return try storing { () throws(SystemError) in
                 if member.target != nil {
@@ -144,7 +144,7 @@ final class TreeCopy {
             // Set-group on a folder comes from the folder above, as for any new one.
             try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
         } catch {
-            if error.isDiskFull { throw .outOfSpace }
+            if error.isDiskFull { throw StoreError(error) }
             record(nil, StoreError(error))
         }
     }
@@ -163,7 +163,7 @@ final class TreeCopy {
                 }
             }
         } catch {
-            if error.isDiskFull { throw .outOfSpace }
+            if error.isDiskFull { throw StoreError(error) }
             record(nil, StoreError(error))
         }
     }
@@ -208,6 +208,7 @@ final class TreeCopy {
         guard status.kind == .regular else { return }
         let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)
         do {
+            try copy.checkRoom(for: status.length, keepingFree: share.keepsFree)
             try Self.copyContent(of: file, status: status, to: copy, canShare: &canShare)
         } catch {
             try? target.directory.unlink(name)

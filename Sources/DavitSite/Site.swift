@@ -74,7 +74,8 @@ final class Site: Sendable {
         } catch {
             switch error {
             case .notFound, .missingAncestor, .wrongKind, .invalidName, .loop: return nil
-            case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .crossVolume, .busy, .failed:
+            case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+                .failed:
                 throw error
             }
         }

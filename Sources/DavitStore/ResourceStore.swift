@@ -220,7 +220,7 @@ public protocol ResourceStore: Sendable {
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
     /// New content for a name, invisible until published.
-    /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` comes early.
+    /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` and `quotaExceeded` come early.
     func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
 
     /// New content for a name that is taken, which begins as a copy of what is there: of shared blocks where the volume can.
@@ -272,7 +272,14 @@ public protocol ResourceStore: Sendable {
     /// - Throws: `wrongKind` for the execute bits of a collection; `forbidden` to who does not own the resource.
     func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError)
 
-    /// Bytes free for this process on the volume of `path`, and bytes used on it.
+    /// Reads content that ``open(_:wait:)`` has opened, for those who have to know it; what is sent goes another way.
+    /// - Returns: bytes appended to `buffer`; 0 at the end.
+    func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int
+
+    /// Bytes that content may still take on the volume of `path`, at most: those free for this process, without what is
+    /// to stay free. And bytes used on it.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
 
     /// What stands at a canonical path, which may be a reserved name; nil if nothing does. For recovery.

@@ -10,7 +10,10 @@ public enum StoreError: Error, Hashable, Sendable {
     case wrongKind
     /// The operating system refuses, or the name is reserved.
     case forbidden
+    /// The volume is full, or cannot hold a file of this length.
     case outOfSpace
+    /// The volume has room, but this process may not use it: a quota, or what it was told to keep free.
+    case quotaExceeded
     /// The file system cannot hold the name: too long, or bytes it does not take.
     case invalidName
     /// A rename would cross from one volume to another.

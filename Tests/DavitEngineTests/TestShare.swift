@@ -25,6 +25,7 @@ final class TestShare: Sendable {
 
     init(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
+        keepsFree: Int64? = nil,
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -32,7 +33,7 @@ final class TestShare: Sendable {
         var configuration = ShareConfiguration()
         configure(&configuration)
         state = try ShareState(store: store)
-        resources = WatchedStore(try FileResourceStore(root: folder.path))
+        resources = WatchedStore(try FileResourceStore(root: folder.path, keepsFree: keepsFree))
         let now = Now()
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(

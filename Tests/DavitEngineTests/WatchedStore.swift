@@ -129,6 +129,10 @@ final class WatchedStore: ResourceStore {
         try store.setAttributes(attributes, at: path)
     }
 
+    func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int { try store.read(content, at: offset, into: buffer) }
+
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try store.quota(at: path)
     }

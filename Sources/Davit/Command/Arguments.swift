@@ -187,6 +187,8 @@ package struct Arguments {
         case .sync:
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
+        case .maxFileSize: options.maximumFileBytes = try Self.bytes(value, option: name)
+        case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
         case .record: options.recordingFolder = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
         case .tlsCert: options.tls.certificates.append(value)
@@ -236,6 +238,21 @@ package struct Arguments {
         return exact
     }
 
+    /// Bytes, or with K, M, G or T behind them 1024 of the next smaller ones.
+    private static func bytes(_ value: String, option: String) throws(UsageError) -> Int64 {
+        let units = "KMGT"
+        var digits = value[...]
+        var shift: Int64 = 0
+        if let last = value.uppercased().last, let position = units.firstIndex(of: last) {
+            digits = value.dropLast()
+            shift = 10 * Int64(units.distance(from: units.startIndex, to: position) + 1)
+        }
+        guard digits.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }), let number = Int64(digits),
+            number <= Int64.max >> shift
+        else { throw .badSize(value, option: option) }
+        return number << shift
+    }
+
     private static func withoutBrackets(_ host: String) -> String {
         guard host.hasPrefix("["), host.hasSuffix("]") else { return host }
         return String(host.dropFirst().dropLast())
@@ -271,6 +288,8 @@ enum ServeOption: String, CaseIterable {
     case grace = "--grace"
     case record = "--record"
     case sync = "--sync"
+    case maxFileSize = "--max-file-size"
+    case keepFree = "--keep-free"
     case tlsCert = "--tls-cert"
     case tlsKey = "--tls-key"
     case tlsSelfSigned = "--tls-self-signed"

@@ -120,6 +120,10 @@ package enum Help: Hashable, Sendable {
           --sync data             the same, but content is on the disk before it gets its name
           --sync full             the loss of power: content, names, locks and properties
 
+        how much may be stored (a number of bytes; K, M, G and T behind it mean 1024 of the next smaller ones):
+          --max-file-size SIZE    the longest file that may be written (default: what the volume can hold)
+          --keep-free SIZE        of the volume stays free; clients see as much less (default: 0)
+
         the rest:
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)

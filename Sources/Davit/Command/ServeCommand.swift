@@ -60,9 +60,12 @@ struct ServeCommand {
     }
 
     private var share: WebDAVShare {
-        WebDAVShare(
+        var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
+        share.maximumFileBytes = options.maximumFileBytes
+        share.keptFreeBytes = options.keptFreeBytes
+        return share
     }
 
     private func configuration() throws(Failure) -> Configuration {

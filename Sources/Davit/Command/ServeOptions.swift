@@ -46,6 +46,9 @@ package struct ServeOptions: Hashable, Sendable {
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
+    /// Nil for no limit.
+    package var maximumFileBytes: Int64?
+    package var keptFreeBytes: Int64 = 0
     /// Nil records nothing.
     package var recordingFolder: String?
     /// How long requests in flight may take to end after SIGTERM.

@@ -10,6 +10,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badServer(String)
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
+    case badSize(String, option: String)
     case badUser
     case badScheme(String)
     case missingName
@@ -47,6 +48,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
         case .badNumber(let value, let option, let range):
             "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
+        case .badSize(let value, let option):
+            "\(option) is a number of bytes, perhaps with K, M, G or T behind it, not '\(value)'"
         case .badUser: "--user is a name, a colon and a password"
         case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
         case .missingName: "Digest secrets are made for a name: which one?"
@@ -82,6 +85,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingRecording, .missingServer, .badServer:
             "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
         case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
+        case .badSize(_, let option): "For example: \(option) 2G"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
         case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
         case .missingName: "For example: davit password anna --digest"

@@ -28,7 +28,8 @@ final class OpenShare: Resident {
 
     init(_ configuration: WebDAVShare, in environment: ServerEnvironment) throws(ServerError) {
         do throws(FileResourceStore.RootError) {
-            resources = try FileResourceStore(root: configuration.folder, sync: configuration.sync)
+            resources = try FileResourceStore(
+                root: configuration.folder, sync: configuration.sync, keepsFree: configuration.keptFreeBytes)
         } catch {
             throw .shareNotUsable(path: configuration.folder, error)
         }
@@ -65,6 +66,7 @@ final class OpenShare: Resident {
         do throws(StateError) {
             var settings = ShareConfiguration()
             settings.isReadOnly = configuration.isReadOnly
+            settings.maximumFileBytes = configuration.maximumFileBytes
             settings.publicHosts = environment.publicHosts
             settings.hiddenPaths = environment.hiddenPaths
             let log = environment.log

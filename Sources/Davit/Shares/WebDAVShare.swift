@@ -23,6 +23,10 @@ public struct WebDAVShare: Mountable {
     public var isReadOnly: Bool
     /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
     public var sync: SyncLevel
+    /// Bytes of the longest file that may be written; longer ones are 413. Nil for no limit but that of the volume.
+    public var maximumFileBytes: Int64?
+    /// Bytes of the volume that stay free: clients see as many fewer available, and what would take them is 507.
+    public var keptFreeBytes: Int64 = 0
 
     /// Opens nothing yet.
     public init(

@@ -1,7 +1,8 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5995, and the execute bit as Apache names it).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5995, the execute bit as Apache names it, and
+/// digests as ownCloud does).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
@@ -15,6 +16,8 @@ enum LiveProperty: CaseIterable, Sendable {
     case principalURL, alternateURISet, groupMembership
     /// The modification time as Windows and rclone set it: in the form of `getlastmodified`, and in seconds since 1970.
     case win32LastModifiedTime, lastmodified
+    /// Digests of the content as it is now, where they are known.
+    case checksums
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -53,8 +56,12 @@ enum LiveProperty: CaseIterable, Sendable {
         case .win32LastModifiedTime:
             PropertyName(namespace: Self.windowsNamespace, local: "Win32LastModifiedTime")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
+        case .checksums: PropertyName(namespace: Self.ownCloudNamespace, local: "checksums")
         }
     }
+
+    /// Whether it may depend on a row: see ``Share/keep(_:at:of:)``.
+    var mayHaveRow: Bool { self == .checksums || self == .creationdate }
 
     /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2,
     /// RFC 3253 §3.1).

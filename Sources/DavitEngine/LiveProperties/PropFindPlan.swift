@@ -19,6 +19,7 @@ final class PropFindPlan: Sendable {
     let takesAllDead: Bool
     /// Names the server computes nothing for and nobody set get a 404: only where they were asked for by name.
     let namesMissing: Bool
+    /// Something is asked for that can have a row: dead properties, or live ones of which not all is in the file.
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
@@ -57,7 +58,7 @@ final class PropFindPlan: Sendable {
         }
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
-        wantsDead = takesAllDead || !dead.isEmpty
+        wantsDead = takesAllDead || !dead.isEmpty || live.contains(where: \.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery)
         wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)

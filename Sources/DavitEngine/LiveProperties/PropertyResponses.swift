@@ -19,6 +19,9 @@ final class PropertyResponses {
     /// The last `getlastmodified`: the members of a collection often have the same.
     @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
     @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
+    /// The rows of the resource that is being written, and the digests among them.
+    @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
+    @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
 
     /// - Parameter expansions: what the answer that this is a part of may still expand.
     init(
@@ -44,7 +47,7 @@ final class PropertyResponses {
     }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
-        guard plan.wantsDead else { return [] }
+        guard plan.wantsDead, share.state.hasRows(at: path) else { return [] }
         return try properties(of: [(path, info.identity)])[0]
     }
 
@@ -57,7 +60,7 @@ final class PropertyResponses {
         }
     }
 
-    /// Whether dead properties are asked for, and something below `path` has some.
+    /// Whether something that can have a row is asked for, and something below `path` has some.
     func hasProperties(below path: ResourcePath) -> Bool {
         plan.wantsDead && share.state.hasProperties(below: path)
     }
@@ -68,6 +71,10 @@ final class PropertyResponses {
     func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty]
     ) throws(WebDAVError) {
+        if !(properties.isEmpty && rows.isEmpty) {
+            rows = properties
+            digests = properties.digests(of: member.info)
+        }
         writer.beginPropStat()
         for (place, property) in plan.live.enumerated() {
             guard exists(property, of: member) else {
@@ -111,7 +118,7 @@ final class PropertyResponses {
 
     private func writeDead(_ properties: [StoredProperty]) throws(WebDAVError) {
         if plan.takesAllDead {
-            for property in properties {
+            for property in properties where LiveProperty(property.name) == nil {
                 switch plan.kind {
                 case .values: writer.deadProperty(property.value)
                 case .names: writer.emptyProperty(property.name)
@@ -141,7 +148,7 @@ final class PropertyResponses {
         switch property {
         case .creationdate:
             scratch.removeAll(keepingCapacity: true)
-            HTTPDate.appendISO8601(info.created ?? info.modified, to: &scratch)
+            HTTPDate.appendISO8601(rows.created ?? info.created ?? info.modified, to: &scratch)
             writer.property("creationdate", bytes: scratch)
         case .displayname: writer.property("displayname", escaped: member.name)
         case .getcontentlength: writer.property("getcontentlength", number: info.length)
@@ -176,6 +183,7 @@ final class PropertyResponses {
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
+        case .checksums: writer.deadProperty(LiveProperty.checksumsElement(digests))
         }
     }
 
@@ -194,6 +202,7 @@ final class PropertyResponses {
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         case .currentUserPrincipal: principals.userElement != nil
         case .principalURL, .alternateURISet, .groupMembership: false
+        case .checksums: !digests.isEmpty
         // The root of a share has no name of its own.
         case .displayname: !member.name.isEmpty
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,

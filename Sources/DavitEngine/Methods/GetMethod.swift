@@ -9,7 +9,13 @@ struct GetMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let resource = try await open(context.path)
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
-        if let response = try response(context, resource) { return response }
+        if var response = try response(context, resource) {
+            if DigestWish.isIn(context.request) {
+                try await DigestWish(context.request).fulfil(
+                    in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share)
+            }
+            return response
+        }
         return try await collection(context, resource.info)
     }
 
@@ -17,7 +23,9 @@ struct GetMethod: Sendable {
     /// - Returns: nil for a collection.
     /// - Throws: also what says that it would have to wait.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
-        try response(
+        // A digest may have to be computed.
+        if DigestWish.isIn(context.request) { return nil }
+        return try response(
             context, storing { () throws(StoreError) in try share.resources.open(context.path, wait: .never) }
         )
     }

@@ -23,11 +23,12 @@ struct PatchMethod: ChangeMethod {
     /// Whether the resource is made if there is none: PUT is about what shall be, PATCH about what is.
     private let creates: Bool
 
-    private var put: PutMethod { PutMethod(share: share) }
+    private let put: PutMethod
 
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
         creates = request.method == .put
+        put = try PutMethod(share: share, request: request, isPart: true)
         part = creates ? try ContentPart(ofPut: request) : try ContentPart(ofPatch: request)
     }
 
@@ -67,6 +68,7 @@ struct PatchMethod: ChangeMethod {
         guard !offset.addingReportingOverflow(received.length).overflow else {
             throw .unsatisfiableRange(of: base.length)
         }
+        try share.checkLength(max(base.length, offset + received.length))
         try storing { () throws(StoreError) in
             switch received {
             case .buffered(let buffer): try content.write(buffer, at: offset)

@@ -24,7 +24,7 @@ struct PostMethod: ChangeMethod {
     private let received: Received
 
     var destination: (path: ResourcePath, last: LastSegment)? { (path, .itself) }
-    private var put: PutMethod { PutMethod(share: share) }
+    private let put: PutMethod
 
     /// True if a request is for the URI that adds members.
     static func addsMember(_ request: HTTPRequest) -> Bool {
@@ -36,11 +36,12 @@ struct PostMethod: ChangeMethod {
     static func respond(_ context: RequestContext, share: Share) async throws(WebDAVError) -> HTTPResponse {
         guard addsMember(context.request) else { throw .methodNotAllowed(AllowedMethods.ofResources) }
         let received = Received()
+        let put = try PutMethod(share: share, request: context.request)
         for name in MemberNames(for: context.request).names {
             // Where something else is mounted, nobody could reach the member.
             guard let path = context.path.appending(name), !share.hides(path) else { continue }
             do throws(WebDAVError) {
-                let method = PostMethod(share: share, path: path, received: received)
+                let method = PostMethod(share: share, path: path, received: received, put: put)
                 return try await share.change(method, context: context)
             } catch {
                 guard error.isOvertaken else { throw error }

@@ -133,6 +133,9 @@ extension FileDescriptor {
         let number = rawValue
         var volume = statvfs()
         _ = try FileCall.run("fstatvfs") { unsafe fstatvfs(number, &volume) }
+        #if DAVIT_FAULTS
+        if let available = FileFaults.plan?.availableBytes { return (available, 0) }
+        #endif
         let unit = UInt64(volume.f_frsize)
         func bytes(_ blocks: UInt64) -> Int64 {
             let (product, overflow) = blocks.multipliedReportingOverflow(by: unit)
@@ -141,6 +144,23 @@ extension FileDescriptor {
         let blocks = UInt64(volume.f_blocks)
         let free = UInt64(volume.f_bfree)
         return (bytes(UInt64(volume.f_bavail)), bytes(blocks > free ? blocks - free : 0))
+    }
+}
+
+/// Room on a volume.
+extension FileDescriptor {
+    /// Refuses now what would not fit later.
+    ///
+    /// - Parameters:
+    ///   - length: bytes to come.
+    ///   - kept: bytes of the volume that shall be left; nil asks nothing, and finds room everywhere.
+    /// - Throws: `noSpace` where the volume has no room for `length` bytes, `overQuota` where it has, but what shall be
+    ///   kept free would not be.
+    package borrowing func checkRoom(for length: Int64, keepingFree kept: Int64?) throws(SystemError) {
+        guard let kept else { return }
+        let available = try space().available
+        if available < length { throw SystemError(errno: ENOSPC, call: "fstatvfs") }
+        if length > 0, available - length < kept { throw SystemError(errno: EDQUOT, call: "fstatvfs") }
     }
 }
 

@@ -24,7 +24,18 @@ public enum ErrorBody {
         case supportedReport
         /// 403 for a REPORT whose answer would be too large (RFC 3744 §9.4, as other reports use it).
         case numberOfMatchesWithinLimits
+        /// 507: a limit that somebody has set (RFC 4331 §6).
+        case quotaNotExceeded
+        /// 507: the volume is full (RFC 4331 §6).
+        case sufficientDiskSpace
+        /// 400: the content is not what its digests say.
+        case digestMismatch
+        /// 400: a field is no list of digests.
+        case digestMalformed
     }
+
+    /// The namespace of conditions that no standard has.
+    public static let ownNamespace: StaticString = "urn:davit:condition"
 
     /// The media type of the content, and of every other XML content the server sends.
     public static let mediaType: StaticString = "application/xml; charset=utf-8"
@@ -51,7 +62,19 @@ public enum ErrorBody {
         case .cannotModifyProtectedProperty: output.markup("<D:cannot-modify-protected-property/>")
         case .numberOfMatchesWithinLimits: output.markup("<D:number-of-matches-within-limits/>")
         case .supportedReport: output.markup("<D:supported-report/>")
+        case .quotaNotExceeded: output.markup("<D:quota-not-exceeded/>")
+        case .sufficientDiskSpace: output.markup("<D:sufficient-disk-space/>")
+        case .digestMismatch: writeOwn("digest-mismatch", to: output)
+        case .digestMalformed: writeOwn("digest-malformed", to: output)
         }
+    }
+
+    private static func writeOwn(_ element: StaticString, to output: XMLOutput) {
+        output.markup("<")
+        output.markup(element)
+        output.markup(" xmlns=\"")
+        output.markup(ownNamespace)
+        output.markup("\"/>")
     }
 
     private static func write(_ element: StaticString, _ hrefs: [[UInt8]], to output: XMLOutput) {
