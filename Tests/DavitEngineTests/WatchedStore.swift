@@ -8,10 +8,13 @@ final class WatchedStore: ResourceStore {
         case members(ResourcePath)
         case stageContent
         case createCollection
-        case stageCopy
+        /// Before a copy is made, and when it is there.
+        case beginCopy, stageCopy
         case rename
         case exchange
         case detach
+        /// Of one name: content, a link or an empty collection.
+        case remove
         /// Of a detached tree.
         case destroy
     }
@@ -67,10 +70,10 @@ final class WatchedStore: ResourceStore {
         try store.createCollection(at: place)
     }
 
-    /// Here the call is reported when the copy is there.
     func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {
+        try pass(.beginCopy)
         let tree = try store.stageCopy(of: source, for: destination, includesMembers: includesMembers)
         try pass(.stageCopy)
         return tree
@@ -98,7 +101,10 @@ final class WatchedStore: ResourceStore {
         try store.exchange(a, b)
     }
 
-    func removeContent(at place: Place) throws(StoreError) { try store.removeContent(at: place) }
+    func removeContent(at place: Place) throws(StoreError) {
+        try pass(.remove)
+        try store.removeContent(at: place)
+    }
 
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
         try pass(.detach)
@@ -106,6 +112,7 @@ final class WatchedStore: ResourceStore {
     }
 
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
+        try pass(.remove)
         try store.removeEmptyCollection(at: path)
     }
 

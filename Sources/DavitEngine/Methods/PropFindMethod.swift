@@ -34,10 +34,7 @@ struct PropFindMethod: Sendable {
     /// §9.1: absent means infinity; where that is switched off an absent Depth is read as 1.
     private func depth(of request: HTTPRequest) throws(WebDAVError) -> Depth {
         let fallback: Depth = share.configuration.allowsInfiniteDepth ? .infinity : .one
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? fallback else {
-            throw WebDAVError(.badRequest)
-        }
-        return depth
+        return try request.value(of: .depth) { Depth.parse($0) } ?? fallback
     }
 
     private func stream(
