@@ -80,6 +80,32 @@ extension WebDAVExchange {
                 ask("HEAD /d", 404), ask("HEAD /c", 404),
             ]),
         WebDAVExchange(
+            "12.1",
+            "conditions of HTTP count for every method that changes something, and are about its target",
+            [ask("PUT /a", [], "x", 201), ask("PUT /b", [], "y", 201)]
+                + [
+                    ("PUT /a", "new"), ("DELETE /a", ""), ("COPY /a", ""), ("MOVE /a", ""),
+                    ("LOCK /a", lockInfo()),
+                    ("PROPPATCH /a", update(set("<x:p>1</x:p>"))), ("UNLOCK /a", ""),
+                ].flatMap { line, content in
+                    [
+                        "If-Match: \"old\"", "If-Match: {tag}", "If-Match: no tag", "If-None-Match: *",
+                        "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT",
+                    ].map {
+                        ask(line, [$0, "Destination: /c", "Lock-Token: <urn:x>"], content, 412)
+                    }
+                } + [
+                    ask("GET /a", 200, holds: ["x"]), ask("HEAD /c", 404), ask("HEAD /a", 200),
+                    // The tag is that of /a now, and not that of /b, where it goes.
+                    ask("COPY /a", ["Destination: /b", "If-Match: {tag}"], 204),
+                    ask("HEAD /a", 200), ask("MOVE /a", ["Destination: /b", "If-None-Match: no tag"], 204),
+                    ask("DELETE /b", ["If-Unmodified-Since: yesterday", "If-Modified-Since: today"], 204),
+                    ask("MKCOL /d", ["If-Match: *"], 412), ask("MKCOL /d", ["If-Match: \"x\""], 412),
+                    ask(
+                        "MKCOL /d",
+                        ["If-None-Match: *", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"], 201),
+                ]),
+        WebDAVExchange(
             "10.4, 12.1", "If and If-Match have both to hold",
             [
                 ask("PUT /a", [], "x", 201), ask("LOCK /a", ["Depth: 0"], lockInfo(), 200),

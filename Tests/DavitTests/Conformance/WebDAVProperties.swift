@@ -72,6 +72,15 @@ extension WebDAVExchange {
                     }
                 }),
         WebDAVExchange(
+            "15.3", "getcontentlanguage is the client's",
+            [
+                ask("PUT /a", [], "x", 201),
+                ask(
+                    "PROPPATCH /a", [], update(set("<D:getcontentlanguage>fr</D:getcontentlanguage>")), 207,
+                    holds: ["200 OK"]),
+                ask("PROPFIND /a", ["Depth: 0"], find("<D:getcontentlanguage/>"), 207, holds: [">fr<"]),
+            ]),
+        WebDAVExchange(
             "9.2", "PROPPATCH answers each name once, also where it stands twice",
             [
                 ask("MKCOL /d", 201),
