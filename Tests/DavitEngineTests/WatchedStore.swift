@@ -9,11 +9,14 @@ final class WatchedStore: ResourceStore {
         case stageContent
         case stageUpdate
         case createCollection
-        case stageCopy
+        /// Before a copy is made, and when it is there.
+        case beginCopy, stageCopy
         case rename
         case exchange
         case detach
         case setAttributes
+        /// Of one name: content, a link or an empty collection.
+        case remove
         /// Of a detached tree.
         case destroy
     }
@@ -86,6 +89,7 @@ final class WatchedStore: ResourceStore {
     func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {
+        try pass(.beginCopy)
         let tree = try store.stageCopy(of: source, for: destination, includesMembers: includesMembers)
         try pass(.stageCopy)
         return tree
@@ -113,7 +117,10 @@ final class WatchedStore: ResourceStore {
         try store.exchange(a, b)
     }
 
-    func removeContent(at place: Place) throws(StoreError) { try store.removeContent(at: place) }
+    func removeContent(at place: Place) throws(StoreError) {
+        try pass(.remove)
+        try store.removeContent(at: place)
+    }
 
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
         try pass(.detach)
@@ -121,6 +128,7 @@ final class WatchedStore: ResourceStore {
     }
 
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
+        try pass(.remove)
         try store.removeEmptyCollection(at: path)
     }
 

@@ -31,9 +31,6 @@ extension Depth {
     /// - Parameter fallback: for requests without one.
     /// - Throws: 400 for anything else than 0, 1 and infinity.
     static func asked(in request: HTTPRequest, fallback: Depth) throws(WebDAVError) -> Depth {
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? fallback else {
-            throw WebDAVError(.badRequest)
-        }
-        return depth
+        try request.value(of: .depth) { Depth.parse($0) } ?? fallback
     }
 }

@@ -71,28 +71,56 @@ struct WriteGuard: Sendable {
             if let parent = path.parent { try require(try locks(covering: parent)) }
         case .tree(let path):
             try require(try locks(covering: path))
-            try requireEach(try locks(under: path))
+            let unheld = try unheldLocks(in: path)
+            if !unheld.isEmpty { throw Self.refusal(unheld.map(\.lock), context) }
         }
     }
 
     private func require(_ locks: [Lock]) throws(WebDAVError) {
         // Where several locks cover one resource they are shared, and one token is enough (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
-        throw WebDAVError(.locked, .lockTokenSubmitted(locks.map(context.href(ofRootOf:))))
+        throw Self.refusal(locks, context)
     }
 
-    private func requireEach(_ locks: [Lock]) throws(WebDAVError) {
-        let missing = unheldRoots(among: locks)
-        guard !missing.isEmpty else { return }
-        let roots = locks.filter { missing.contains($0.root) }.map(context.href(ofRootOf:))
-        throw WebDAVError(.locked, .lockTokenSubmitted(roots))
+    /// 423 with the roots of the locks in the way.
+    static func refusal(_ locks: [Lock], _ context: RequestContext) -> WebDAVError {
+        WebDAVError(.locked, .lockTokenSubmitted(context.hrefs(ofRootsOf: locks)))
     }
 
-    /// The lock roots below a collection for which no token was submitted.
-    func unheldRoots(among locks: [Lock]) -> Set<ResourcePath> {
-        var missing = Set(locks.map(\.root))
-        for lock in locks where isHeld(lock) { missing.remove(lock.root) }
-        return missing
+    /// What of a tree cannot be changed, because no token for it was submitted: neither of a lock there, nor of a
+    /// shared one of depth infinity above, which covers it as well (§6.2, §7.5). The token of a lock of depth 0 is
+    /// none for members that another lock covers.
+    ///
+    /// - Parameter path: of what can be changed itself.
+    /// - Returns: locks in the way, each with the outermost resource in the tree that it keeps.
+    func unheldLocks(in path: ResourcePath) throws(WebDAVError) -> [(lock: Lock, root: ResourcePath)] {
+        let below = try locks(under: path)
+        let all = try locks(covering: path) + below
+        var heldRoots: Set<ResourcePath> = []
+        var heldTrees: [ResourcePath] = []
+        var unheld: [Lock] = []
+        for lock in all {
+            if !isHeld(lock) {
+                unheld.append(lock)
+            } else if lock.depth == .infinity {
+                heldTrees.append(lock.root)
+            } else {
+                heldRoots.insert(lock.root)
+            }
+        }
+        var found: [(lock: Lock, root: ResourcePath)] = []
+        for lock in unheld where !heldTrees.contains(where: { $0.contains(lock.root) || $0.contains(path) }) {
+            let root = path.contains(lock.root) ? lock.root : path
+            // A token is there, of a lock that ends here: does this one go on?
+            let isHeldItself = root == path || heldRoots.contains(root)
+            if isHeldItself {
+                guard lock.depth == .infinity else { continue }
+                let info = try storing { () throws(StoreError) in try self.info(at: root) }
+                guard info?.isCollection == true else { continue }
+            }
+            found.append((lock, root))
+        }
+        return found
     }
 
     func isHeld(_ lock: Lock) -> Bool {

@@ -50,6 +50,8 @@ extension Share {
             return outcome.flatMap { method.response(to: $0, on: scene) }
         } catch {
             if error.wouldBlock { return nil }
+            // A lock forbids to make the name: but whoever looks may see that it is taken, which is the answer then.
+            if look == .atOnceOverFreeNames, error.status == .locked { return nil }
             throw error
         }
     }

@@ -103,7 +103,7 @@ struct LockMethod: ChangeMethod {
         let covering = try check.locks(covering: path)
         let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
         guard conflicts.isEmpty else {
-            throw WebDAVError(.locked, .noConflictingLock(conflicts.map(scene.context.href(ofRootOf:))))
+            throw WebDAVError(.locked, .noConflictingLock(scene.context.hrefs(ofRootsOf: conflicts)))
         }
         let below = depth == .infinity ? try check.locks(under: path) : []
         let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
@@ -159,7 +159,8 @@ struct LockMethod: ChangeMethod {
         guard scene.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
         let covering = try check.locks(covering: scene.target.path)
         var refreshed = covering.filter { scene.context.submittedTokens.contains($0.token.uri) }
-        guard !refreshed.isEmpty else {
+        // A lock of a collection is on its members, not on names that are free.
+        guard scene.target.info != nil, !refreshed.isEmpty else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
         }
         guard refreshed.allSatisfy(check.isOwner) else { throw WebDAVError(.forbidden) }
@@ -171,7 +172,10 @@ struct LockMethod: ChangeMethod {
         let changes = refreshed.map {
             StateChange.refreshLock($0.token, root: $0.root, timeoutSeconds: seconds, expiry: expiry)
         }
-        let outcome = Outcome(locks: refreshed, newToken: nil, refreshed: refreshed.map(\.token))
+        // The whole of DAV:lockdiscovery; what was asked for last, where clients look.
+        let others = covering.filter { !scene.context.submittedTokens.contains($0.token.uri) }
+        let outcome = Outcome(
+            locks: others + refreshed, newToken: nil, refreshed: refreshed.map(\.token))
         return RowChange(rows: changes, outcome: outcome)
     }
 
@@ -196,8 +200,9 @@ struct LockMethod: ChangeMethod {
     private func refusal(_ conflicts: [Lock], _ scene: Scene) -> HTTPResponse {
         let writer = MultistatusWriter()
         writer.begin()
-        for lock in conflicts {
-            writer.beginResponse(href: Href.sanitise(scene.context.href(ofRootOf: lock)))
+        // §14.24: no href twice, also where several shared locks are on one member.
+        for href in scene.context.hrefs(ofRootsOf: conflicts) {
+            writer.beginResponse(href: Href.sanitise(href))
             writer.responseStatus(.locked)
             writer.endResponse(condition: .noConflictingLock([]))
         }
