@@ -9,8 +9,8 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
     /// Content, continued.
     case contentLocation, contentRange, contentSecurityPolicy, contentType
-    /// `Date` to `Host`.
-    case date, dav, depth, destination, etag, expect, forwarded, host
+    /// `DASL` to `Host`.
+    case dasl, date, dav, depth, destination, etag, expect, forwarded, host
     /// Conditions.
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
     /// `Keep-Alive` to `Referer`.
@@ -18,7 +18,9 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
     /// `WWW-Authenticate`, and names that begin with X.
-    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedProto
+    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix
+    /// The last of them.
+    case xForwardedProto
 
     /// The name as davit writes it.
     public var text: StaticString {
@@ -41,6 +43,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .contentRange: "Content-Range"
         case .contentSecurityPolicy: "Content-Security-Policy"
         case .contentType: "Content-Type"
+        case .dasl: "DASL"
         case .date: "Date"
         case .dav: "DAV"
         case .depth: "Depth"
@@ -79,6 +82,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .xContentTypeOptions: "X-Content-Type-Options"
         case .xForwardedFor: "X-Forwarded-For"
         case .xForwardedHost: "X-Forwarded-Host"
+        case .xForwardedPrefix: "X-Forwarded-Prefix"
         case .xForwardedProto: "X-Forwarded-Proto"
         }
     }
