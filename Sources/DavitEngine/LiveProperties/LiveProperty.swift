@@ -1,12 +1,14 @@
 internal import DavitHTTP
+internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, and the execute bit as Apache names it).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, and the execute bit as Apache names it).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
     case quotaAvailableBytes, quotaUsedBytes
     case executable
+    case supportedQueryGrammarSet
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -31,6 +33,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .quotaAvailableBytes: .dav("quota-available-bytes")
         case .quotaUsedBytes: .dav("quota-used-bytes")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
+        case .supportedQueryGrammarSet: .dav("supported-query-grammar-set")
         }
     }
 
@@ -40,7 +43,19 @@ enum LiveProperty: CaseIterable, Sendable {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
             .lockdiscovery, .resourcetype, .supportedlock:
             true
-        case .quotaAvailableBytes, .quotaUsedBytes, .executable: false
+        case .quotaAvailableBytes, .quotaUsedBytes, .executable, .supportedQueryGrammarSet: false
+        }
+    }
+
+    /// Whether a resource has it.
+    func exists(of member: Member) -> Bool {
+        switch self {
+        case .getcontentlength, .getetag, .executable: !member.info.isCollection
+        // The root of a share has no name of its own.
+        case .displayname: !member.name.isEmpty
+        case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
+            .quotaAvailableBytes, .quotaUsedBytes, .supportedQueryGrammarSet:
+            true
         }
     }
 }

@@ -22,8 +22,13 @@ final class PropFindPlan: Sendable {
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
+    /// Where a resource is counts also for what is not told about it.
+    let needsPath: Bool
 
-    init(_ body: PropFindBody) {
+    /// - Parameters:
+    ///   - readsDead: dead properties are looked at, whether they are told or not.
+    ///   - needsPath: as ``needsPath``.
+    init(_ body: PropFindBody, readsDead: Bool = false, needsPath: Bool = false) {
         switch body {
         case .propname:
             kind = .names
@@ -44,7 +49,8 @@ final class PropFindPlan: Sendable {
         }
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
-        wantsDead = takesAllDead || !dead.isEmpty
+        wantsDead = takesAllDead || !dead.isEmpty || readsDead
+        self.needsPath = needsPath
         wantsLocks = live.contains(.lockdiscovery)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
     }

@@ -27,7 +27,7 @@ final class PropertyResponses {
     }
 
     /// True if more than dead properties depends on where a resource is.
-    var needsPath: Bool { plan.wantsQuota || (plan.wantsLocks && share.state.hasLocks) }
+    var needsPath: Bool { plan.needsPath || plan.wantsQuota || (plan.wantsLocks && share.state.hasLocks) }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
         guard plan.wantsDead else { return [] }
@@ -56,7 +56,7 @@ final class PropertyResponses {
     ) throws(WebDAVError) {
         writer.beginPropStat()
         for (place, property) in plan.live.enumerated() {
-            guard exists(property, of: member) else {
+            guard property.exists(of: member) else {
                 if plan.namesMissing { missing.append(plan.liveNames[place]) }
                 continue
             }
@@ -120,6 +120,7 @@ final class PropertyResponses {
         case .resourcetype:
             writer.property("resourcetype", markup: info.isCollection ? "<D:collection/>" : "")
         case .supportedlock: writer.supportedLock()
+        case .supportedQueryGrammarSet: writer.supportedQueryGrammars()
         case .lockdiscovery: try writeLocks(at: path)
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
         case .executable:
@@ -135,17 +136,6 @@ final class PropertyResponses {
             modifiedSeconds = modified.seconds
         }
         writer.property("getlastmodified", bytes: modifiedText)
-    }
-
-    private func exists(_ property: LiveProperty, of member: Member) -> Bool {
-        switch property {
-        case .getcontentlength, .getetag, .executable: !member.info.isCollection
-        // The root of a share has no name of its own.
-        case .displayname: !member.name.isEmpty
-        case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
-            .quotaAvailableBytes, .quotaUsedBytes:
-            true
-        }
     }
 
     private func writeLocks(at path: ResourcePath) throws(WebDAVError) {

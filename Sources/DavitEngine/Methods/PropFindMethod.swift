@@ -10,7 +10,9 @@ struct PropFindMethod: Sendable {
         let depth = try depth(of: context.request)
         let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         let plan = try share.plans.plan(for: bytes)
-        let lookup = try await share.attempt { wait throws(WebDAVError) in try find(context, wait) }
+        let lookup = try await share.attempt { wait throws(WebDAVError) in
+            try share.lookAtConditionally(context, wait)
+        }
         let stream = try stream(context, plan, depth, lookup)
         if stream.isOfOneResource { return .multistatus(body: .bytes(try await stream.whole())) }
         // Before the head is out: what cannot be read at all has a status.
@@ -27,7 +29,7 @@ struct PropFindMethod: Sendable {
             bytes.count <= share.configuration.bodyLimitBytes
         else { return nil }
         let plan = try share.plans.plan(for: bytes)
-        let stream = try stream(context, plan, depth, try find(context, .never))
+        let stream = try stream(context, plan, depth, try share.lookAtConditionally(context, .never))
         return try stream.wholeAtOnce().map { .multistatus(body: .bytes($0)) }
     }
 
@@ -51,12 +53,16 @@ struct PropFindMethod: Sendable {
         return PropFindStream(
             share: share, context: context, plan: plan, depth: depth, target: lookup.path, info: info)
     }
+}
 
-    private func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
-        let lookup = try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
+extension Share {
+    /// What stands at the target of a request that only looks, after its preconditions and `If`.
+    /// - Throws: 412; 304 has no meaning here.
+    func lookAtConditionally(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
+        let lookup = try storing { () throws(StoreError) in try look(at: context.path, wait: wait) }
         let isConditional = Preconditions.stand(in: context.request)
         guard isConditional || context.ifHeader != nil else { return lookup }
-        let check = WriteGuard(share: share, context: context, wait: wait)
+        let check = WriteGuard(share: self, context: context, wait: wait)
         // RFC 9110 §13.2.1: only where the answer would be a success without them.
         if isConditional, lookup.info != nil { try check.checkPreconditions(target: lookup.info) }
         try check.checkIf(target: lookup.info, path: lookup.path)

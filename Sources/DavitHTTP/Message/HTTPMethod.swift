@@ -4,6 +4,8 @@ public enum HTTPMethod: Hashable, Sendable {
     case get, head, options, put, post, delete, patch, trace, connect
     /// Methods of RFC 4918.
     case mkcol, copy, move, propfind, proppatch, lock, unlock
+    /// The method of RFC 5323.
+    case search
     /// A method this server has no name for; the token as sent.
     case other(String)
 }
@@ -15,6 +17,7 @@ extension HTTPMethod {
         ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
         ("MKCOL", .mkcol), ("COPY", .copy), ("MOVE", .move), ("PROPFIND", .propfind),
         ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock),
+        ("SEARCH", .search),
     ]
 
     /// The method token, as it stands in a request line.
