@@ -80,6 +80,7 @@ public struct WebDAVHandler: Handler {
             let method = try PatchMethod(share: share, request: request)
             return try await share.change(method, context: context)
         case .report: return try await ReportMethod(share: share).respond(context)
+        case .search: return try await SearchMethod(share: share).respond(context)
         case .put:
             let method = try PutMethod(share: share, request: request)
             return try await share.change(method, context: context)
@@ -107,7 +108,7 @@ public struct WebDAVHandler: Handler {
     /// An allow-list: a method that is added later is refused until someone decides about it.
     private static func isReading(_ method: HTTPMethod) -> Bool {
         switch method {
-        case .get, .head, .options, .propfind, .report: true
+        case .get, .head, .options, .propfind, .report, .search: true
         default: false
         }
     }

@@ -47,6 +47,8 @@ public struct ShareConfiguration: Sendable {
     public var digestLimitBytes: Int64 = 64 << 20
     /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
     public var allowsInfiniteDepth = true
+    /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
+    public var orderedSearchLimit = 10_000
     /// Paths of this share that something else answers for, where it is mounted.
     public var hiddenPaths: [ResourcePath] = []
     /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.

@@ -1,5 +1,6 @@
 import Davit
 import DavitFileStore
+import DavitHTTP
 import DavitRecording
 import DavitServer
 import Testing
@@ -102,6 +103,18 @@ struct ArgumentsTests {
                         PublicURL(isSecure: true, host: "files.example.org"),
                         PublicURL(isSecure: false, host: "[::1]", port: 81),
                     ]
+                })
+        ),
+        (
+            ["serve", "/srv", "--prefix", "/dav/", "--public-url", "https://a/x/dav/"],
+            .serve(
+                options {
+                    guard let prefix = PathPrefix("/dav"), let url = PublicURL(parsing: "https://a/x/dav")
+                    else {
+                        return
+                    }
+                    $0.prefix = prefix
+                    $0.publicURLs = [url]
                 })
         ),
         (
@@ -219,6 +232,7 @@ struct ArgumentsTests {
 
     static let needValues = [
         "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--public-url",
+        "--prefix",
         "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
         "--access-log-format", "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca",
         "--tls-clients",
@@ -236,9 +250,23 @@ struct ArgumentsTests {
     }
 
     static let badURLs = [
-        "files.example.org", "ftp://a", "https://", "https:///", "https://a/b", "https://u@a", "https://a:x",
+        "files.example.org", "ftp://a", "https://", "https:///", "https://a/../b", "https://a/b//c",
+        "https://u@a", "https://a:x",
         "https://a?b", "https://a//", "http://a:99999",
     ]
+
+    @Test(arguments: ["dav", "//dav", "/a//b", "/..", "/a?b", "/a#b", "/%zz", "/%2f", "/a b", "/%ff"])
+    func refusesWhatIsNoBeginningOfAPath(text: String) {
+        #expect(throws: UsageError.badPrefix(text)) {
+            try Arguments.parse(["serve", "/srv", "--prefix", text])
+        }
+    }
+
+    @Test func aPublicURLEndsInThePrefix() {
+        #expect(throws: UsageError.publicURLOutsidePrefix("https://a/files")) {
+            try Arguments.parse(["serve", "/srv", "--public-url", "https://a/files", "--prefix", "/dav"])
+        }
+    }
 
     @Test(arguments: badURLs)
     func refusesWhatIsNoURLOfAServer(text: String) {

@@ -171,16 +171,14 @@ package struct Arguments {
         case .port:
             options.port = try Self.number(value, option: name, in: 0...65535)
             options.listensByDefault = false
-        case .unixSocket, .unixSocketMode, .trustedProxy, .proxyFields, .accessLog, .accessLogFormat:
+        case .unixSocket, .unixSocketMode, .publicURL, .prefix, .trustedProxy, .proxyFields, .accessLog,
+            .accessLogFormat:
             try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
         case .auth: options.authentication.schemes = try Self.schemes(value)
         case .realm: options.authentication.realm = value
-        case .publicURL:
-            guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
-            options.publicURLs.append(url)
         case .logLevel:
             guard let level = ServeOptions.LogLevel(rawValue: value) else { throw .badLogLevel(value) }
             options.logLevel = level
@@ -278,6 +276,7 @@ enum ServeOption: String, CaseIterable {
     case readOnly = "--read-only"
     case noCompression = "--no-compression"
     case publicURL = "--public-url"
+    case prefix = "--prefix"
     case unixSocket = "--unix-socket"
     case unixSocketMode = "--unix-socket-mode"
     case trustedProxy = "--trusted-proxy"

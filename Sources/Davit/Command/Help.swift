@@ -93,7 +93,9 @@ package enum Help: Hashable, Sendable {
           --unix-socket-mode MODE its permission bits (default: 600)
 
         behind a proxy:
-          --public-url URL        how clients see the server; may be repeated
+          --public-url URL        how clients see the server; may be repeated. What of its path is not the
+                                  prefix, the proxy takes away
+          --prefix PATH           what all paths that arrive begin with, such as /dav
           --trusted-proxy PROXY   an address, a network or 'unix': whose Forwarded or X-Forwarded-* is
                                   believed; may be repeated
           --proxy-fields FIELDS   which of them the proxies set: either, forwarded or x-forwarded

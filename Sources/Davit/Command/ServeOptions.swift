@@ -1,4 +1,5 @@
 package import DavitFileStore
+package import DavitHTTP
 package import DavitServer
 
 /// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
@@ -44,6 +45,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var tls = TLSOptions()
     package var compresses = true
     package var publicURLs: [PublicURL] = []
+    /// The beginning of all paths that arrive.
+    package var prefix = PathPrefix.empty
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
     /// Nil for no limit.

@@ -16,6 +16,9 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingName
     case moreThanOneName(String)
     case badPublicURL(String)
+    case badPrefix(String)
+    /// The path of a public URL does not end in the prefix.
+    case publicURLOutsidePrefix(String)
     case badLogLevel(String)
     case badSyncLevel(String)
     case badTrustedProxy(String)
@@ -54,7 +57,9 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
         case .missingName: "Digest secrets are made for a name: which one?"
         case .moreThanOneName(let word): "one name at a time; '\(word)' is one too many"
-        case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
+        case .badPublicURL(let value): "'\(value)' is not a URL of a server"
+        case .badPrefix(let value): "'\(value)' is not the beginning of a path"
+        case .publicURLOutsidePrefix(let value): "the path of '\(value)' does not end in the one of --prefix"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
@@ -91,6 +96,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingName: "For example: davit password anna --digest"
         case .moreThanOneName: "A name with spaces needs quotes: davit password 'anna b'"
         case .badPublicURL: "For example: --public-url https://files.example.org"
+        case .badPrefix: "For example: --prefix /dav"
+        case .publicURLOutsidePrefix: "For example: --prefix /dav --public-url https://files.example.org/dav"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
         case .badSyncLevel, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."

@@ -188,7 +188,7 @@ extension Share {
     func hides(_ path: ResourcePath) -> Bool { configuration.hiddenPaths.contains { $0.contains(path) } }
 
     /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
-    /// configured public names.
+    /// configured public names; and if a proxy hides which host the client asked, and nobody has configured one.
     func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
@@ -197,6 +197,7 @@ extension Share {
         }
         return Self.isSame(own, other)
             || context.request.forwardedOrigin?.host.map { Self.isSame($0, other) } == true
+            || configuration.publicHosts.isEmpty && context.request.isHostUncertain
     }
 
     private static func isSame(_ authority: [UInt8], _ other: HostField) -> Bool {

@@ -1,8 +1,9 @@
 internal import DavitHTTP
+internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5995, the execute bit as Apache names it, and
-/// digests as ownCloud does).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, the execute bit as Apache names
+/// it, and digests as ownCloud does).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
@@ -18,6 +19,7 @@ enum LiveProperty: CaseIterable, Sendable {
     case win32LastModifiedTime, lastmodified
     /// Digests of the content as it is now, where they are known.
     case checksums
+    case supportedQueryGrammarSet
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -57,6 +59,7 @@ enum LiveProperty: CaseIterable, Sendable {
             PropertyName(namespace: Self.windowsNamespace, local: "Win32LastModifiedTime")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
         case .checksums: PropertyName(namespace: Self.ownCloudNamespace, local: "checksums")
+        case .supportedQueryGrammarSet: .dav("supported-query-grammar-set")
         }
     }
 
@@ -71,6 +74,22 @@ enum LiveProperty: CaseIterable, Sendable {
             .lockdiscovery, .resourcetype, .supportedlock:
             true
         default: false
+        }
+    }
+
+    /// Whether a resource has it, as far as that is said by what it is.
+    func exists(of member: Member) -> Bool {
+        switch self {
+        case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection
+        case .addMember: member.info.isCollection
+        // The root of a share has no name of its own.
+        case .displayname: !member.name.isEmpty
+        case .principalURL, .alternateURISet, .groupMembership: false
+        case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
+            .quotaAvailableBytes, .quotaUsedBytes, .supportedQueryGrammarSet, .supportedReportSet,
+            .win32LastModifiedTime, .lastmodified, .currentUserPrincipal, .currentUserPrivilegeSet,
+            .supportedPrivilegeSet, .principalCollectionSet:
+            true
         }
     }
 }

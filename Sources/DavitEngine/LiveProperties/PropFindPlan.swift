@@ -24,6 +24,8 @@ final class PropFindPlan: Sendable {
     let wantsLocks: Bool
     let wantsQuota: Bool
     let wantsAddMember: Bool
+    /// Where a resource is counts also for what is not told about it.
+    let needsPath: Bool
     /// What is asked of the resources that the values of these properties name (RFC 3253 §3.8); else empty.
     let expansions: [PropertyName: PropFindPlan]
 
@@ -31,13 +33,20 @@ final class PropFindPlan: Sendable {
     convenience init(expanding properties: [ExpandedProperty]) {
         let nested = properties.filter { !$0.nested.isEmpty }
         self.init(
-            .prop(properties.map(\.name)),
+            .prop(properties.map(\\.name)),
             expansions: Dictionary(
                 uniqueKeysWithValues: nested.map { ($0.name, PropFindPlan(expanding: $0.nested)) }))
     }
 
-    init(_ body: PropFindBody, expansions: [PropertyName: PropFindPlan] = [:]) {
+    /// - Parameters:
+    ///   - readsDead: dead properties are looked at, whether they are told or not.
+    ///   - needsPath: as ``needsPath``.
+    init(
+        _ body: PropFindBody, expansions: [PropertyName: PropFindPlan] = [:], readsDead: Bool = false,
+        needsPath: Bool = false
+    ) {
         self.expansions = expansions
+        self.needsPath = needsPath
         switch body {
         case .propname:
             kind = .names
@@ -58,7 +67,7 @@ final class PropFindPlan: Sendable {
         }
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
-        wantsDead = takesAllDead || !dead.isEmpty || live.contains(where: \.mayHaveRow)
+        wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \\.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery)
         wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)

@@ -43,7 +43,7 @@ final class PropertyResponses {
 
     /// True if more than dead properties depends on where a resource is.
     var needsPath: Bool {
-        plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
+        plan.needsPath || plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
@@ -166,6 +166,7 @@ final class PropertyResponses {
         case .resourcetype:
             writer.property("resourcetype", markup: info.isCollection ? "<D:collection/>" : "")
         case .supportedlock: writer.supportedLock()
+        case .supportedQueryGrammarSet: writer.supportedQueryGrammars()
         case .lockdiscovery: try writeLocks(at: path)
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
         case .addMember:
@@ -198,17 +199,10 @@ final class PropertyResponses {
 
     private func exists(_ property: LiveProperty, of member: Member) -> Bool {
         switch property {
-        case .getcontentlength, .getetag, .executable: !member.info.isCollection
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         case .currentUserPrincipal: principals.userElement != nil
-        case .principalURL, .alternateURISet, .groupMembership: false
         case .checksums: !digests.isEmpty
-        // The root of a share has no name of its own.
-        case .displayname: !member.name.isEmpty
-        case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
-            .quotaAvailableBytes, .quotaUsedBytes, .supportedReportSet, .win32LastModifiedTime, .lastmodified,
-            .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet:
-            true
+        default: property.exists(of: member)
         }
     }
 

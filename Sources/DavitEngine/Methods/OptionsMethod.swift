@@ -1,7 +1,7 @@
 public import DavitHTTP
 internal import DavitStore
 
-/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1): what the server and the target can do.
+/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1, RFC 5323 §3): what the server and the target can do.
 public struct OptionsMethod: Sendable {
     let share: Share
 
@@ -35,6 +35,7 @@ public struct OptionsMethod: Sendable {
         response.fields = complianceFields
         response.fields.append(.allow, methods)
         response.fields.append(.acceptRanges, "bytes")
+        response.fields.append(.dasl, "<DAV:basicsearch>")
         return response
     }
 

@@ -11,8 +11,8 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
     /// Content, continued.
     case contentDigest, contentLocation, contentRange, contentSecurityPolicy, contentType
-    /// `Date` to `Host`.
-    case date, dav, depth, destination, etag, expect, forwarded, host
+    /// `DASL` to `Host`.
+    case dasl, date, dav, depth, destination, etag, expect, forwarded, host
     /// Conditions.
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
     /// `Keep-Alive` to `Referer`.
@@ -22,7 +22,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
     /// `WWW-Authenticate`, and names that begin with X.
-    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedProto
+    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix, xForwardedProto
     /// What content a client wants to be sure of (RFC 9530).
     case wantContentDigest, wantReprDigest
     /// What clients of ownCloud and the Finder say of content that they send.
@@ -51,6 +51,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .contentRange: "Content-Range"
         case .contentSecurityPolicy: "Content-Security-Policy"
         case .contentType: "Content-Type"
+        case .dasl: "DASL"
         case .date: "Date"
         case .dav: "DAV"
         case .depth: "Depth"
@@ -94,6 +95,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .xExpectedEntityLength: "X-Expected-Entity-Length"
         case .xForwardedFor: "X-Forwarded-For"
         case .xForwardedHost: "X-Forwarded-Host"
+        case .xForwardedPrefix: "X-Forwarded-Prefix"
         case .xForwardedProto: "X-Forwarded-Proto"
         case .xOCCTime: "X-OC-CTime"
         case .xOCMTime: "X-OC-MTime"

@@ -6,6 +6,8 @@ public enum HTTPMethod: Hashable, Sendable {
     case mkcol, copy, move, propfind, proppatch, lock, unlock
     /// RFC 3253 §3.6.
     case report
+    /// The method of RFC 5323.
+    case search
     /// A method this server has no name for; the token as sent.
     case other(String)
 }
@@ -16,7 +18,7 @@ extension HTTPMethod {
         ("GET", .get), ("HEAD", .head), ("OPTIONS", .options), ("PUT", .put), ("POST", .post),
         ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
         ("MKCOL", .mkcol), ("COPY", .copy), ("MOVE", .move), ("PROPFIND", .propfind),
-        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock), ("REPORT", .report),
+        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock), ("REPORT", .report), ("SEARCH", .search),
     ]
 
     /// The method token, as it stands in a request line.

@@ -6,8 +6,8 @@ public enum BodyError: Error, Hashable, Sendable {
     case malformed(line: Int)
     /// 403 with `no-external-entities` (§16).
     case externalEntity(line: Int)
-    /// Well-formed, but another document than the method is about, or a kind of lock that does not exist: 422
-    /// (§11.2).
+    /// Well-formed, but another document than the method is about, a kind of lock or an operator that does not exist, or
+    /// a query that is too large: 422 (§11.2, RFC 5323 §5.5.2).
     case notThis(line: Int)
 
     init(_ error: XMLError) {

@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// The content of a refusal that a machine can understand (RFC 4918 §14.5, §16).
@@ -32,6 +33,24 @@ public enum ErrorBody {
         case digestMismatch
         /// 400: a field is no list of digests.
         case digestMalformed
+        /// 403 for SEARCH in a grammar that is not known (RFC 5323 §2.4).
+        case searchGrammarSupported
+        /// 403 for the same in a question about the schema.
+        case searchGrammarDiscoverySupported
+        /// 409 for SEARCH; each scope that is none.
+        case searchScopeValid([Failure])
+    }
+
+    /// A resource that is in the way, and why.
+    public struct Failure: Hashable, Sendable {
+        /// As the client has sent it.
+        public var href: [UInt8]
+        public var status: HTTPStatus
+
+        public init(href: [UInt8], status: HTTPStatus) {
+            self.href = href
+            self.status = status
+        }
     }
 
     /// The namespace of conditions that no standard has.
@@ -66,6 +85,12 @@ public enum ErrorBody {
         case .sufficientDiskSpace: output.markup("<D:sufficient-disk-space/>")
         case .digestMismatch: writeOwn("digest-mismatch", to: output)
         case .digestMalformed: writeOwn("digest-malformed", to: output)
+        case .searchGrammarSupported: output.markup("<D:search-grammar-supported/>")
+        case .searchGrammarDiscoverySupported: output.markup("<D:search-grammar-discovery-supported/>")
+        case .searchScopeValid(let failures):
+            output.open("search-scope-valid")
+            for failure in failures { write(failure, to: output) }
+            output.close("search-scope-valid")
         }
     }
 
@@ -75,6 +100,20 @@ public enum ErrorBody {
         output.markup(" xmlns=\"")
         output.markup(ownNamespace)
         output.markup("\"/>")
+    }
+
+    private static func write(_ failure: Failure, to output: XMLOutput) {
+        output.open("response")
+        output.open("href")
+        output.bytes(Href.sanitise(failure.href))
+        output.close("href")
+        output.open("status")
+        output.markup("HTTP/1.1 ")
+        output.number(Int64(failure.status.code))
+        output.byte(UInt8(ascii: " "))
+        output.markup(failure.status.reasonPhrase)
+        output.close("status")
+        output.close("response")
     }
 
     private static func write(_ element: StaticString, _ hrefs: [[UInt8]], to output: XMLOutput) {

@@ -34,6 +34,15 @@ public enum PropFindBody: Hashable, Sendable {
         }
     }
 
+    /// What `select` of a search asks for (RFC 5323 §5.3): `allprop` or `prop`.
+    init(selecting element: XMLElement, limits: BodyLimits) throws(BodyError) {
+        switch (try element.only("allprop"), try element.only("prop")) {
+        case (.some, nil): self = .allprop(include: [])
+        case (nil, let some?): self = .prop(try Self.propertyNames(in: some, limit: limits.properties))
+        default: throw .malformed(line: element.line)
+        }
+    }
+
     private static func propertyNames(
         in element: XMLElement?, limit: Int
     ) throws(BodyError) -> [PropertyName] {

@@ -4,6 +4,13 @@ extension PropertyValue {
     /// The character data of the value, for the few properties that the server also acts upon, without white space
     /// around it; "" if the stored element is not well-formed. Cost: a parse.
     public var trimmedText: String { (try? XMLDocument.parse(element).root.text.trimmingXMLSpace) ?? "" }
+
+    /// The character data of a value without elements inside, and its language (RFC 4918 §4.3); nil for other values.
+    /// Cost: a parse.
+    package var simpleText: (text: String, language: String?)? {
+        guard let root = try? XMLDocument.parse(element).root, root.firstChild == nil else { return nil }
+        return (root.text, root.language)
+    }
 }
 
 extension String {
