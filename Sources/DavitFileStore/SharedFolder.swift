@@ -10,6 +10,7 @@ final class SharedFolder: Sendable {
     let rootSegments: [[UInt8]]
     let sync: DiskSync
     let kept = KeptFiles()
+    let names = NameIndexes()
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
 

@@ -15,7 +15,8 @@ extension StoreError {
             case .exists, .notEmpty: .alreadyExists
             case .accessDenied, .notPermitted, .readOnlyVolume, .busy: .forbidden
             case .noSpace, .overQuota, .fileTooBig, .tooManyLinks: .outOfSpace
-            case .nameTooLong, .illegalBytes, .invalid: .invalidName
+            case .nameTooLong: .nameTooLong
+            case .illegalBytes, .invalid: .invalidName
             case .crossVolume: .crossVolume
             case .loop: .loop
             case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again: .busy

@@ -73,7 +73,7 @@ final class Site: Sendable {
             resource = try resources.open(path, wait: wait)
         } catch {
             switch error {
-            case .notFound, .missingAncestor, .wrongKind, .invalidName, .loop: return nil
+            case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop: return nil
             case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .crossVolume, .busy, .failed:
                 throw error
             }

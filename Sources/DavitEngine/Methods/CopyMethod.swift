@@ -22,7 +22,9 @@ struct CopyMethod: ChangeMethod {
             + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func isForOnePlace(_ prepared: any StagedTree) -> Bool { true }
+    func serves(_ prepared: any StagedTree, from first: Scene, in scene: Scene) -> Bool {
+        scene.isInPlace(of: first)
+    }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> any StagedTree {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }

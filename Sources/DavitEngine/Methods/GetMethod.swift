@@ -17,16 +17,17 @@ struct GetMethod: Sendable {
     /// - Returns: nil for a collection.
     /// - Throws: also what says that it would have to wait.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
-        try response(
-            context, storing { () throws(StoreError) in try share.resources.open(context.path, wait: .never) }
-        )
+        try response(context, open(context.path, .never))
     }
 
     /// Opens on the event loop, where it must not wait; if it would, on another thread.
     private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
-        let resources = share.resources
-        return try await share.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
+        try await share.attempt { wait throws(WebDAVError) in try open(path, wait) }
+    }
+
+    private func open(_ path: ResourcePath, _ wait: Wait) throws(WebDAVError) -> OpenResource {
+        do throws(StoreError) { return try share.resources.open(path, wait: wait) } catch {
+            throw WebDAVError(reading: error)
         }
     }
 

@@ -53,7 +53,10 @@ struct PropFindMethod: Sendable {
     }
 
     private func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
-        let lookup = try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
+        let lookup: Lookup
+        do throws(StoreError) { lookup = try share.look(at: context.path, wait: wait) } catch {
+            throw WebDAVError(reading: error)
+        }
         let isConditional = Preconditions.stand(in: context.request)
         guard isConditional || context.ifHeader != nil else { return lookup }
         let check = WriteGuard(share: share, context: context, wait: wait)

@@ -219,7 +219,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         } catch {
             switch error {
             // Not readable, or gone meanwhile: it was listed, and its members are not to be had.
-            case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName: return
+            case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong:
+                return
             default: throw WebDAVError(store: error)
             }
         }
