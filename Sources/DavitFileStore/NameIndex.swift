@@ -1,10 +1,10 @@
-internal import DavitStore
-internal import DavitSystem
+package import DavitStore
+package import DavitSystem
 
 /// The names of one folder that are not plain ASCII, by canonical equivalence.
-struct NameIndex {
+package struct NameIndex {
     /// Where names that came and went have not been told since: how the folder looked when it was read.
-    struct Stamp: Equatable {
+    private struct Stamp: Equatable {
         let modified: Int64
         let changed: Int64
 
@@ -16,7 +16,7 @@ struct NameIndex {
 
     /// Volumes tell times to two seconds, and two changes within that look like one. So long after the last change
     /// a folder must have been read that its times speak for it.
-    static let coarsestNanoseconds: Int64 = 3_000_000_000
+    package static let coarsestNanoseconds: Int64 = 3_000_000_000
 
     /// Of equivalent names the first one in the order of bytes.
     private(set) var names: Set<CanonicalName> = []
@@ -31,13 +31,13 @@ struct NameIndex {
     /// When it was used, in uses of all.
     var lastUse: UInt64 = 0
 
-    init(watch: Int32?) { self.watch = watch }
+    package init(watch: Int32?) { self.watch = watch }
 
-    func find(_ name: CanonicalName) -> [UInt8]? {
+    package func find(_ name: CanonicalName) -> [UInt8]? {
         names.firstIndex(of: name).map { names[$0].bytes }
     }
 
-    mutating func insert(_ name: CanonicalName) {
+    package mutating func insert(_ name: CanonicalName) {
         guard let position = names.firstIndex(of: name) else {
             names.insert(name)
             return
@@ -48,7 +48,7 @@ struct NameIndex {
         if name.text.utf8.lexicographicallyPrecedes(other.text.utf8) { names.update(with: name) }
     }
 
-    mutating func remove(_ name: CanonicalName) {
+    package mutating func remove(_ name: CanonicalName) {
         // Which spelling is left, only the folder knows.
         if ambiguous.remove(name) != nil { isWhole = false }
         names.remove(name)
@@ -57,7 +57,7 @@ struct NameIndex {
     /// - Parameters:
     ///   - status: of the folder, before it was read.
     ///   - time: the wall clock, before that.
-    mutating func complete(with read: [CanonicalName], status: FileStatus, at time: Int64) {
+    package mutating func complete(with read: [CanonicalName], status: FileStatus, at time: Int64) {
         if names.isEmpty { names.reserveCapacity(read.count) }
         for name in read { insert(name) }
         isWhole = true
@@ -66,7 +66,7 @@ struct NameIndex {
     }
 
     /// Whether a name that is not here is not in the folder.
-    func isCurrent(_ status: FileStatus) -> Bool {
+    package func isCurrent(_ status: FileStatus) -> Bool {
         guard isWhole else { return false }
         if watch != nil { return true }
         let last = max(status.modified, status.changed)

@@ -78,7 +78,12 @@ final class Site: Sendable {
                 throw error
             }
         }
-        if let canonical = resource.canonicalPath, !leads(to: canonical) { return nil }
+        // Another spelling of a name is no link.
+        if let canonical = resource.canonicalPath, canonical.equivalenceKey != path.equivalenceKey,
+            !leads(to: canonical)
+        {
+            return nil
+        }
         return resource
     }
 

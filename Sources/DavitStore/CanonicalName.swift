@@ -45,6 +45,11 @@ extension ResourcePath {
         return ResourcePath(unchecked: key)
     }
 
+    /// Whether this is a member of the same collection, under the same name in whatever spelling.
+    package func isRespelling(of other: ResourcePath) -> Bool {
+        parent == other.parent && equivalenceKey == other.equivalenceKey
+    }
+
     private static func key(of segment: ArraySlice<UInt8>) -> [UInt8] {
         if segment.allSatisfy({ $0 < 0x80 }) { return Array(segment) }
         guard let name = CanonicalName(segment) else { return Array(segment) }

@@ -165,6 +165,8 @@ public protocol StagedContent: AnyObject, Sendable {
 public protocol StagedTree: AnyObject, Sendable {
     /// Where it stands now: the reserved name.
     var path: ResourcePath { get }
+    /// Where it will be published: as it was staged, or under another name of that collection.
+    var destination: ResourcePath { get set }
     var info: ResourceInfo { get }
     /// What could not be copied: paths of the source, the outermost of each.
     var failures: [(path: ResourcePath, error: StoreError)] { get }

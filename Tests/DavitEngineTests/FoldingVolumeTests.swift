@@ -32,7 +32,8 @@ struct FoldingVolumeTests {
 
     @Test(arguments: [false, true], ["F", "T"])
     func aRenameOfTheCaseRemovesNothing(respells: Bool, overwrite: String) async throws {
-        try await FileFaults.$plan.withValue(FaultPlan(folding: FoldingVolume(respells: respells))) { () async throws in
+        let plan = FaultPlan(folding: FoldingVolume(respells: respells))
+        try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
             #expect(try await client.send("GET", "/FOO").text == "kept")
             let set = try await client.send("PROPPATCH", "/foo", text: setProperty("a", "value"))
@@ -54,7 +55,8 @@ struct FoldingVolumeTests {
 
     @Test(arguments: [false, true])
     func aCopyOntoItselfIsRefused(respells: Bool) async throws {
-        try await FileFaults.$plan.withValue(FaultPlan(folding: FoldingVolume(respells: respells))) { () async throws in
+        let plan = FaultPlan(folding: FoldingVolume(respells: respells))
+        try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
             #expect(try await client.send("COPY", "/foo", [("Destination", "/Foo")]).status == 403)
             #expect(try await client.send("MOVE", "/foo", [("Destination", "/foo")]).status == 403)
@@ -64,7 +66,8 @@ struct FoldingVolumeTests {
 
     @Test(arguments: [false, true])
     func aFolderIsRenamedWithItsMembers(respells: Bool) async throws {
-        try await FileFaults.$plan.withValue(FaultPlan(folding: FoldingVolume(respells: respells))) { () async throws in
+        let plan = FaultPlan(folding: FoldingVolume(respells: respells))
+        try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("MKCOL", "/foo").status == 201)
             #expect(try await client.send("PUT", "/foo/a", text: "kept").status == 201)
             #expect(try await client.send("MOVE", "/foo", [("Destination", "/FOO/")]).status == 201)

@@ -170,4 +170,22 @@ struct SpellingTests {
         #expect(sandbox.names() == ["b"])
         #expect(sandbox.read("b") == "x")
     }
+
+    static let ages: [(seconds: Int64, isCurrent: Bool)] = [
+        (-10, false), (0, false), (2, false), (3, false), (4, true), (1_000_000, true),
+    ]
+
+    /// Without a watch, absence is believed where the folder had not changed for long before it was read.
+    @Test(arguments: ages)
+    func timesSpeakForAFolderThatIsOldEnough(age: (seconds: Int64, isCurrent: Bool)) throws {
+        let sandbox = try Sandbox()
+        var status = try #require(sandbox.status("."))
+        (status.modified, status.changed) = (1_000_000_000, 2_000_000_000)
+        var index = NameIndex(watch: nil)
+        #expect(!index.isCurrent(status))
+        index.complete(with: [], status: status, at: 2_000_000_000 + age.seconds * 1_000_000_000)
+        #expect(index.isCurrent(status) == age.isCurrent)
+        status.changed += 1
+        #expect(!index.isCurrent(status))
+    }
 }

@@ -50,7 +50,7 @@ struct NameSurvivalTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func randomNamesSurvive(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
-        for _ in 0..<10 {
+        for _ in 0..<4 {
             var seen = Set<String>()
             var names: [[UInt8]] = []
             while names.count < 100 {
@@ -172,15 +172,20 @@ extension UInt8 {
 }
 
 extension String {
-    /// What stands between each pair of two texts.
+    /// What stands between each pair of two texts, read as bytes.
     fileprivate func between(_ start: String, _ end: String) -> [String] {
+        let (text, start, end) = (Array(utf8), Array(start.utf8), Array(end.utf8))
         var found: [String] = []
-        var rest = self[...]
-        while let open = rest.firstRange(of: start) {
-            rest = rest[open.upperBound...]
-            guard let close = rest.firstRange(of: end) else { break }
-            found.append(String(rest[..<close.lowerBound]))
-            rest = rest[close.upperBound...]
+        var index = 0
+        while index + start.count <= text.count {
+            guard text[index...].starts(with: start) else {
+                index += 1
+                continue
+            }
+            let first = index + start.count
+            index = first
+            while index < text.count, !text[index...].starts(with: end) { index += 1 }
+            found.append(String(decoding: text[first..<index], as: UTF8.self))
         }
         return found
     }

@@ -49,7 +49,7 @@ struct PutMethod: BriefMethod {
 
     /// A new file is on the volume of its folder; bytes in memory can go anywhere.
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
-        if case .staged = prepared { return first.target.path.parent == scene.target.path.parent }
+        if case .staged = prepared { return scene.target.path.isRespelling(of: first.target.path) }
         return true
     }
 
