@@ -64,8 +64,18 @@ extension WebDAVError {
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .quotaExceeded: self.init(.insufficientStorage, .quotaNotExceeded)
         case .invalidName: self.init(.badRequest)
+        // Finder tells its user that the name is too long.
+        case .nameTooLong: self.init(.uriTooLong)
         case .crossVolume: self.init(.badGateway)
         case .failed: self.init(.internalServerError)
+        }
+    }
+
+    /// The same for who only reads: a name that cannot be is the name of nothing.
+    init(reading error: StoreError) {
+        switch error {
+        case .nameTooLong: self.init(.notFound)
+        default: self.init(store: error)
         }
     }
 

@@ -12,6 +12,7 @@ final class SharedFolder: Sendable {
     /// Bytes of the volume that no content may take; nil where all may be taken.
     let keepsFree: Int64?
     let kept = KeptFiles()
+    let names = NameIndexes()
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
 

@@ -8,7 +8,7 @@ internal import DavitSystem
 final class StagedCopy: StagedTree, @unchecked Sendable {
     private let share: SharedFolder
     private let source: ResourcePath
-    private let destination: ResourcePath
+    var destination: ResourcePath
     private let directory: FileDescriptor
     /// Holds the lock that keeps a sweep away.
     private let reservation: Reservation

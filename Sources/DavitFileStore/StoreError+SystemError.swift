@@ -16,7 +16,8 @@ extension StoreError {
             case .accessDenied, .notPermitted, .readOnlyVolume, .busy: .forbidden
             case .noSpace, .fileTooBig, .tooManyLinks: .outOfSpace
             case .overQuota: .quotaExceeded
-            case .nameTooLong, .illegalBytes, .invalid: .invalidName
+            case .nameTooLong: .nameTooLong
+            case .illegalBytes, .invalid: .invalidName
             case .crossVolume: .crossVolume
             case .loop: .loop
             case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again: .busy

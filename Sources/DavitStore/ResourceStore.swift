@@ -17,8 +17,8 @@ public enum LastSegment: Sendable {
 
 /// What stands at a path.
 public struct Lookup: Sendable {
-    /// The path without symbolic links; two names of one resource have one canonical path. Locks and
-    /// properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
+    /// The path without symbolic links, its names as they are stored; two names of one resource have one canonical
+    /// path. Locks and properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
     public var path: ResourcePath
     public var state: State
     /// The collection in which it is or could be, for the calls of a change; see
@@ -170,6 +170,8 @@ public protocol StagedContent: AnyObject, Sendable {
 public protocol StagedTree: AnyObject, Sendable {
     /// Where it stands now: the reserved name.
     var path: ResourcePath { get }
+    /// Where it will be published: as it was staged, or under another name of that collection.
+    var destination: ResourcePath { get set }
     var info: ResourceInfo { get }
     /// What could not be copied: paths of the source, the outermost of each.
     var failures: [(path: ResourcePath, error: StoreError)] { get }
@@ -189,7 +191,7 @@ public protocol StagedTree: AnyObject, Sendable {
 /// unless a call says otherwise. Nothing here knows locks, properties or preconditions.
 public protocol ResourceStore: Sendable {
     /// Resolves any path, symbolic links included.
-    /// - Throws: `wouldBlock`, `forbidden` (a reserved name; no search permission), `invalidName`, `loop`,
+    /// - Throws: `wouldBlock`, `forbidden` (a reserved name; no search permission), `invalidName`, `nameTooLong`, `loop`,
     ///   `busy`, `failed`. What is merely absent is a ``Lookup/State``.
     func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup
 
@@ -231,7 +233,7 @@ public protocol ResourceStore: Sendable {
         of place: Place
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo)
 
-    /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`.
+    /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`, `nameTooLong`.
     func createCollection(at place: Place) throws(StoreError)
 
     /// A new collection without members, for a free name, invisible until published.
@@ -244,7 +246,11 @@ public protocol ResourceStore: Sendable {
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree
 
-    /// Renames onto a free name.
+    /// Whether two names of one collection are one on its volume, which takes several spellings for the same. May read
+    /// the collection.
+    func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool
+
+    /// Renames onto a free name, or onto another spelling of the own one.
     /// - Throws: `alreadyExists`, `crossVolume` and the rest.
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError)
 

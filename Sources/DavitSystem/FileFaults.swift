@@ -108,18 +108,21 @@ package final class FaultPlan: Sendable {
     package let cutsTimes: Bool
     /// What every volume has left; nil for what it really has.
     package let availableBytes: Int64?
+    /// The volume ignores the case of letters.
+    package let folding: FoldingVolume?
     private let steps = Atomic<Int>(0)
     private let names = Mutex<[String]>([])
 
     package init(
         killAt: Int? = nil, failAt: (Int, Int32)? = nil, failCalls: [String: Int32] = [:],
-        cutsTimes: Bool = false, availableBytes: Int64? = nil
+        cutsTimes: Bool = false, availableBytes: Int64? = nil, folding: FoldingVolume? = nil
     ) {
         self.killAt = killAt
         self.failAt = failAt
         self.failCalls = failCalls
         self.cutsTimes = cutsTimes
         self.availableBytes = availableBytes
+        self.folding = folding
     }
 
     /// Steps so far.

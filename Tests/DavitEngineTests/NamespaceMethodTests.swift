@@ -138,7 +138,7 @@ struct NamespaceMethodTests {
         Scenario(
             "Names that cannot be, and names that are ours",
             [
-                step("PUT /\(String(repeating: "n", count: 256))", [], "x", 400),
+                step("PUT /\(String(repeating: "n", count: 256))", [], "x", 414),
                 step("PUT /\(String(repeating: "n", count: 255))", [], "x", 201),
                 step("PUT /.davit-aaaaaaaaaaaaaaaa", [], "x", 403),
                 step("GET /.davit-aaaaaaaaaaaaaaaa", [], nil, 403),

@@ -45,6 +45,10 @@ final class WatchedStore: ResourceStore {
         try store.lookupForChange(path, last: last, beside: other, wait: wait)
     }
 
+    func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        try store.isOneName(a, b)
+    }
+
     var changesAtOnce: Bool { store.changesAtOnce }
 
     func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup {

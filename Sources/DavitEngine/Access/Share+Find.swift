@@ -6,7 +6,10 @@ extension Share {
     /// Looks up the target of a method that only looks, and checks preconditions and `If`, if there are any.
     /// - Throws: 412 where they do not hold.
     func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
-        let lookup = try storing { () throws(StoreError) in try look(at: context.path, wait: wait) }
+        let lookup: Lookup
+        do throws(StoreError) { lookup = try look(at: context.path, wait: wait) } catch {
+            throw WebDAVError(reading: error)
+        }
         let isConditional = Preconditions.stand(in: context.request)
         guard isConditional || context.ifHeader != nil else { return lookup }
         let check = WriteGuard(share: self, context: context, wait: wait)

@@ -33,7 +33,7 @@ final class PropFindPlan: Sendable {
     convenience init(expanding properties: [ExpandedProperty]) {
         let nested = properties.filter { !$0.nested.isEmpty }
         self.init(
-            .prop(properties.map(\\.name)),
+            .prop(properties.map(\.name)),
             expansions: Dictionary(
                 uniqueKeysWithValues: nested.map { ($0.name, PropFindPlan(expanding: $0.nested)) }))
     }
@@ -67,7 +67,7 @@ final class PropFindPlan: Sendable {
         }
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
-        wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \\.mayHaveRow)
+        wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery)
         wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)

@@ -22,7 +22,10 @@ struct CopyMethod: ChangeMethod {
             + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func isForOnePlace(_ prepared: any StagedTree) -> Bool { true }
+    func serves(_ prepared: any StagedTree, from first: Scene, in scene: Scene) -> Bool {
+        guard let old = first.destination, let new = scene.destination else { return false }
+        return scene.target.path == first.target.path && new.path.isRespelling(of: old.path)
+    }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> any StagedTree {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
@@ -41,6 +44,7 @@ struct CopyMethod: ChangeMethod {
     ) throws(WebDAVError) -> any StagedTree {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
         if !staged.failures.isEmpty && destination.info != nil { return staged }
+        staged.destination = destination.path
         try share.swapIn(staged, from: scene.target.path, to: destination)
         return staged
     }

@@ -25,16 +25,17 @@ struct GetMethod: Sendable {
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         // A digest may have to be computed.
         if DigestWish.isIn(context.request) { return nil }
-        return try response(
-            context, storing { () throws(StoreError) in try share.resources.open(context.path, wait: .never) }
-        )
+        return try response(context, open(context.path, .never))
     }
 
     /// Opens on the event loop, where it must not wait; if it would, on another thread.
     private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
-        let resources = share.resources
-        return try await share.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
+        try await share.attempt { wait throws(WebDAVError) in try open(path, wait) }
+    }
+
+    private func open(_ path: ResourcePath, _ wait: Wait) throws(WebDAVError) -> OpenResource {
+        do throws(StoreError) { return try share.resources.open(path, wait: wait) } catch {
+            throw WebDAVError(reading: error)
         }
     }
 

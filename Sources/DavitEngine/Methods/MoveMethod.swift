@@ -24,6 +24,7 @@ struct MoveMethod: BriefMethod {
     /// A link moves itself, and is replaced itself.
     var targetSegment: LastSegment { .itself }
     var expectsFreeNames: Bool { true }
+    var respellsTarget: Bool { true }
     var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .itself) }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {

@@ -346,7 +346,7 @@ extension StoreError {
     /// It says something about the one resource that was asked for, and nothing about others.
     fileprivate var isOfOneResource: Bool {
         switch self {
-        case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName: true
+        case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
         default: false
         }
     }

@@ -58,9 +58,9 @@ struct PutMethod: BriefMethod {
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
 
     /// A new file is on the volume of its folder; bytes in memory can go anywhere.
-    func isForOnePlace(_ prepared: Prepared) -> Bool {
-        if case .staged = prepared { return true }
-        return false
+    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
+        if case .staged = prepared { return scene.target.path.isRespelling(of: first.target.path) }
+        return true
     }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {

@@ -42,7 +42,7 @@ struct SearchPlan: Sendable {
         let asked = query.limit ?? .max
         limit = order.isEmpty ? asked : min(asked, keptLimit)
         let operands = (condition?.operands ?? []) + operandsOfOrder
-        let readsDead = operands.contains { if case .dead = $0 { true } else { false } }
+        let readsDead = operands.contains(where: \.mayHaveRow)
         let readsQuota =
             operands.contains(.live(.quotaAvailableBytes)) || operands.contains(.live(.quotaUsedBytes))
         properties = PropFindPlan(query.select, readsDead: readsDead, needsPath: readsQuota)

@@ -71,6 +71,14 @@ enum SearchOperand: Hashable, Sendable {
         self = LiveProperty(name).map { .live($0) } ?? .dead(name)
     }
 
+    /// Whether its value may depend on a row.
+    var mayHaveRow: Bool {
+        switch self {
+        case .live(let property): property.mayHaveRow
+        case .dead: true
+        }
+    }
+
     /// As what a literal without a type is understood (RFC 5323 §5.10); nil for a property with elements inside.
     var type: SearchLiteral.ValueType? {
         switch self {
