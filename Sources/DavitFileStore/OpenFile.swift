@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitStore
 internal import DavitSystem
 
 /// Content that is open for reading: the same file even if another one gets the name.
@@ -14,4 +15,11 @@ final class OpenFile: FileContent {
     }
 
     var descriptor: Int32 { file.rawValue }
+
+    /// Appends what is there from `offset` on, as much as there is room for; 0 at the end. May block.
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        try storing { () throws(SystemError) in
+            try unsafe buffer.fill { bytes throws(SystemError) in try unsafe file.read(at: offset, into: bytes) }
+        }
+    }
 }

@@ -69,9 +69,10 @@ final class WatchedStore: ResourceStore {
 
     /// Here the call is reported when the copy is there.
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree {
-        let tree = try store.stageCopy(of: source, for: destination, includesMembers: includesMembers)
+        let tree = try store.stageCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules)
         try pass(.stageCopy)
         return tree
     }

@@ -60,9 +60,11 @@ struct ServeCommand {
     }
 
     private var share: WebDAVShare {
-        WebDAVShare(
+        var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
+        share.rules = options.rules
+        return share
     }
 
     private func configuration() throws(Failure) -> Configuration {

@@ -1,7 +1,8 @@
-internal import DavitEngine
+public import DavitEngine
 public import DavitFileStore
 public import DavitHTTP
 public import DavitServer
+public import DavitStore
 
 /// A folder to share over WebDAV, for ``WebServer``.
 ///
@@ -23,6 +24,10 @@ public struct WebDAVShare: Mountable {
     public var isReadOnly: Bool
     /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
     public var sync: SyncLevel
+    /// Which names are served; all, unless you say otherwise.
+    public var rules = ShareRules()
+    /// Who is asked before a change, and told of what was done.
+    public var hooks = ShareHooks()
 
     /// Opens nothing yet.
     public init(

@@ -89,6 +89,11 @@ protocol ChangeMethod: Sendable {
     /// Whether what ``prepare(_:)`` has made serves only the place it was made for.
     func isForOnePlace(_ prepared: Prepared) -> Bool
 
+    /// What it does on this scene, for those who have a say in it; nil if it makes, moves or removes nothing.
+    func actionKind(on scene: Scene) -> ShareAction.Kind?
+    /// What was received for an upload.
+    func content(of prepared: Prepared) -> PreparedContent
+
     /// Refuses what the method can never do here, and says what it will change.
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared
@@ -124,6 +129,7 @@ extension ChangeMethod {
     var destination: (path: ResourcePath, last: LastSegment)? { nil }
     func isForOnePlace(_ prepared: Prepared) -> Bool { false }
     func discard(_ prepared: Prepared) async {}
+    func content(of prepared: Prepared) -> PreparedContent { .none }
     var makesTarget: Bool { false }
     func canBeBrief(_ prepared: Prepared) -> Bool { false }
     func isBrief(on scene: Scene) -> Bool { false }
