@@ -19,7 +19,9 @@ final class OpenFile: FileContent {
     /// Appends what is there from `offset` on, as much as there is room for; 0 at the end. May block.
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
         try storing { () throws(SystemError) in
-            try unsafe buffer.fill { bytes throws(SystemError) in try unsafe file.read(at: offset, into: bytes) }
+            try unsafe buffer.fill { bytes throws(SystemError) in
+                try unsafe file.read(at: offset, into: bytes)
+            }
         }
     }
 }

@@ -31,7 +31,8 @@ struct ShareHooksTests {
     }
 
     typealias Row = (
-        method: String, target: String, fields: [(String, String)], body: String?, status: UInt16, action: String?
+        method: String, target: String, fields: [(String, String)], body: String?, status: UInt16,
+        action: String?
     )
 
     static let setUp = "mkdir -p d/e; echo x | tee a b d/f >d/e/g; ln -s d l"
@@ -87,7 +88,9 @@ struct ShareHooksTests {
     func told(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
-            let share = try TestShare(TemporaryFolder(in: parent)) { $0.hooks.told = { notes.add(Self.text($0)) } }
+            let share = try TestShare(TemporaryFolder(in: parent)) {
+                $0.hooks.told = { notes.add(Self.text($0)) }
+            }
             #expect(share.shell(Self.setUp) == 0)
             let response = try await share.client.send(
                 row.method, row.target, row.fields, body: row.body.map { Array($0.utf8) })
@@ -138,7 +141,9 @@ struct ShareHooksTests {
         #expect(notes.take() == [])
     }
 
-    @Test("an upload is seen whole and in parts before it has its name", arguments: [0, 10, 65_536, 65_537, 3_000_000])
+    @Test(
+        "an upload is seen whole and in parts before it has its name",
+        arguments: [0, 10, 65_536, 65_537, 3_000_000])
     func uploadsAreSeen(count: Int) async throws {
         let sent = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let notes = Notes()
@@ -174,7 +179,8 @@ struct ShareHooksTests {
         "what is changed while somebody thinks about it is not what was allowed",
         arguments: [
             ("PUT", "/new", "echo y >new"), ("PUT", "/a", "rm a"), ("MKCOL", "/l/new", "ln -sfn d/e l"),
-            ("DELETE", "/d", "rm -r d; echo y >d"), ("MOVE", "/a", "echo y >new"), ("COPY", "/a", "mkdir new"),
+            ("DELETE", "/d", "rm -r d; echo y >d"), ("MOVE", "/a", "echo y >new"),
+            ("COPY", "/a", "mkdir new"),
         ])
     func overtaken(method: String, target: String, commands: String) async throws {
         let notes = Notes()
@@ -204,7 +210,9 @@ struct ShareHooksTests {
         }
         for (method, target) in [("MKCOL", "/d"), ("PUT", "/d/a"), ("COPY", "/d"), ("MOVE", "/d")] {
             let fields = ["MOVE", "COPY"].contains(method) ? [("Destination", "/\(method)")] : []
-            #expect(try await share.client.send(method, target, fields, body: method == "PUT" ? [1] : nil).status == 201)
+            #expect(
+                try await share.client.send(method, target, fields, body: method == "PUT" ? [1] : nil).status
+                    == 201)
         }
         #expect(notes.take() == ["0", "0", "0", "0"])
         #expect(try await share.client.send("DELETE", "/MOVE").status == 204)

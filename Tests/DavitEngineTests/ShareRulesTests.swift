@@ -25,11 +25,14 @@ struct ShareRulesTests {
             let common = "mkdir -p src.d; echo x >src.jpg; echo x >src.d/in.jpg"
             return switch self {
             case .hidden:
-                common + "; mkdir -p .d d/.e; echo x | tee .f .d/a.jpg d/.e/b.jpg >d/ok.jpg; ln -s .f l; ln -s .d m"
+                common
+                    + "; mkdir -p .d d/.e; echo x | tee .f .d/a.jpg d/.e/b.jpg >d/ok.jpg; ln -s .f l; ln -s .d m"
             case .extensions:
-                common + "; mkdir d.exe; echo x | tee a.exe a a.jpg.exe d.exe/c.exe >d.exe/ok.jpg; ln -s a.exe l.jpg"
+                common
+                    + "; mkdir d.exe; echo x | tee a.exe a a.jpg.exe d.exe/c.exe >d.exe/ok.jpg; ln -s a.exe l.jpg"
             case .litter:
-                common + "; mkdir -p .Trashes/501 d; echo x | tee ._a .DS_Store d/._b .Trashes/501/a.jpg >d/ok.jpg"
+                common
+                    + "; mkdir -p .Trashes/501 d; echo x | tee ._a .DS_Store d/._b .Trashes/501/a.jpg >d/ok.jpg"
                     + "; ln -s ._a l"
             }
         }
@@ -79,7 +82,8 @@ struct ShareRulesTests {
     static func onName(_ name: String) -> [Request] {
         let content = name.hasSuffix("/") ? String(name.dropLast()) : name
         return [
-            ("PUT \(content)", [], "x", 403), ("PUT \(content)", [], String(repeating: "x", count: 200_000), 403),
+            ("PUT \(content)", [], "x", 403),
+            ("PUT \(content)", [], String(repeating: "x", count: 200_000), 403),
             ("PUT \(content)", [("Expect", "100-continue")], "x", 403),
             ("LOCK \(content)", [], lockBody(scope: "exclusive"), 403),
             ("COPY /src.jpg", [("Destination", content)], nil, 403),
@@ -134,7 +138,8 @@ struct ShareRulesTests {
         }
     }
 
-    @Test("a collection goes with all that is in it; a copy has only what is served", arguments: Rule.allCases)
+    @Test(
+        "a collection goes with all that is in it; a copy has only what is served", arguments: Rule.allCases)
     func treesGoWhole(rule: Rule) async throws {
         let (tree, inside) =
             switch rule {
@@ -152,12 +157,14 @@ struct ShareRulesTests {
                     shell("test -e moved.x/ok.jpg && test -e moved.x/\(inside)"),
                     step("COPY /copy", [("Destination", "/moved.x")], nil, 204),
                     shell("test -e moved.x/ok.jpg && ! test -e moved.x/\(inside)"),
-                    shell("mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
+                    shell(
+                        "mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
                     // The slow way, around a lock.
                     step("PUT /moved.x/locked.jpg", [], "x", 201), lock("/moved.x/locked.jpg"),
                     step("DELETE /moved.x/", [], nil, 207, lacks: [inside]),
                     step("UNLOCK /moved.x/locked.jpg", [("Lock-Token", "<$1>")], nil, 204),
-                    shell("mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
+                    shell(
+                        "mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
                     step("DELETE /moved.x/", [], nil, 204), shell("! test -e moved.x"),
                 ])
         ) { $0.rules = rule.rules }
@@ -191,7 +198,11 @@ struct ShareRulesTests {
     func namesWithoutAnExtension() async throws {
         try await TestShare.play(
             Scenario(
-                "", [step("PUT /README", [], "x", 201), step("PUT /.x", [], "x", 201), step("PUT /a.b", [], "x", 403)])
+                "",
+                [
+                    step("PUT /README", [], "x", 201), step("PUT /.x", [], "x", 201),
+                    step("PUT /a.b", [], "x", 403),
+                ])
         ) { $0.rules.allowedExtensions = [""] }
         try await TestShare.play(
             Scenario("", [step("PUT /a", [], "x", 403), step("MKCOL /a", [], nil, 201)])

@@ -7,7 +7,9 @@ import Testing
 struct AsideExpiryTests {
     private let sandbox: Sandbox
     private let store: AsideStore
-    private var aside: FileResourceStore { get throws { try FileResourceStore(root: sandbox.base + "/outside") } }
+    private var aside: FileResourceStore {
+        get throws { try FileResourceStore(root: sandbox.base + "/outside") }
+    }
 
     init() throws {
         sandbox = try Sandbox()
@@ -31,7 +33,8 @@ struct AsideExpiryTests {
 
     private func left(in store: any ResourceStore) throws -> [String] {
         var left: [String] = []
-        for name in ["._1", "d", "d/._2", "d/e", "d/e/._3"] where try store.identity(at: resource(name)) != nil {
+        for name in ["._1", "d", "d/._2", "d/e", "d/e/._3"]
+        where try store.identity(at: resource(name)) != nil {
             left.append(name)
         }
         return left
@@ -40,7 +43,8 @@ struct AsideExpiryTests {
     @Test(
         "by time, then the oldest by size; folders that are empty go",
         arguments: [
-            (0, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]), (100, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
+            (0, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
+            (100, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
             (101, 600, ["d", "d/._2", "d/e", "d/e/._3"]), (0, 599, ["d", "d/._2", "d/e", "d/e/._3"]),
             (0, 499, ["d", "d/e", "d/e/._3"]), (301, 600, []), (0, 0, []),
         ] as [(Int64, Int64, [String])])

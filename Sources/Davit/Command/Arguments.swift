@@ -239,7 +239,9 @@ package struct Arguments {
         for word in words {
             // An extension is what stands behind the last period.
             let word = word.hasPrefix(".") ? word.dropFirst() : word
-            if word.isEmpty || word.contains(where: { $0 == "." || $0 == "/" }) { throw .badExtensions(value) }
+            if word.isEmpty || word.contains(where: { $0 == "." || $0 == "/" }) {
+                throw .badExtensions(value)
+            }
         }
         return Set(words.map(String.init))
     }

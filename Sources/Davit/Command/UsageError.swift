@@ -94,7 +94,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
         case .badExtensions: "For example: --allow-extensions jpg,png"
-        case .badSyncLevel, .badLitterPolicy, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."
+        case .badSyncLevel, .badLitterPolicy, .useless, .badProxyFields:
+            "See 'davit \(command.rawValue) --help'."
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."

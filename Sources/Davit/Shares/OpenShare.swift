@@ -80,7 +80,8 @@ final class OpenShare: Resident {
             settings.filePath = { aside?.filePath($0) ?? root + $0.description }
             let log = environment.log
             let share = Share(
-                resources: litter?.store ?? resources, state: try ShareState(store: store), work: environment.work,
+                resources: litter?.store ?? resources, state: try ShareState(store: store),
+                work: environment.work,
                 configuration: settings, now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
             try share.recover()

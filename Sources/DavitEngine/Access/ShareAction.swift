@@ -3,7 +3,7 @@ internal import DavitStore
 
 /// Something that a client does to a share. Hooks are asked about it before, or told of it afterwards; see ``ShareHooks``.
 public struct ShareAction: Sendable {
-    /// What is done.
+    /// What can be done to a share.
     public enum Kind: Hashable, Sendable {
         /// GET of content, also of a part of it.
         case download
@@ -19,15 +19,16 @@ public struct ShareAction: Sendable {
         case createCollection
     }
 
+    /// What is done.
     public let kind: Kind
     /// What it is done to, as the share sees it: canonical, without links on the way.
     public let path: ResourcePath
     /// The same as the path of a file; bytes that are not UTF-8 are replaced.
-    public let filePath: String
+    public var filePath: String { locate(path) }
     /// Where it goes, for ``Kind/move`` and ``Kind/copy``.
     public let destination: ResourcePath?
     /// The same as the path of a file.
-    public let destinationFilePath: String?
+    public var destinationFilePath: String? { destination.map(locate) }
     /// Whether it is a folder that is moved, copied, deleted or made.
     public let isCollection: Bool
     /// Whether something was there before: at the destination, for uploads at ``path``.
@@ -36,6 +37,7 @@ public struct ShareAction: Sendable {
     public let principal: String?
     /// For an upload that hooks are asked about: all of what was sent.
     public internal(set) var content: UploadedContent?
+    private let locate: @Sendable (ResourcePath) -> String
 }
 
 extension ShareAction {
@@ -43,9 +45,8 @@ extension ShareAction {
     init(_ kind: Kind, on scene: Scene, in share: Share) {
         self.kind = kind
         path = scene.target.path
-        filePath = share.configuration.filePath(scene.target.path)
+        locate = share.configuration.filePath
         destination = scene.destination?.path
-        destinationFilePath = scene.destination.map { share.configuration.filePath($0.path) }
         isCollection = kind == .createCollection || scene.subject.info?.isCollection == true
         isReplacing =
             switch kind {
@@ -60,9 +61,8 @@ extension ShareAction {
     init(downloadOf path: ResourcePath, _ context: RequestContext, in share: Share) {
         kind = .download
         self.path = path
-        filePath = share.configuration.filePath(path)
+        locate = share.configuration.filePath
         destination = nil
-        destinationFilePath = nil
         isCollection = false
         isReplacing = false
         principal = context.principal

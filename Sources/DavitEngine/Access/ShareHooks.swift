@@ -12,7 +12,8 @@ public struct ShareHooks: Sendable {
     /// all of it has come and nobody sees it yet, else before anything is done. After false the answer is 403, and nothing
     /// has changed. Everything is allowed unless set.
     ///
-    /// It may take its time; other changes are not held up. Where somebody changes meanwhile what it was asked about, the
+    /// It runs on the event loop and must not block that, but may wait for what is asynchronous as long as it likes; other
+    /// changes are not held up. Where somebody changes meanwhile what it was asked about, the
     /// client gets 503 and may try again.
     public var allows: (@Sendable (ShareAction) async -> Bool)?
     /// Told once of everything that was done, downloads included, just before the answer is sent: not of what failed, or
@@ -30,7 +31,9 @@ public struct ShareHooks: Sendable {
 extension Share {
     /// Refuses a name that what the change makes may not have.
     func checkName<Method: ChangeMethod>(of method: Method, on scene: Scene) throws(WebDAVError) {
-        guard let rules, let made = Self.madeContent(by: method.actionKind(on: scene), on: scene) else { return }
+        guard let rules, let made = Self.madeContent(by: method.actionKind(on: scene), on: scene) else {
+            return
+        }
         if rules.refuses(content: made.name) { throw WebDAVError(.forbidden) }
     }
 

@@ -21,10 +21,13 @@ extension AsideStore {
         var (kept, folders) = walk()
         kept.sort { $0.info.modified.nanoseconds < $1.info.modified.nanoseconds }
         var bytes = kept.reduce(0) { $0 + $1.info.length }
-        for companion in kept where companion.info.modified.nanoseconds < time.nanoseconds || bytes > limitBytes {
+        for companion in kept
+        where companion.info.modified.nanoseconds < time.nanoseconds || bytes > limitBytes {
             let isDone = claiming(companion.path) {
                 // Another one may have been written meanwhile.
-                guard (try? aside.identity(at: companion.path)) == companion.info.identity else { return false }
+                guard (try? aside.identity(at: companion.path)) == companion.info.identity else {
+                    return false
+                }
                 return (try? aside.removeContent(at: companion.path)) != nil
             }
             if isDone { bytes -= companion.info.length }

@@ -93,7 +93,8 @@ public final class AsideStore: ResourceStore {
         return try lookup(path, last: last, wait: wait)
     }
 
-    public var changesAtOnce: Bool { share.changesAtOnce }
+    /// Folders of companions are changed with those of the share.
+    public var changesAtOnce: Bool { share.changesAtOnce && aside.changesAtOnce }
 
     public func placeOfFreeName(
         _ path: ResourcePath, beside other: Lookup?

@@ -148,7 +148,9 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W110 and W111 COPY and MOVE replace unless told not to, and not to what is hidden", arguments: ["COPY", "MOVE"])
+    @Test(
+        "W110 and W111 COPY and MOVE replace unless told not to, and not to what is hidden",
+        arguments: ["COPY", "MOVE"])
     func w110w111(method: String) throws {
         try serve {
             $0.rules.allowsHiddenItems = false
@@ -161,7 +163,8 @@ struct ShareRowTests {
             #expect(try client.send("\(method) /.a", ["Destination: /c"]).status == 404)
             let whole = ["Destination: \(host)/b"]
             #expect(
-                try client.send("\(method) /a", whole, host: "localhost:\(client.address.port)").status == 204)
+                try client.send("\(method) /a", whole, host: "localhost:\(client.address.port)").status == 204
+            )
             #expect(try client.send("GET /b").content == "a")
         }
     }
