@@ -186,6 +186,27 @@ struct LitterTests {
             ])
     }
 
+    @Test("what is locked or in use does not expire, and what does leaves nothing behind") func expiry()
+        async throws
+    {
+        let share = try TestShare { $0.rules.litter = .aside }
+        let path = try #require(ResourcePath(segments: [Array("._a".utf8)]))
+        #expect(try await share.client.send("PUT", "/._a", text: "x").status == 201)
+        #expect(try await share.client.send("PROPPATCH", "/._a", text: setProperty("p", "1")).status == 207)
+        let locked = try await share.client.send("LOCK", "/._a", text: lockBody(scope: "shared"))
+        let token = try #require(locked["Lock-Token"])
+        #expect(!share.share.expire(path) { true })
+        #expect(try await share.client.send("UNLOCK", "/._a", [("Lock-Token", token)]).status == 204)
+        let outcome = share.share.sections.withSectionIfFree([Claim(path: path, mode: .shared)]) {
+            share.share.expire(path) { true }
+        }
+        #expect(outcome == false)
+        #expect(!share.share.expire(path) { false })
+        #expect(share.state.hasRows(at: path))
+        #expect(share.share.expire(path) { true })
+        #expect(!share.state.hasRows(at: path))
+    }
+
     @Test("a folder that has nothing else can be deleted") func onlyLitter() async throws {
         try await play(
             "only", [.keep, .hide, .aside, .refuse],

@@ -170,6 +170,17 @@ struct ShareRulesTests {
         ) { $0.rules = rule.rules }
     }
 
+    @Test("a move across volumes, which is a copy, loses nothing", arguments: Rule.allCases)
+    func movesAcrossVolumes(rule: Rule) async throws {
+        let share = try TestShare { $0.rules = rule.rules }
+        share.resources.watch { $0 == .rename ? .crossVolume : nil }
+        let (tree, inside) =
+            rule == .extensions ? ("d.exe", "c.exe") : ("d", rule == .hidden ? ".e/b.jpg" : "._b")
+        #expect(share.shell(rule.setUp) == 0)
+        #expect(try await share.client.send("MOVE", "/\(tree)", [("Destination", "/moved")]).status == 201)
+        #expect(share.shell("test -e moved/ok.jpg && test -e moved/\(inside) && ! test -e \(tree)") == 0)
+    }
+
     @Test("a file keeps an extension that is allowed, in letters of any case")
     func extensionsOfFiles() async throws {
         try await TestShare.play(
