@@ -6,7 +6,12 @@ public import DavitStore
 ///
 /// An object and not a value, because every request hands it on many times.
 public final class Share: Sendable {
+    /// What clients see: under rules, less than what is stored.
     let resources: any ResourceStore
+    /// All that is stored, for what goes with the collection it is in.
+    let stored: any ResourceStore
+    /// Nil where every name is served.
+    let rules: ShareRules?
     let state: ShareState
     package let sections = PathSections()
     let plans = PropFindPlans()
@@ -22,7 +27,10 @@ public final class Share: Sendable {
         configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp,
         report: @escaping @Sendable (String) -> Void
     ) {
-        self.resources = resources
+        let rules = configuration.rules.areEmpty ? nil : configuration.rules
+        self.rules = rules
+        stored = resources
+        self.resources = rules.map { RuledStore(resources, rules: $0) } ?? resources
         self.state = state
         self.work = work
         self.configuration = configuration
@@ -51,6 +59,12 @@ public struct ShareConfiguration: Sendable {
     public var orderedSearchLimit = 10_000
     /// Paths of this share that something else answers for, where it is mounted.
     public var hiddenPaths: [ResourcePath] = []
+    /// Which names are served.
+    public var rules = ShareRules()
+    /// Who is asked before a change, and told of it afterwards.
+    public var hooks = ShareHooks()
+    /// Where a resource is in the file system, for those who are asked and told.
+    public var filePath: @Sendable (ResourcePath) -> String = { $0.description }
     /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.
     public var publicHosts: [String] = []
 

@@ -142,9 +142,10 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree {
-        try StagedCopy(of: source, for: destination, includesMembers: includesMembers, in: share)
+        try StagedCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules, in: share)
     }
 
     public func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {

@@ -19,7 +19,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     let failures: [(path: ResourcePath, error: StoreError)]
 
     init(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, in share: SharedFolder
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        rules: ShareRules? = nil, in share: SharedFolder
     ) throws(StoreError) {
         guard case .found(let source, let status) = try share.resolve(source, last: .followed, wait: .allowed)
         else { throw .notFound }
@@ -30,7 +31,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         guard let path = destination.parent?.appending(reservation.name.bytes) else { throw .invalidName }
         do throws(StoreError) {
             if status.kind == .directory {
-                let copy = try TreeCopy(of: source, to: reservation.openAgain(), in: share)
+                let copy = try TreeCopy(
+                    of: source, to: reservation.openAgain(), rules: rules, in: share)
                 try copy.run(includesMembers: includesMembers)
                 failures = copy.failures
                 try share.sync.tree(reservation.file)
@@ -116,6 +118,15 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
             try share.rename(path, toFree: destination)
             isOwned = false
         }
+    }
+
+    func publishOverContent() throws(StoreError) {
+        try storing { () throws(SystemError) in
+            try directory.rename(reservation.name.bytes, to: directory, as: Array(destination.name))
+        }
+        isOwned = false
+        share.kept.forget(destination)
+        try share.sync.names(in: directory)
     }
 
     func unpublish(isReplacing: Bool) throws(StoreError) {

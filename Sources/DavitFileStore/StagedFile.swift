@@ -90,6 +90,14 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         length += Int64(buffer.count)
     }
 
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        try storing { () throws(SystemError) in
+            try unsafe buffer.fill { bytes throws(SystemError) in
+                unsafe bytes.isEmpty ? 0 : try file.read(at: offset, into: bytes)
+            }
+        }
+    }
+
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
         if old != nil {
             try takeOver()

@@ -13,6 +13,8 @@ final class TreeCopy {
 
     private let share: SharedFolder
     private let source: ResourcePath
+    /// Which members are copied; nil for all.
+    private let rules: ShareRules?
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
     /// The source, and below it one more place for each folder reached through a link.
     private var places: [Place] = []
@@ -57,10 +59,13 @@ final class TreeCopy {
     /// - Parameters:
     ///   - source: a collection, canonical.
     ///   - target: an empty directory, open for its entries.
-    init(of source: ResourcePath, to target: consuming FileDescriptor, in share: SharedFolder)
-        throws(StoreError)
-    {
+    ///   - rules: which members are copied; nil for all.
+    init(
+        of source: ResourcePath, to target: consuming FileDescriptor, rules: ShareRules?,
+        in share: SharedFolder
+    ) throws(StoreError) {
         self.share = share
+        self.rules = rules
         self.source = source
         do {
             self.target = try DirectoryPosition(at: target)
@@ -170,6 +175,7 @@ final class TreeCopy {
 
     /// - Throws: only what ends the whole copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
+        if rules?.refuses(name) == true { return }
         do throws(SystemError) {
             let directory = frames.count - 1
             switch kind {
@@ -194,16 +200,18 @@ final class TreeCopy {
 
     private func copyLinked(_ name: [UInt8]) throws(SystemError) {
         guard let link = place.path(of: name),
-            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed)
+            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed),
+            rules?.refuses(in: target) != true
         else { return }
         if status.kind == .directory {
             frames[frames.count - 1].pending.append(Pending(name: name, target: target))
-        } else {
+        } else if rules?.refuses(content: target.name) != true {
             try copyFile(name, from: share.directory.open(target.bytes, for: .content, mayWait: true))
         }
     }
 
     private func copyFile(_ name: [UInt8], from file: consuming FileDescriptor) throws(SystemError) {
+        if rules?.refuses(content: name) == true { return }
         let status = try file.status()
         guard status.kind == .regular else { return }
         let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)

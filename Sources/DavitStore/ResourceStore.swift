@@ -157,6 +157,9 @@ public protocol StagedContent: AnyObject, Sendable {
     func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError)
     /// The same for all bytes of other new content of this store, without taking them into memory.
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError)
+    /// Appends bytes of the content from `offset` on to `buffer`, as many as there is room for.
+    /// - Returns: how many; 0 at the end.
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int
     /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
     /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
     /// - Returns: what the content will be once published, with its final entity tag.
@@ -179,6 +182,8 @@ public protocol StagedTree: AnyObject, Sendable {
     func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity?
     /// Gives it its name. With `isReplacing` it changes places with what is there, in one step.
     func publish(isReplacing: Bool) throws(StoreError)
+    /// Gives a copy of content the name of other content, which goes, in one step.
+    func publishOverContent() throws(StoreError)
     /// Changes places again: what was replaced is back, and the copy under its reserved name.
     func unpublish(isReplacing: Bool) throws(StoreError)
     /// Removes what is under the reserved name: the copy, or what it replaced. Walks the tree; also done when
@@ -242,8 +247,9 @@ public protocol ResourceStore: Sendable {
 
     /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
     /// Copies have modification times of their own (RFC 4918 §15.7).
+    /// - Parameter rules: which members a copy has; nil for all.
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree
 
     /// Whether two names of one collection are one on its volume, which takes several spellings for the same. May read

@@ -20,6 +20,8 @@ final class TestShare: Sendable {
     let state: ShareState
     let share: Share
     let resources: WatchedStore
+    /// What is kept aside; nil unless the rules of the share say so.
+    let aside: TemporaryFolder?
     private let work = TestWork()
     private let clock: Mutex<Timestamp>
 
@@ -33,7 +35,11 @@ final class TestShare: Sendable {
         var configuration = ShareConfiguration()
         configure(&configuration)
         state = try ShareState(store: store)
-        resources = WatchedStore(try FileResourceStore(root: folder.path, keepsFree: keepsFree))
+        let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
+        let aside = configuration.rules.litter == .aside ? try TemporaryFolder() : nil
+        self.aside = aside
+        resources = WatchedStore(
+            try aside.map { AsideStore(files, aside: try FileResourceStore(root: $0.path)) } ?? files)
         let now = Now()
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(

@@ -91,10 +91,11 @@ final class WatchedStore: ResourceStore {
     }
 
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree {
         try pass(.beginCopy)
-        let tree = try store.stageCopy(of: source, for: destination, includesMembers: includesMembers)
+        let tree = try store.stageCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules)
         try pass(.stageCopy)
         return tree
     }

@@ -76,6 +76,15 @@ struct ArgumentsTests {
                 })
         ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
+        (["serve", "/srv", "--no-hidden"], .serve(options { $0.rules.allowsHiddenItems = false })),
+        (
+            ["serve", "/srv", "--allow-extensions", "JPG,.png,ä"],
+            .serve(options { $0.rules.allowedExtensions = ["jpg", "png", "Ä"] })
+        ),
+        (["serve", "/srv", "--litter", "keep"], .serve(options())),
+        (["serve", "/srv", "--litter=hide"], .serve(options { $0.rules.litter = .hide })),
+        (["serve", "/srv", "--litter", "refuse"], .serve(options { $0.rules.litter = .refuse })),
+        (["serve", "/srv", "--litter", "aside"], .serve(options { $0.rules.litter = .aside })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (
             ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
@@ -210,6 +219,12 @@ struct ArgumentsTests {
         (["serve", "/srv", "--keep-free=1GB"], .badSize("1GB", option: "--keep-free")),
         (["serve", "/srv", "--keep-free=8388608T"], .badSize("8388608T", option: "--keep-free")),
         (["serve", "/srv", "--sync", "all"], .badSyncLevel("all")),
+        (["serve", "/srv", "--litter", "none"], .badLitterPolicy("none")),
+        (["serve", "/srv", "--no-hidden=yes"], .unwantedValue(option: "--no-hidden")),
+        (["serve", "/srv", "--allow-extensions", "jpg,"], .badExtensions("jpg,")),
+        (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),
+        (["serve", "/srv", "--allow-extensions", "."], .badExtensions(".")),
+        (["serve", "/srv", "--allow-extensions", "a/b"], .badExtensions("a/b")),
         // Others could reach these, and nobody is asked for a password.
         (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
         (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),

@@ -1,5 +1,6 @@
 internal import DavitFileStore
 internal import DavitServer
+internal import DavitStore
 
 /// What the command line asks for.
 package enum Invocation: Hashable, Sendable {
@@ -161,6 +162,7 @@ package struct Arguments {
             switch option {
             case .tlsSelfSigned: options.tls.isSelfSigned = true
             case .noCompression: options.compresses = false
+            case .noHidden: options.rules.allowsHiddenItems = false
             default: options.isReadOnly = true
             }
             return
@@ -187,6 +189,10 @@ package struct Arguments {
             options.sync = level
         case .maxFileSize: options.maximumFileBytes = try Self.bytes(value, option: name)
         case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
+        case .allowExtensions: options.rules.allowedExtensions = try Self.extensions(value)
+        case .litter:
+            guard let policy = LitterPolicy(rawValue: value) else { throw .badLitterPolicy(value) }
+            options.rules.litter = policy
         case .record: options.recordingFolder = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
         case .tlsCert: options.tls.certificates.append(value)
@@ -195,7 +201,7 @@ package struct Arguments {
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .tlsSelfSigned, .noCompression: break
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression: break
         }
     }
 
@@ -225,6 +231,19 @@ package struct Arguments {
             }
         }
         return schemes
+    }
+
+    /// A list such as `jpg,png`.
+    private static func extensions(_ value: String) throws(UsageError) -> Set<String> {
+        let words = value.split(separator: ",", omittingEmptySubsequences: false)
+        for word in words {
+            // An extension is what stands behind the last period.
+            let word = word.hasPrefix(".") ? word.dropFirst() : word
+            if word.isEmpty || word.contains(where: { $0 == "." || $0 == "/" }) {
+                throw .badExtensions(value)
+            }
+        }
+        return Set(words.map(String.init))
     }
 
     private static func number<T: FixedWidthInteger>(
@@ -274,6 +293,9 @@ enum ServeOption: String, CaseIterable {
     case auth = "--auth"
     case realm = "--realm"
     case readOnly = "--read-only"
+    case allowExtensions = "--allow-extensions"
+    case noHidden = "--no-hidden"
+    case litter = "--litter"
     case noCompression = "--no-compression"
     case publicURL = "--public-url"
     case prefix = "--prefix"
@@ -297,7 +319,7 @@ enum ServeOption: String, CaseIterable {
 
     var takesValue: Bool {
         switch self {
-        case .readOnly, .tlsSelfSigned, .noCompression: false
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression: false
         default: true
         }
     }

@@ -109,6 +109,12 @@ package enum Help: Hashable, Sendable {
           --realm TEXT            what the server calls itself when it asks (default: davit)
           --read-only             nothing can be changed
 
+        what is served:
+          --allow-extensions LIST jpg,png: no other files
+          --no-hidden             nothing whose name begins with a period
+          --litter POLICY         ._* and .DS_Store, which Macs leave behind: keep (default), hide from
+                                  listings, refuse, or keep aside, out of FOLDER and not for ever
+
         encryption (TLS 1.2 and 1.3)\(CryptoLibrary.isAvailable ? "" : ": not in this build"):
           --tls-cert FILE         the server's certificate and those behind it, in PEM; may be repeated, each with
           --tls-key FILE          its key. A client that asks for a name gets the certificate for it

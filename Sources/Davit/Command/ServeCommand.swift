@@ -67,6 +67,7 @@ struct ServeCommand {
             sync: options.sync)
         share.maximumFileBytes = options.maximumFileBytes
         share.keptFreeBytes = options.keptFreeBytes
+        share.rules = options.rules
         return share
     }
 

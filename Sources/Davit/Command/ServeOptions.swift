@@ -1,6 +1,7 @@
 package import DavitFileStore
 package import DavitHTTP
 package import DavitServer
+package import DavitStore
 
 /// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
 package struct ServeOptions: Hashable, Sendable {
@@ -42,6 +43,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var userFile: String?
     package var authentication = AuthenticationSettings()
     package var isReadOnly = false
+    package var rules = ShareRules()
     package var tls = TLSOptions()
     package var compresses = true
     package var publicURLs: [PublicURL] = []

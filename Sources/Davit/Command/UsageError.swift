@@ -21,6 +21,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case publicURLOutsidePrefix(String)
     case badLogLevel(String)
     case badSyncLevel(String)
+    case badExtensions(String)
+    case badLitterPolicy(String)
     case badTrustedProxy(String)
     case badProxyFields(String)
     case badSocketMode(String)
@@ -62,6 +64,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .publicURLOutsidePrefix(let value): "the path of '\(value)' does not end in the one of --prefix"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
+        case .badExtensions(let value): "--allow-extensions is a list of extensions, not '\(value)'"
+        case .badLitterPolicy(let value): "--litter is keep, hide, refuse or aside, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value): "--proxy-fields is either, forwarded or x-forwarded, not '\(value)'"
         case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
@@ -100,7 +104,9 @@ package enum UsageError: Error, Hashable, Sendable {
         case .publicURLOutsidePrefix: "For example: --prefix /dav --public-url https://files.example.org/dav"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
-        case .badSyncLevel, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."
+        case .badExtensions: "For example: --allow-extensions jpg,png"
+        case .badSyncLevel, .badLitterPolicy, .useless, .badProxyFields:
+            "See 'davit \(command.rawValue) --help'."
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."

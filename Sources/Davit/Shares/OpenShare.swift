@@ -15,6 +15,9 @@ final class OpenShare: Resident {
     /// Held as long as the server lives: nobody else may use the state meanwhile.
     let folder: OwnedFolder
     private let state: SQLiteStateStore
+    private let share: Share
+    /// Nil unless litter is kept aside.
+    private let litter: Litter?
     private let environment: Lent
     /// Absent while the server does not run, and where the folder cannot have a socket.
     private let control = Mutex<ControlServer?>(nil)
@@ -36,7 +39,10 @@ final class OpenShare: Resident {
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
         self.environment = Lent(log: environment.log, start: environment.background)
         state = try Self.openState(in: folder, configuration.sync, environment.background)
-        let share = try Self.makeShare(configuration, resources, state, folder, environment)
+        litter =
+            configuration.rules.litter == .aside
+            ? try Litter(of: resources, in: folder, sync: configuration.sync) : nil
+        share = try Self.makeShare(configuration, resources, litter, state, folder, environment)
         handler = WebDAVHandler(share: share, page: FolderListing())
     }
 
@@ -60,8 +66,8 @@ final class OpenShare: Resident {
     }
 
     private static func makeShare(
-        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ store: SQLiteStateStore,
-        _ folder: OwnedFolder, _ environment: ServerEnvironment
+        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ litter: Litter?,
+        _ store: SQLiteStateStore, _ folder: OwnedFolder, _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
             var settings = ShareConfiguration()
@@ -69,9 +75,15 @@ final class OpenShare: Resident {
             settings.maximumFileBytes = configuration.maximumFileBytes
             settings.publicHosts = environment.publicHosts
             settings.hiddenPaths = environment.hiddenPaths
+            settings.rules = configuration.rules
+            settings.hooks = configuration.hooks
+            let root = resources.rootPath == "/" ? "" : resources.rootPath
+            let aside = litter?.store
+            settings.filePath = { aside?.filePath($0) ?? root + $0.description }
             let log = environment.log
             let share = Share(
-                resources: resources, state: try ShareState(store: store), work: environment.work,
+                resources: litter?.store ?? resources, state: try ShareState(store: store),
+                work: environment.work,
                 configuration: settings, now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
             try share.recover()
@@ -117,12 +129,22 @@ final class OpenShare: Resident {
     private func sweepLeftovers() {
         _ = environment.start { [self] in
             FileFaults.uncounted {
-                resources.sweepLeftovers(isCancelled: { self.isEnding.load(ordering: .relaxed) })
+                let isCancelled = { self.isEnding.load(ordering: .relaxed) }
+                resources.sweepLeftovers(isCancelled: isCancelled)
+                litter?.folder.sweepLeftovers(isCancelled: isCancelled)
+                litter?.sweep(share)
             }
         }
     }
 
-    func upkeep() -> Bool { resources.closeUnusedFiles() }
+    func upkeep() -> Bool {
+        var isNeededAgain = resources.closeUnusedFiles()
+        if let litter {
+            litter.sweep(share)
+            if litter.folder.closeUnusedFiles() { isNeededAgain = true }
+        }
+        return isNeededAgain
+    }
 
     func serverEnds() {
         isEnding.store(true, ordering: .relaxed)

@@ -1,7 +1,8 @@
-internal import DavitEngine
+public import DavitEngine
 public import DavitFileStore
 public import DavitHTTP
 public import DavitServer
+public import DavitStore
 
 /// A folder to share over WebDAV, for ``WebServer``.
 ///
@@ -27,6 +28,10 @@ public struct WebDAVShare: Mountable {
     public var maximumFileBytes: Int64?
     /// Bytes of the volume that stay free: clients see as many fewer available, and what would take them is 507.
     public var keptFreeBytes: Int64 = 0
+    /// Which names are served; all, unless you say otherwise.
+    public var rules = ShareRules()
+    /// Who is asked before a change, and told of what was done.
+    public var hooks = ShareHooks()
 
     /// Opens nothing yet.
     public init(

@@ -38,20 +38,28 @@ extension Share {
         _ method: Method, context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
         let first =
-            method.needsNoScene(context.request)
+            method.needsNoScene(context.request) && configuration.hooks.allows == nil
             ? expectedScene(for: method, context: context)
             : try await attempt { wait throws(WebDAVError) in
                 try self.checkedScene(for: method, context: context, look: .first(wait)).0
             }
+        let asked = configuration.hooks.allows == nil ? nil : action(of: method, on: first)
+        // A copy is not built for nothing; but an upload is to be seen.
+        if let asked, asked.kind != .upload { try await ask(about: asked) }
         let prepared = try await method.prepare(first)
         let outcome: (value: Method.Outcome, scene: Scene)
         do throws(WebDAVError) {
+            if let asked, asked.kind == .upload {
+                try await ask(about: asked, method.content(of: prepared))
+            }
             outcome = try await commit(method, prepared, from: first)
         } catch {
             await method.discard(prepared)
             throw error
         }
-        return try await method.finish(outcome.value, on: outcome.scene)
+        let response = try await method.finish(outcome.value, on: outcome.scene)
+        tell(action(of: method, on: outcome.scene), response)
+        return response
     }
 
     /// Commits what was prepared, in a section of its own.
@@ -131,6 +139,7 @@ extension Share {
         if !method.serves(prepared, from: first, in: current) { throw .busy }
         // A link was changed between look-up and claim: what is claimed is not what would change.
         guard current.restsOnPaths(of: claimed) else { return (nil, current) }
+        try checkAllowed(method, from: first, on: current)
         if look != .mayWait, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
         do throws(WebDAVError) {
             return (try method.commit(current, prepared, guard: check), current)
@@ -175,6 +184,7 @@ extension Share {
     ) throws(WebDAVError) -> (Scene, WriteGuard) {
         let scene = try scene(for: method, context: context, look: look)
         let effects = try method.effects(on: scene)
+        if rules != nil { try checkName(of: method, on: scene) }
         let check = WriteGuard(share: self, context: context, wait: look.wait, scene: scene)
         try check.check(scene, effects: effects)
         return (scene, check)

@@ -25,7 +25,8 @@ extension Share {
     func changeAtOnce<Method: BriefMethod>(
         _ method: Method, context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
-        guard method.needsNoScene(context.request), let prepared = try method.prepareAtOnce(context.request)
+        guard configuration.hooks.areEmpty, method.needsNoScene(context.request),
+            let prepared = try method.prepareAtOnce(context.request)
         else {
             return nil
         }

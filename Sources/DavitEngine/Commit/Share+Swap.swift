@@ -15,7 +15,7 @@ extension Share {
             if rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
                 guard let old else { return try staged.publish(isReplacing: false) }
                 if !old.isCollection && !staged.info.isCollection {
-                    return try resources.rename(staged.path, overContent: destination.path)
+                    return try staged.publishOverContent()
                 }
             }
             let intent = Intent(

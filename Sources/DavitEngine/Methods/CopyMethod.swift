@@ -17,6 +17,8 @@ struct CopyMethod: ChangeMethod {
         return scene.destination.map(Transfer.effects) ?? []
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .copy }
+
     func claims(on scene: Scene) -> [Claim] {
         [Claim(path: scene.target.path, mode: .shared)]
             + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
@@ -34,7 +36,7 @@ struct CopyMethod: ChangeMethod {
         return try await share.offload { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
                 try resources.stageCopy(
-                    of: source, for: destination.path, includesMembers: includesMembers)
+                    of: source, for: destination.path, includesMembers: includesMembers, rules: nil)
             }
         }
     }

@@ -37,6 +37,8 @@ struct DeleteMethod: BriefMethod {
         return [.write(path), .member(path)]
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .delete }
+
     func canBeBrief(_ prepared: Void) -> Bool { true }
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
 

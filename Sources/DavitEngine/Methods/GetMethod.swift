@@ -48,6 +48,12 @@ struct GetMethod: Sendable {
         let response = HTTPResponse.stored(
             content.file, content.head, for: context.request, now: context.now)
         if response.status == .preconditionFailed { throw WebDAVError(.preconditionFailed) }
+        if let told = share.configuration.hooks.told, context.request.method == .get,
+            response.status == .ok || response.status == .partialContent
+        {
+            told(
+                ShareAction(downloadOf: resource.canonicalPath ?? context.path, context, in: share))
+        }
         return response
     }
 

@@ -49,6 +49,11 @@ struct LockMethod: ChangeMethod {
         }
     }
 
+    /// §7.3: a lock on a free name makes an empty resource.
+    func actionKind(on scene: Scene) -> ShareAction.Kind? {
+        scene.target.info == nil && scene.context.request.body.isPresent ? .upload : nil
+    }
+
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
         let bytes = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         if bytes.isEmpty { return .refresh }

@@ -17,6 +17,8 @@ struct MkColMethod: BriefMethod {
         }
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .createCollection }
+
     func canBeBrief(_ prepared: Void) -> Bool { true }
     func isBrief(on scene: Scene) -> Bool { true }
 

@@ -19,6 +19,8 @@ struct PropPatchMethod: ChangeMethod {
         return [.write(scene.target.path)]
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+
     func prepare(_ scene: Scene) async throws(WebDAVError) -> PropertyUpdate {
         let bytes = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         return try parsing { () throws(BodyError) in try PropertyUpdate.parse(bytes) }

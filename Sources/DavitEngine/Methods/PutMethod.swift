@@ -50,6 +50,15 @@ struct PutMethod: BriefMethod {
         }
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+
+    func content(of prepared: Prepared) -> PreparedContent {
+        switch prepared {
+        case .buffered(let buffer): .buffered(buffer)
+        case .staged(let content): .staged(content)
+        }
+    }
+
     func canBeBrief(_ prepared: Prepared) -> Bool {
         if case .buffered = prepared { return !upload.needsMoreThanBytes }
         return false

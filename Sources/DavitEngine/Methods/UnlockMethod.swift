@@ -17,6 +17,8 @@ struct UnlockMethod: ChangeMethod {
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] { [] }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+
     func claims(on scene: Scene) -> [Claim] {
         let root = share.state.lock(for: token, now: scene.context.now)?.root
         return [Claim(path: root ?? scene.target.path, mode: .exclusive)]
