@@ -7,7 +7,7 @@ public struct ShareAction: Sendable {
     public enum Kind: Hashable, Sendable {
         /// GET of content, also of a part of it.
         case download
-        /// PUT, and LOCK of a free name, which makes an empty file.
+        /// PUT, PATCH, POST of a new member, and LOCK of a free name, which makes an empty file.
         case upload
         /// MOVE: of a collection with everything in it, as one action.
         case move
@@ -44,14 +44,17 @@ extension ShareAction {
     /// What a change does, on the scene that it was checked with.
     init(_ kind: Kind, on scene: Scene, in share: Share) {
         self.kind = kind
-        path = scene.target.path
+        // Who adds a member names the collection, and makes what is its destination.
+        let uploaded = scene.destination ?? scene.target
+        path = kind == .upload ? uploaded.path : scene.target.path
         locate = share.configuration.filePath
-        destination = scene.destination?.path
-        isCollection = kind == .createCollection || scene.subject.info?.isCollection == true
+        destination = kind == .upload ? nil : scene.destination?.path
+        isCollection =
+            kind == .createCollection || (kind != .upload && scene.subject.info?.isCollection == true)
         isReplacing =
             switch kind {
             case .move, .copy: scene.destination?.info != nil
-            case .upload: scene.target.info != nil
+            case .upload: uploaded.info != nil
             case .download, .delete, .createCollection: false
             }
         principal = scene.context.principal

@@ -40,7 +40,7 @@ extension Share {
     /// Where a change makes content, or gives content a name.
     private static func madeContent(by kind: ShareAction.Kind?, on scene: Scene) -> ResourcePath? {
         switch kind {
-        case .upload: scene.target.path
+        case .upload: (scene.destination ?? scene.target).path
         case .move, .copy: scene.subject.info?.isCollection == false ? scene.destination?.path : nil
         case .download, .delete, .createCollection, nil: nil
         }
@@ -72,6 +72,7 @@ extension Share {
     /// Tells of a change, if it was done whole.
     func tell(_ action: ShareAction?, _ response: HTTPResponse) {
         guard let told = configuration.hooks.told, let action else { return }
-        if response.status == .created || response.status == .noContent { told(action) }
+        // A 207 is about what was not done.
+        if response.status != .multistatus, response.status.code < 300 { told(action) }
     }
 }

@@ -41,7 +41,7 @@ extension [StoredProperty] {
     private func text(of property: LiveProperty) -> String? {
         if isEmpty { return nil }
         let name = property.name
-        return first { $0.name == name }?.value.text
+        return first { $0.name == name }?.value.trimmedText
     }
 }
 

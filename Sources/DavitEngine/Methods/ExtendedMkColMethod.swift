@@ -17,6 +17,8 @@ struct ExtendedMkColMethod: ChangeMethod {
     let share: Share
     var makesTarget: Bool { true }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .createCollection }
+
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
         try Self.checkType(of: scene.context.request)
         return try MkColMethod(share: share).effects(on: scene)

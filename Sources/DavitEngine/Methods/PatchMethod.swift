@@ -46,7 +46,14 @@ struct PatchMethod: ChangeMethod {
         return effects
     }
 
-    func isForOnePlace(_ prepared: Prepared) -> Bool { true }
+    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { scene.isInPlace(of: first) }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+
+    /// The content as it will be, with the part in it.
+    func content(of prepared: Prepared) -> PreparedContent {
+        prepared.update.map { .staged($0.content) } ?? put.content(of: prepared.part)
+    }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
         let received = try await put.prepare(scene)
@@ -86,6 +93,8 @@ struct PatchMethod: ChangeMethod {
         }
         var update = prepared.update
         if update?.base != old.entityTag {
+            // Whoever was asked about the content has seen another.
+            if share.configuration.hooks.allows != nil { throw .busy }
             update = try self.update(prepared.part, at: scene.target.place).update
         }
         guard let update else { throw WebDAVError(.conflict) }

@@ -57,6 +57,7 @@ struct PostMethod: ChangeMethod {
         guard info.isCollection else { throw .methodNotAllowed(AllowedMethods.content) }
         switch member.state {
         case .unmapped: return [.write(member.path), .member(member.path)]
+        case .unservable where share.rules?.refuses(in: member.path) == true: throw WebDAVError(.forbidden)
         case .mapped, .unservable: throw WebDAVError(store: .alreadyExists)
         case .missingAncestor: throw WebDAVError(.conflict)
         }
@@ -66,7 +67,13 @@ struct PostMethod: ChangeMethod {
         (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func isForOnePlace(_ prepared: PutMethod.Prepared) -> Bool { put.isForOnePlace(prepared) }
+    func serves(_ prepared: PutMethod.Prepared, from first: Scene, in scene: Scene) -> Bool {
+        guard let then = first.destination, let now = scene.destination else { return false }
+        return put.serves(prepared, at: then.path, in: now.path)
+    }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+    func content(of prepared: PutMethod.Prepared) -> PreparedContent { put.content(of: prepared) }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> PutMethod.Prepared {
         if let content = received.content.withLock({ $0 }) { return content }

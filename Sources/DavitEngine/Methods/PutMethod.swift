@@ -68,7 +68,11 @@ struct PutMethod: BriefMethod {
 
     /// A new file is on the volume of its folder; bytes in memory can go anywhere.
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
-        if case .staged = prepared { return scene.target.path.isRespelling(of: first.target.path) }
+        serves(prepared, at: first.target.path, in: scene.target.path)
+    }
+
+    func serves(_ prepared: Prepared, at first: ResourcePath, in path: ResourcePath) -> Bool {
+        if case .staged = prepared { return path.isRespelling(of: first) }
         return true
     }
 

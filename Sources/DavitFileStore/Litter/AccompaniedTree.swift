@@ -31,23 +31,27 @@ final class AccompaniedCopy: StagedTree, @unchecked Sendable {
     private let tree: any StagedTree
     /// Nil if there are none.
     private let companions: (any StagedTree)?
-    private let destination: ResourcePath
     private let aside: FileResourceStore
     /// The companions of what was replaced.
     private var replaced: (any DetachedTree)?
     private var hasCompanions = false
 
     init(
-        _ tree: any StagedTree, companions: (any StagedTree)?, for destination: ResourcePath,
-        aside: FileResourceStore
+        _ tree: any StagedTree, companions: (any StagedTree)?, aside: FileResourceStore
     ) {
         self.tree = tree
         self.companions = companions
-        self.destination = destination
         self.aside = aside
     }
 
     var path: ResourcePath { tree.path }
+    var destination: ResourcePath {
+        get { tree.destination }
+        set {
+            tree.destination = newValue
+            companions?.destination = newValue
+        }
+    }
     var info: ResourceInfo { tree.info }
     var failures: [(path: ResourcePath, error: StoreError)] { tree.failures }
 

@@ -14,6 +14,25 @@ extension AsideStore {
         return try aside.stageContent(for: Place(place.path), expectedLength: expectedLength)
     }
 
+    public func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        switch try home(of: place.path) {
+        case .share: try share.stageUpdate(of: place)
+        case .aside: try aside.stageUpdate(of: Place(place.path))
+        }
+    }
+
+    public func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        if try home(of: path) == .aside {
+            try makeCollections(above: path)
+            return try aside.stageCollection(at: path)
+        }
+        // Of a folder that somebody else has removed.
+        clear(path)
+        return try share.stageCollection(at: path)
+    }
+
     public func createCollection(at place: Place) throws(StoreError) {
         if try home(of: place.path) == .share {
             try share.createCollection(at: place)
@@ -43,7 +62,7 @@ extension AsideStore {
         guard tree.info.isCollection else { return tree }
         return AccompaniedCopy(
             tree, companions: includesMembers ? copyCompanions(of: source, for: destination, rules) : nil,
-            for: destination, aside: aside)
+            aside: aside)
     }
 
     /// Companions are not worth the failure of a copy.
@@ -115,9 +134,9 @@ extension AsideStore {
         clear(path)
     }
 
-    public func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
-        try store(of: path).setExecutable(isExecutable, at: path)
-    }
+    public func setAttributes(
+        _ attributes: ResourceAttributes, at path: ResourcePath
+    ) throws(StoreError) { try store(of: path).setAttributes(attributes, at: path) }
 
     // MARK: Folders of companions
 

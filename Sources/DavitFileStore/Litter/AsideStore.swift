@@ -130,6 +130,16 @@ public final class AsideStore: ResourceStore {
         return CompanionCursor(try aside.members(of: path), members)
     }
 
+    public func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int { try share.read(content, at: offset, into: buffer) }
+
+    public func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        let home = try home(of: a)
+        guard try self.home(of: b) == home else { return false }
+        return try (home == .share ? share : aside).isOneName(a, b)
+    }
+
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         guard let companion = LitterName.companion(in: path) else { return try share.quota(at: path) }
         return try share.quota(at: companion.parent ?? .root)

@@ -9,7 +9,9 @@ final class ContentCopy: StagedTree, @unchecked Sendable {
     private static let pieceBytes = 1 << 20
 
     private let source: ResourcePath
-    private let destination: ResourcePath
+    var destination: ResourcePath {
+        didSet { staged.place = Place(destination) }
+    }
     private let store: FileResourceStore
     private let staged: any StagedContent
     private var replaced: (any DetachedTree)?

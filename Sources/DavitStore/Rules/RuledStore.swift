@@ -66,6 +66,20 @@ package final class RuledStore: ResourceStore {
         try store.stageContent(for: place, expectedLength: expectedLength)
     }
 
+    package func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        try store.stageUpdate(of: place)
+    }
+
+    package func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        try store.stageCollection(at: path)
+    }
+
+    package func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        try store.isOneName(a, b)
+    }
+
     package func createCollection(at place: Place) throws(StoreError) {
         try store.createCollection(at: place)
     }
@@ -106,9 +120,13 @@ package final class RuledStore: ResourceStore {
         try store.removeEmptyCollection(at: path)
     }
 
-    package func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
-        try store.setExecutable(isExecutable, at: path)
-    }
+    package func setAttributes(
+        _ attributes: ResourceAttributes, at path: ResourcePath
+    ) throws(StoreError) { try store.setAttributes(attributes, at: path) }
+
+    package func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int { try store.read(content, at: offset, into: buffer) }
 
     package func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try store.quota(at: path)
