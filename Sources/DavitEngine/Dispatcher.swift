@@ -70,6 +70,7 @@ public struct WebDAVHandler: Handler {
         case .get, .head: return try await GetMethod(share: share, page: page).respond(context)
         case .options: return try await OptionsMethod(share: share).respond(context)
         case .propfind: return try await PropFindMethod(share: share).respond(context)
+        case .report: return try await ReportMethod(share: share).respond(context)
         case .put: return try await share.change(PutMethod(share: share), context: context)
         case .delete: return try await share.change(DeleteMethod(share: share), context: context)
         case .mkcol: return try await share.change(MkColMethod(share: share), context: context)
@@ -92,7 +93,7 @@ public struct WebDAVHandler: Handler {
     /// An allow-list: a method that is added later is refused until someone decides about it.
     private static func isReading(_ method: HTTPMethod) -> Bool {
         switch method {
-        case .get, .head, .options, .propfind: true
+        case .get, .head, .options, .propfind, .report: true
         default: false
         }
     }

@@ -8,6 +8,10 @@ public import DavitStore
 public final class Share: Sendable {
     let resources: any ResourceStore
     let state: ShareState
+    /// Nil where clients cannot ask what has changed.
+    let journal: (any ChangeJournal)?
+    /// Before the journal: it answers one after the other, and who waits there would hold a thread.
+    let journalGate = Gate(limit: 1, waitingLimit: 1024)
     package let sections = PathSections()
     let plans = PropFindPlans()
     let work: any BlockingWork
@@ -18,12 +22,13 @@ public final class Share: Sendable {
     let report: @Sendable (String) -> Void
 
     public init(
-        resources: any ResourceStore, state: ShareState, work: any BlockingWork,
-        configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp,
-        report: @escaping @Sendable (String) -> Void
+        resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
+        work: any BlockingWork, configuration: ShareConfiguration,
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {
         self.resources = resources
         self.state = state
+        self.journal = journal
         self.work = work
         self.configuration = configuration
         self.now = now
@@ -43,6 +48,8 @@ public struct ShareConfiguration: Sendable {
     public var bodyLimitBytes = 1 << 20
     /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
     public var allowsInfiniteDepth = true
+    /// How long somebody who asks what has changed waits for it to be compared; then 503 with Retry-After.
+    public var syncPatience = Duration.seconds(10)
     /// Paths of this share that something else answers for, where it is mounted.
     public var hiddenPaths: [ResourcePath] = []
     /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.

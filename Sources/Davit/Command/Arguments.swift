@@ -161,6 +161,7 @@ package struct Arguments {
             switch option {
             case .tlsSelfSigned: options.tls.isSelfSigned = true
             case .noCompression: options.compresses = false
+            case .noSyncCollection: options.answersSyncCollection = false
             default: options.isReadOnly = true
             }
             return
@@ -195,7 +196,7 @@ package struct Arguments {
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .tlsSelfSigned, .noCompression: break
+        case .readOnly, .tlsSelfSigned, .noCompression, .noSyncCollection: break
         }
     }
 
@@ -260,6 +261,7 @@ enum ServeOption: String, CaseIterable {
     case realm = "--realm"
     case readOnly = "--read-only"
     case noCompression = "--no-compression"
+    case noSyncCollection = "--no-sync-collection"
     case publicURL = "--public-url"
     case unixSocket = "--unix-socket"
     case unixSocketMode = "--unix-socket-mode"
@@ -279,7 +281,7 @@ enum ServeOption: String, CaseIterable {
 
     var takesValue: Bool {
         switch self {
-        case .readOnly, .tlsSelfSigned, .noCompression: false
+        case .readOnly, .tlsSelfSigned, .noCompression, .noSyncCollection: false
         default: true
         }
     }

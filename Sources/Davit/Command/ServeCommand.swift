@@ -60,9 +60,11 @@ struct ServeCommand {
     }
 
     private var share: WebDAVShare {
-        WebDAVShare(
+        var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
+        share.answersSyncCollection = options.answersSyncCollection
+        return share
     }
 
     private func configuration() throws(Failure) -> Configuration {

@@ -46,6 +46,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var publicURLs: [PublicURL] = []
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
+    package var answersSyncCollection = true
     /// Nil records nothing.
     package var recordingFolder: String?
     /// How long requests in flight may take to end after SIGTERM.

@@ -1,6 +1,7 @@
 internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
+internal import DavitJournal
 internal import DavitPage
 internal import DavitSQLite
 internal import DavitServer
@@ -15,6 +16,8 @@ final class OpenShare: Resident {
     /// Held as long as the server lives: nobody else may use the state meanwhile.
     let folder: OwnedFolder
     private let state: SQLiteStateStore
+    /// Nil where clients cannot ask what has changed.
+    private let journal: ShareJournal?
     private let environment: Lent
     /// Absent while the server does not run, and where the folder cannot have a socket.
     private let control = Mutex<ControlServer?>(nil)
@@ -35,7 +38,9 @@ final class OpenShare: Resident {
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
         self.environment = Lent(log: environment.log, start: environment.background)
         state = try Self.openState(in: folder, configuration.sync, environment.background)
-        let share = try Self.makeShare(configuration, resources, state, folder, environment)
+        journal =
+            configuration.answersSyncCollection ? Self.journal(of: resources, in: folder, environment) : nil
+        let share = try Self.makeShare(configuration, resources, state, journal, folder, environment)
         handler = WebDAVHandler(share: share, page: FolderListing())
     }
 
@@ -58,9 +63,19 @@ final class OpenShare: Resident {
         }
     }
 
+    private static func journal(
+        of resources: FileResourceStore, in folder: OwnedFolder, _ environment: ServerEnvironment
+    ) -> ShareJournal {
+        let (background, log) = (environment.background, environment.log)
+        return ShareJournal(
+            of: resources, stateFolder: folder.path,
+            background: BackgroundWork { work in background { FileFaults.uncounted(work) } },
+            report: { log(.warning, $0, ["reason": $1]) })
+    }
+
     private static func makeShare(
         _ configuration: WebDAVShare, _ resources: FileResourceStore, _ store: SQLiteStateStore,
-        _ folder: OwnedFolder, _ environment: ServerEnvironment
+        _ journal: ShareJournal?, _ folder: OwnedFolder, _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
             var settings = ShareConfiguration()
@@ -69,8 +84,9 @@ final class OpenShare: Resident {
             settings.hiddenPaths = environment.hiddenPaths
             let log = environment.log
             let share = Share(
-                resources: resources, state: try ShareState(store: store), work: environment.work,
-                configuration: settings, now: { Timestamp(nanoseconds: Clock.wallNow()) },
+                resources: resources, state: try ShareState(store: store), journal: journal,
+                work: environment.work, configuration: settings,
+                now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
             try share.recover()
             return share
@@ -86,6 +102,7 @@ final class OpenShare: Resident {
         state.allowChecks()
         startControl()
         sweepLeftovers()
+        journal?.start()
     }
 
     /// Other commands may ask from now on. The share is served also where that is not possible: some volumes
@@ -125,11 +142,13 @@ final class OpenShare: Resident {
     func serverEnds() {
         isEnding.store(true, ordering: .relaxed)
         state.endChecks()
+        journal?.stop()
         control.withLock { $0.take() }?.stop()
     }
 
     /// The state then is in its database alone.
     func serverEnded() {
+        journal?.close()
         // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
         do throws(StateError) { try state.checkpoint() } catch {
             environment.log(

@@ -23,6 +23,9 @@ public struct WebDAVShare: Mountable {
     public var isReadOnly: Bool
     /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
     public var sync: SyncLevel
+    /// Whether clients can ask what has changed since they asked last (RFC 6578). It costs nothing before one does; from
+    /// then on a journal of the folder is kept in the state folder, also across restarts.
+    public var answersSyncCollection = true
 
     /// Opens nothing yet.
     public init(

@@ -1,12 +1,15 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, and the execute bit as Apache names it).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 6578, and the execute bit as Apache
+/// names it).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
     case quotaAvailableBytes, quotaUsedBytes
     case executable
+    case supportedReportSet
+    case syncToken
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -30,17 +33,20 @@ enum LiveProperty: CaseIterable, Sendable {
         case .supportedlock: .dav("supportedlock")
         case .quotaAvailableBytes: .dav("quota-available-bytes")
         case .quotaUsedBytes: .dav("quota-used-bytes")
+        case .supportedReportSet: .dav("supported-report-set")
+        case .syncToken: .dav("sync-token")
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
         }
     }
 
-    /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2).
+    /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2,
+    /// RFC 3253 §3.1, RFC 6578 §4).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
             .lockdiscovery, .resourcetype, .supportedlock:
             true
-        case .quotaAvailableBytes, .quotaUsedBytes, .executable: false
+        default: false
         }
     }
 }

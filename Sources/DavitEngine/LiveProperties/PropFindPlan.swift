@@ -22,6 +22,7 @@ final class PropFindPlan: Sendable {
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
+    let wantsSyncToken: Bool
 
     init(_ body: PropFindBody) {
         switch body {
@@ -47,6 +48,7 @@ final class PropFindPlan: Sendable {
         wantsDead = takesAllDead || !dead.isEmpty
         wantsLocks = live.contains(.lockdiscovery)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
+        wantsSyncToken = kind == .values && live.contains(.syncToken)
     }
 
     /// Each name once.

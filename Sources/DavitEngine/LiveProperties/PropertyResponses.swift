@@ -8,6 +8,8 @@ final class PropertyResponses {
     private let plan: PropFindPlan
     private let check: WriteGuard
     let writer = MultistatusWriter()
+    /// What `sync-token` says; nil where it was not asked for, or there is none.
+    @safe @exclusivity(unchecked) var syncToken: String?
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
     /// The last `getlastmodified`: the members of a collection often have the same.
@@ -122,6 +124,11 @@ final class PropertyResponses {
         case .supportedlock: writer.supportedLock()
         case .lockdiscovery: try writeLocks(at: path)
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
+        case .supportedReportSet:
+            writer.property(
+                "supported-report-set",
+                markup: info.isCollection && share.journal != nil ? SupportedReports.synchronised : "")
+        case .syncToken: writer.property("sync-token", bytes: Array((syncToken ?? "").utf8))
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
@@ -140,10 +147,12 @@ final class PropertyResponses {
     private func exists(_ property: LiveProperty, of member: Member) -> Bool {
         switch property {
         case .getcontentlength, .getetag, .executable: !member.info.isCollection
+        case .syncToken:
+            member.info.isCollection && (syncToken != nil || plan.kind == .names && share.journal != nil)
         // The root of a share has no name of its own.
         case .displayname: !member.name.isEmpty
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
-            .quotaAvailableBytes, .quotaUsedBytes:
+            .quotaAvailableBytes, .quotaUsedBytes, .supportedReportSet:
             true
         }
     }

@@ -70,6 +70,12 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         responses = PropertyResponses(share: share, context: context, plan: plan)
     }
 
+    /// The state of the share (RFC 6578 §4), where that is asked for.
+    var syncToken: String? {
+        get { responses.syncToken }
+        set { responses.syncToken = newValue }
+    }
+
     /// Makes the first piece.
     /// - Throws: when the target, or its members, cannot be read.
     func start() async throws(WebDAVError) {

@@ -4,6 +4,8 @@ public enum HTTPMethod: Hashable, Sendable {
     case get, head, options, put, post, delete, patch, trace, connect
     /// Methods of RFC 4918.
     case mkcol, copy, move, propfind, proppatch, lock, unlock
+    /// RFC 3253 §3.6.
+    case report
     /// A method this server has no name for; the token as sent.
     case other(String)
 }
@@ -14,7 +16,7 @@ extension HTTPMethod {
         ("GET", .get), ("HEAD", .head), ("OPTIONS", .options), ("PUT", .put), ("POST", .post),
         ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
         ("MKCOL", .mkcol), ("COPY", .copy), ("MOVE", .move), ("PROPFIND", .propfind),
-        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock),
+        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock), ("REPORT", .report),
     ]
 
     /// The method token, as it stands in a request line.

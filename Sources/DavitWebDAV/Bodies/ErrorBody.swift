@@ -18,6 +18,14 @@ public enum ErrorBody {
         case propfindFiniteDepth
         /// 403 in the answer to PROPPATCH.
         case cannotModifyProtectedProperty
+        /// 403 for a REPORT that the resource does not know (RFC 3253 §3.6).
+        case supportedReport
+        /// Part of an answer that is not all of it (RFC 6578 §3.6), or 403 for one that would be too large.
+        case numberOfMatchesWithinLimits
+        /// 403 for a token that does not say any more what its holder knows (RFC 6578 §3.2).
+        case validSyncToken
+        /// 403 for a collection whose members are to be asked for apart (RFC 6578 §3.3).
+        case syncTraversalSupported
     }
 
     /// The media type of the content, and of every other XML content the server sends.
@@ -42,6 +50,10 @@ public enum ErrorBody {
         case .preservedLiveProperties: output.markup("<D:preserved-live-properties/>")
         case .propfindFiniteDepth: output.markup("<D:propfind-finite-depth/>")
         case .cannotModifyProtectedProperty: output.markup("<D:cannot-modify-protected-property/>")
+        case .numberOfMatchesWithinLimits: output.markup("<D:number-of-matches-within-limits/>")
+        case .supportedReport: output.markup("<D:supported-report/>")
+        case .validSyncToken: output.markup("<D:valid-sync-token/>")
+        case .syncTraversalSupported: output.markup("<D:sync-traversal-supported/>")
         }
     }
 
