@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXPORTS = ROOT / "Sources/Davit/Exports.swift"
-PAGES = ["embedding", "coming-from-gcdwebserver", "configuration", "websites", "lifecycle", "systemd", "recording"]
+PAGES = ["embedding", "coming-from-gcdwebserver", "configuration", "websites", "lifecycle", "systemd", "recording", "syncing"]
 LANDING = ROOT / "docs/Davit.docc"
 
 

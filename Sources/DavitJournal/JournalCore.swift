@@ -8,13 +8,12 @@ internal import DavitSystem
 ///
 /// After an error it is of no use any more: what it has in memory may say more than its rows do.
 final class JournalCore {
-    /// How long a call of ``advance(_:)`` goes on, in nanoseconds, where there is more to do.
-    private static let slice: Int64 = 25_000_000
-
     let resources: any ResourceStore
     let database: JournalDatabase
     private let watch: FolderWatch
     private let isCancelled: @Sendable () -> Bool
+    /// How long a call of ``advance(_:)`` goes on, in nanoseconds, where there is more to do.
+    private let step: Int64
     private var watches: WatchTable
     /// Folders that have been read since the start.
     private var visited: Set<Int64> = []
@@ -27,14 +26,16 @@ final class JournalCore {
     private(set) var looks = 0
 
     init(
-        resources: any ResourceStore, watch: FolderWatch, watchLimit: Int, database: JournalDatabase,
+        resources: any ResourceStore, watch: FolderWatch, options: ShareJournal.Options,
+        database: JournalDatabase,
         isCancelled: @escaping @Sendable () -> Bool
     ) {
         self.resources = resources
         self.watch = watch
         self.database = database
         self.isCancelled = isCancelled
-        watches = WatchTable(watch, limit: watchLimit)
+        step = options.step
+        watches = WatchTable(watch, limit: options.watchLimit)
     }
 
     var position: JournalPosition {
@@ -105,7 +106,7 @@ final class JournalCore {
     private enum Progress { case more, gone, done }
 
     private func read(_ pass: JournalPass) throws(JournalError) -> Progress {
-        let end = Clock.now() + Self.slice
+        let end = Clock.now() + step
         while let folder = pending.pop(for: pass) {
             try visit(folder.id, folder.path)
             if isCancelled() { throw .interrupted }

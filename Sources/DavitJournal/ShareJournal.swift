@@ -17,6 +17,8 @@ public final class ShareJournal: ChangeJournal {
         package var watchLimit = Int.max
         /// Removals that are remembered.
         package var removalLimit = 200_000
+        /// Nanoseconds that one step of comparing takes, of several folders.
+        package var step: Int64 = 25_000_000
         /// Whether what is asked for the first time, or after a restart, is compared in the background, too.
         package var walksInBackground = true
 
@@ -158,8 +160,9 @@ public final class ShareJournal: ChangeJournal {
         let watch: FolderWatch
         do throws(StoreError) { watch = try FolderWatch(folder) } catch { throw .store(error) }
         let database = try openDatabase(&state)
+        state.isDamaged = false
         let core = JournalCore(
-            resources: resources, watch: watch, watchLimit: options.watchLimit, database: database,
+            resources: resources, watch: watch, options: options, database: database,
             isCancelled: { [weak self] in self?.isEnding.load(ordering: .relaxed) ?? true })
         do throws(SystemError) {
             state.thread = try WatchThread(watch) { [weak self] in self?.noteEvents() }
