@@ -37,6 +37,9 @@ package final class FolderWatch: Sendable {
         }
     }
 
+    /// What is mounted below the share, in the system's words: other words, if something else is.
+    package var mounts: [[UInt8]] { MountTable.lines(below: share.directory.realPath) }
+
     /// Blocks until something has happened, or ``wake()`` was called.
     package func wait() { watch.wait() }
 

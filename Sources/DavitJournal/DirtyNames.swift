@@ -13,9 +13,9 @@ struct DirtyNames {
     }
 
     /// Names of one folder that are kept; over it the folder is read as a whole.
-    private static let namesOfFolder = 16_384
+    private static let namesOfFolder = 8_192
     /// Names that are kept in all.
-    private static let nameLimit = 131_072
+    private static let nameLimit = 32_768
 
     private var names: [Int64: [[UInt8]: Hints]] = [:]
     private var whole: Set<Int64> = []

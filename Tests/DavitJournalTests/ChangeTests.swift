@@ -162,4 +162,18 @@ struct ChangeTests {
         // It is still of use.
         #expect(try test.changes(since: test.first()).changes == ["+a"])
     }
+
+    /// Covering a folder causes no event. Needs the right to mount.
+    @Test func aVolumeThatCoversAFolderIsSeen() throws {
+        let test = try TestJournal()
+        test.shell("mkdir -p d/e; echo 1 > d/a")
+        let token = try test.token()
+        guard test.shell("mount -t tmpfs none d") == 0 else { return }
+        defer { test.shell("umount d") }
+        test.shell("echo 1 > d/b")
+        let (changes, next) = try test.changes(since: token)
+        #expect(changes == ["+d", "+d/b", "-d/a", "-d/e"])
+        #expect(test.shell("umount d") == 0)
+        #expect(try test.changes(since: next).changes == ["+d", "+d/a", "+d/e", "-d/b"])
+    }
 }
