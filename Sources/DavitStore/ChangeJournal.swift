@@ -55,6 +55,7 @@ public struct JournalPosition: Hashable, Sendable {
     /// Removals up to this number are forgotten.
     public var forgotten: Int64
 
+    /// A position, as the journal knows it.
     public init(journal: String, last: Int64, forgotten: Int64) {
         self.journal = journal
         self.last = last
@@ -64,20 +65,26 @@ public struct JournalPosition: Hashable, Sendable {
 
 /// The last change of a member.
 public struct ResourceChange: Hashable, Sendable {
+    /// What has become of it.
     public enum Kind: Hashable, Sendable {
         /// It is there: new, or other than it was.
         case changed
         /// As `changed`; a link to a collection, the members of which the journal has where they are.
         case linkedCollection
+        /// Nothing is there any more.
         case removed
     }
 
+    /// Of the change; no two have the same.
     public var number: Int64
+    /// Of the member: canonical, but for a link in the last place.
     public var path: ResourcePath
+    /// What has become of it.
     public var kind: Kind
     /// It is a collection, or was one.
     public var isCollection: Bool
 
+    /// A change, as the journal knows it.
     public init(number: Int64, path: ResourcePath, kind: Kind, isCollection: Bool) {
         self.number = number
         self.path = path
@@ -92,6 +99,8 @@ public enum JournalError: Error, Hashable, Sendable {
     case interrupted
     /// No collection is at the path.
     case gone
+    /// The folder cannot be read; the status is that of the error.
     case store(StoreError)
+    /// The journal's own file cannot be read or written; the status is that of the error.
     case state(StateError)
 }

@@ -3,10 +3,16 @@ internal import DavitXML
 /// What a sync-collection REPORT asks for (RFC 6578 §6.1).
 public struct SyncCollectionBody: Hashable, Sendable {
     /// How deep (§6.3).
-    public enum Level: Hashable, Sendable { case one, infinite }
+    public enum Level: Hashable, Sendable {
+        /// The members of the collection.
+        case one
+        /// The members of members, too.
+        case infinite
+    }
 
     /// As it was sent; empty for everything there is.
     public let token: String
+    /// Whether members of members are wanted.
     public let level: Level
     /// The most changes that are wanted at once (RFC 5323 §5.17); nil for all.
     public let limit: Int?
