@@ -5,15 +5,16 @@ package import DavitSystem
 /// Tells what happens to the members of folders of a share, whoever does it. Its calls are for a thread that may wait.
 package final class FolderWatch: Sendable {
     private let share: SharedFolder
-    private let watch: DirectoryWatch
+    private let watch: DirectoryWatch?
 
     /// Watches nothing yet.
-    /// - Throws: where the system has no more of what watching takes.
-    package init(_ store: FileResourceStore) throws(StoreError) {
+    package init(_ store: FileResourceStore) {
         share = store.share
-        let root = share.directory.realPath
-        watch = try storing { () throws(SystemError) in try DirectoryWatch(root: root) }
+        watch = try? DirectoryWatch(root: share.directory.realPath)
     }
+
+    /// False where the system has no more of what watching takes (`max_user_instances`): nothing can be watched then.
+    package var isPossible: Bool { watch != nil }
 
     /// Watches the members of a folder from now on, but not theirs.
     /// - Parameter path: canonical.
@@ -22,16 +23,16 @@ package final class FolderWatch: Sendable {
     /// - Throws: `missingAncestor` and the rest if there is no such folder.
     package func watch(_ path: ResourcePath) throws(StoreError) -> Int32? {
         let folder = try share.openDirectory(path)
-        guard folder.isOnLocalVolume else { return nil }
+        guard let watch, folder.isOnLocalVolume else { return nil }
         return try? watch.watch(folder)
     }
 
     /// Watches a folder no longer; events that have happened may still come.
-    package func unwatch(_ key: Int32) { watch.unwatch(key) }
+    package func unwatch(_ key: Int32) { watch?.unwatch(key) }
 
     /// Shows all events that have happened, but for those of names that are not part of the share.
     package func drain(_ body: (DirectoryEvent) -> Void) {
-        watch.drain { event in
+        watch?.drain { event in
             if event.name.first == UInt8(ascii: "."), ReservedName(event.name) != nil { return }
             body(event)
         }
@@ -40,9 +41,9 @@ package final class FolderWatch: Sendable {
     /// What is mounted below the share, in the system's words: other words, if something else is.
     package var mounts: [[UInt8]] { MountTable.lines(below: share.directory.realPath) }
 
-    /// Blocks until something has happened, or ``wake()`` was called.
-    package func wait() { watch.wait() }
+    /// Blocks until something has happened, or ``wake()`` was called; not at all where nothing can be watched.
+    package func wait() { watch?.wait() }
 
     /// Lets every ``wait()`` return, now and in future.
-    package func wake() { watch.wake() }
+    package func wake() { watch?.wake() }
 }

@@ -157,22 +157,28 @@ public final class ShareJournal: ChangeJournal {
     private func wake(_ state: inout State) throws(JournalError) -> JournalCore {
         if isEnding.load(ordering: .relaxed) { throw .interrupted }
         if let core = state.core { return core }
-        let watch: FolderWatch
-        do throws(StoreError) { watch = try FolderWatch(folder) } catch { throw .store(error) }
+        let watch = FolderWatch(folder)
         let database = try openDatabase(&state)
         state.isDamaged = false
         let core = JournalCore(
             resources: resources, watch: watch, options: options, database: database,
             isCancelled: { [weak self] in self?.isEnding.load(ordering: .relaxed) ?? true })
+        try startThread(watch, in: &state)
+        state.core = core
+        state.reported = ""
+        walk()
+        return core
+    }
+
+    private func startThread(_ watch: FolderWatch, in state: inout State) throws(JournalError) {
+        guard watch.isPossible else {
+            return report("folders cannot be watched, and are read when somebody synchronises", "inotify")
+        }
         do throws(SystemError) {
             state.thread = try WatchThread(watch) { [weak self] in self?.noteEvents() }
         } catch {
             throw .store(.busy)
         }
-        state.core = core
-        state.reported = ""
-        walk()
-        return core
     }
 
     private func openDatabase(_ state: inout State) throws(JournalError) -> JournalDatabase {

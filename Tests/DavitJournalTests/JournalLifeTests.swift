@@ -86,6 +86,20 @@ struct JournalLifeTests {
         #expect(told == ["+x", "+x/a", "+x/b", "+x/m", "-20", "-9"])
     }
 
+    #if DAVIT_FAULTS
+    /// The system has limits for queues and for watches.
+    @Test(arguments: ["inotify_init1", "inotify_add_watch"])
+    func whereNothingCanBeWatchedNothingIsMissed(call: String) throws {
+        let test = try TestJournal()
+        try FileFaults.$plan.withValue(FaultPlan(failCalls: [call: 28])) {
+            test.shell("mkdir -p d/e; echo 1 > d/e/a")
+            let token = try test.token()
+            test.shell("echo 22 > d/e/a; echo 1 > d/b; mv d/e d/f")
+            #expect(try test.changes(since: token).changes == ["+d/b", "+d/f", "+d/f/a", "-d/e"])
+        }
+    }
+    #endif
+
     @Test func tokensOutliveARestart() throws {
         let test = try TestJournal()
         test.shell("echo 1 > a")
