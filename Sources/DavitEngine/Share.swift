@@ -13,6 +13,10 @@ public final class Share: Sendable {
     /// Nil where every name is served.
     let rules: ShareRules?
     let state: ShareState
+    /// Nil where clients cannot ask what has changed.
+    let journal: (any ChangeJournal)?
+    /// Before the journal: it answers one after the other, and who waits there would hold a thread.
+    let journalGate = Gate(limit: 1, waitingLimit: 1024)
     package let sections = PathSections()
     let plans = PropFindPlans()
     let work: any BlockingWork
@@ -23,15 +27,16 @@ public final class Share: Sendable {
     let report: @Sendable (String) -> Void
 
     public init(
-        resources: any ResourceStore, state: ShareState, work: any BlockingWork,
-        configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp,
-        report: @escaping @Sendable (String) -> Void
+        resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
+        work: any BlockingWork, configuration: ShareConfiguration,
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {
         let rules = configuration.rules.areEmpty ? nil : configuration.rules
         self.rules = rules
         stored = resources
         self.resources = rules.map { RuledStore(resources, rules: $0) } ?? resources
         self.state = state
+        self.journal = journal
         self.work = work
         self.configuration = configuration
         self.now = now
@@ -57,6 +62,8 @@ public struct ShareConfiguration: Sendable {
     public var allowsInfiniteDepth = true
     /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
     public var orderedSearchLimit = 10_000
+    /// How long somebody who asks what has changed waits for it to be compared; then 503 with Retry-After.
+    public var syncPatience = Duration.seconds(10)
     /// Paths of this share that something else answers for, where it is mounted.
     public var hiddenPaths: [ResourcePath] = []
     /// Which names are served.

@@ -31,6 +31,13 @@ struct WebDAVError: Error {
         return error
     }()
 
+    /// What is asked for is being compared with the disk, which takes a while (RFC 9110 §15.6.4).
+    static let notCompared: WebDAVError = {
+        var error = WebDAVError(.serviceUnavailable)
+        error.fields.append(.retryAfter, 5)
+        return error
+    }()
+
     /// Coded content would be stored as something that the field then no longer names (RFC 9110 §15.5.16).
     static let codedContent: WebDAVError = {
         var error = WebDAVError(.unsupportedMediaType)
@@ -83,6 +90,15 @@ extension WebDAVError {
         switch error {
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .failed: self.init(.internalServerError)
+        }
+    }
+
+    init(journal error: JournalError) {
+        switch error {
+        case .interrupted: self = .busy
+        case .gone: self.init(.notFound)
+        case .store(let error): self.init(store: error)
+        case .state(let error): self.init(state: error)
         }
     }
 

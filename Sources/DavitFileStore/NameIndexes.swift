@@ -5,7 +5,7 @@ internal import Synchronization
 /// Finds names by canonical equivalence, where a volume finds them by their bytes only.
 ///
 /// The first such question about a folder reads it; what comes and goes afterwards is told by the kernel
-/// (`FolderWatch`), so that the next ones cost no reading, however often the folder changes. Volumes that others change
+/// (`DirectoryWatch`), so that the next ones cost no reading, however often the folder changes. Volumes that others change
 /// as well have no such watch: there the folder's times must say that nothing has come, and that long enough ago.
 final class NameIndexes: Sendable {
     /// Folders that are remembered.
@@ -14,7 +14,7 @@ final class NameIndexes: Sendable {
     static let nameLimit = 1 << 17
 
     fileprivate struct State {
-        var watch: FolderWatch?
+        var watch: DirectoryWatch?
         var hasWatchFailed = false
         var folders: [FileStatus.Identity: NameIndex] = [:]
         var watched: [Int32: FileStatus.Identity] = [:]
@@ -51,7 +51,7 @@ final class NameIndexes: Sendable {
         _ folder: consuming FileDescriptor, _ status: FileStatus
     ) throws(SystemError) -> (list: [CanonicalName], time: Int64) {
         // First the watch, then the reading: what comes in between is told by both.
-        let number = folder.rawValue
+        let number = folder.isOnLocalVolume ? folder.rawValue : nil
         state.withLock { $0.begin(status.identity, number) }
         let time = Clock.wallNow()
         return (try Self.names(in: folder), time)
@@ -90,17 +90,17 @@ extension NameIndexes.State {
     }
 
     /// Makes an empty index, which gathers what comes from now on; or leaves the one that does already.
-    /// - Parameter folder: its open descriptor.
-    mutating func begin(_ identity: FileStatus.Identity, _ folder: Int32) {
+    /// - Parameter folder: its open descriptor; nil where others than this machine change it.
+    mutating func begin(_ identity: FileStatus.Identity, _ folder: Int32?) {
         takeEvents()
         if folders[identity]?.watch != nil { return }
-        if watch == nil, !hasWatchFailed {
-            watch = try? FolderWatch()
+        if folder != nil, watch == nil, !hasWatchFailed {
+            watch = try? .ofNames()
             hasWatchFailed = watch == nil
         }
-        let number = try? watch?.add(folder)
-        if let number { watched[number] = identity }
-        folders[identity] = NameIndex(watch: number)
+        let key = folder.flatMap { try? watch?.watch(descriptor: $0) }
+        if let key { watched[key] = identity }
+        folders[identity] = NameIndex(watch: key)
     }
 
     mutating func complete(
@@ -120,7 +120,7 @@ extension NameIndexes.State {
     mutating func forget(_ identity: FileStatus.Identity) {
         guard let index = folders.removeValue(forKey: identity), let number = index.watch else { return }
         watched[number] = nil
-        watch?.remove(number)
+        watch?.unwatch(number)
     }
 
     /// Forgets what was not used for longest; also the newest one, if that alone is too large.
@@ -135,24 +135,27 @@ extension NameIndexes.State {
 
     private mutating func takeEvents() {
         guard !watched.isEmpty else { return }
-        var events: [FolderWatch.Event] = []
-        watch?.take { events.append($0) }
+        var events: [DirectoryEvent] = []
+        watch?.drain { event in
+            if event.name.isEmpty || event.name.contains(where: { $0 >= 0x80 }) { events.append(event) }
+        }
         for event in events { apply(event) }
     }
 
-    private mutating func apply(_ event: FolderWatch.Event) {
-        switch event {
-        case .appeared(let name, let number):
-            guard let identity = watched[number], let name = CanonicalName(name) else { return }
+    private mutating func apply(_ event: DirectoryEvent) {
+        switch event.kind {
+        case .arrived:
+            guard let identity = watched[event.key], let name = CanonicalName(event.name) else { return }
             folders[identity]?.insert(name)
-        case .disappeared(let name, let number):
-            guard let identity = watched[number], let name = CanonicalName(name) else { return }
+        case .left:
+            guard let identity = watched[event.key], let name = CanonicalName(event.name) else { return }
             folders[identity]?.remove(name)
-        case .ended(let number):
-            guard let identity = watched.removeValue(forKey: number) else { return }
+        case .ended:
+            guard let identity = watched.removeValue(forKey: event.key) else { return }
             folders[identity] = nil
         case .overflow:
             for identity in Array(folders.keys) { forget(identity) }
+        case .changed, .access, .directory: return
         }
     }
 }

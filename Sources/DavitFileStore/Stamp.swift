@@ -68,7 +68,7 @@ extension ResourceInfo {
             identity: ResourceIdentity(inode: status.inode, birth: status.created ?? 0),
             volume: status.volume,
             isExecutable: status.kind == .regular && status.mode & 0o100 != 0,
-            stamp: stamp)
+            stamp: stamp, hasOtherNames: status.kind == .regular && status.linkCount > 1)
     }
 
     /// - Parameter file: the file whose status it is, open for reading.

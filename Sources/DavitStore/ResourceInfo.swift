@@ -50,10 +50,12 @@ public struct ResourceInfo: Sendable {
     public var isExecutable: Bool
     /// Tells versions apart on a volume that keeps no nanoseconds; 0 elsewhere.
     public var stamp: UInt64
+    /// Content that has other names as well: it can change under one of those.
+    public var hasOtherNames: Bool
 
     public init(
         kind: Kind, length: Int64, modified: Timestamp, created: Timestamp?, identity: ResourceIdentity,
-        volume: UInt64, isExecutable: Bool, stamp: UInt64 = 0
+        volume: UInt64, isExecutable: Bool, stamp: UInt64 = 0, hasOtherNames: Bool = false
     ) {
         self.kind = kind
         self.length = length
@@ -63,6 +65,7 @@ public struct ResourceInfo: Sendable {
         self.volume = volume
         self.isExecutable = isExecutable
         self.stamp = stamp
+        self.hasOtherNames = hasOtherNames
     }
 
     public var isCollection: Bool { kind == .collection }

@@ -125,9 +125,15 @@ public protocol MemberCursor: AnyObject {
     /// Members that are never served (special files, links that lead outside, reserved names) are left out;
     /// so are members that disappear meanwhile.
     func next(_ member: inout Member) throws(StoreError) -> Bool
+
+    /// The links that it has met and left out: what they lead to may come to be served, and they are members then.
+    var linksLeftOut: [[UInt8]] { get }
 }
 
 extension MemberCursor {
+    /// None, where there are no links.
+    public var linksLeftOut: [[UInt8]] { [] }
+
     /// The next members; empty at the end.
     /// - Parameter limit: how many at most.
     public func next(limit: Int = 256) throws(StoreError) -> [Member] {

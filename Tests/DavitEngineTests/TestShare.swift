@@ -1,6 +1,7 @@
 import DavitEngine
 import DavitFileStore
 import DavitHTTP
+import DavitJournal
 import DavitServer
 import DavitStore
 import DavitSystem
@@ -22,12 +23,17 @@ final class TestShare: Sendable {
     let resources: WatchedStore
     /// What is kept aside; nil unless the rules of the share say so.
     let aside: TemporaryFolder?
+    /// Nil unless it was asked for.
+    let journal: ShareJournal?
+    private let stateFolder: TemporaryFolder?
     private let work = TestWork()
     private let clock: Mutex<Timestamp>
 
+    /// - Parameter journal: nil for a share that does not answer sync-collection.
     init(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
         keepsFree: Int64? = nil,
+        journal options: ShareJournal.Options? = nil,
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -40,15 +46,24 @@ final class TestShare: Sendable {
         self.aside = aside
         resources = WatchedStore(
             try aside.map { AsideStore(files, aside: try FileResourceStore(root: $0.path)) } ?? files)
+        let stateFolder = try options.map { _ in try TemporaryFolder() }
+        self.stateFolder = stateFolder
+        journal = options.map { [resources] in
+            ShareJournal(
+                of: files, seenThrough: resources, stateFolder: stateFolder?.path ?? "",
+                background: .immediate, options: $0, report: { _, _ in })
+        }
         let now = Now()
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(
-            resources: resources, state: state, work: work,
+            resources: resources, state: state, journal: journal, work: work,
             configuration: configuration, now: { now.value() }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
         try share.recover()
     }
+
+    deinit { journal?.close() }
 
     /// How often work was handed to another thread.
     var hopCount: Int { work.count.load(ordering: .relaxed) }

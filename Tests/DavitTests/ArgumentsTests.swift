@@ -87,6 +87,10 @@ struct ArgumentsTests {
         (["serve", "/srv", "--litter", "aside"], .serve(options { $0.rules.litter = .aside })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (
+            ["serve", "--no-sync-collection", "/srv"],
+            .serve(options { $0.answersSyncCollection = false })
+        ),
+        (
             ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
             .serve(
                 options {

@@ -163,6 +163,7 @@ package struct Arguments {
             case .tlsSelfSigned: options.tls.isSelfSigned = true
             case .noCompression: options.compresses = false
             case .noHidden: options.rules.allowsHiddenItems = false
+            case .noSyncCollection: options.answersSyncCollection = false
             default: options.isReadOnly = true
             }
             return
@@ -201,7 +202,7 @@ package struct Arguments {
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression: break
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection: break
         }
     }
 
@@ -297,6 +298,7 @@ enum ServeOption: String, CaseIterable {
     case noHidden = "--no-hidden"
     case litter = "--litter"
     case noCompression = "--no-compression"
+    case noSyncCollection = "--no-sync-collection"
     case publicURL = "--public-url"
     case prefix = "--prefix"
     case unixSocket = "--unix-socket"
@@ -319,7 +321,7 @@ enum ServeOption: String, CaseIterable {
 
     var takesValue: Bool {
         switch self {
-        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression: false
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection: false
         default: true
         }
     }

@@ -135,6 +135,7 @@ package enum Help: Hashable, Sendable {
         the rest:
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
+          --no-sync-collection    clients cannot ask what has changed (RFC 6578)
           --no-compression        listings go out as they are, also to clients that ask for gzip
           --log-level LEVEL       error, warning, info, access, verbose or debug (default: info)
           --access-log FILE       a line for each response; - is standard error

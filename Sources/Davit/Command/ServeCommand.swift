@@ -68,6 +68,7 @@ struct ServeCommand {
         share.maximumFileBytes = options.maximumFileBytes
         share.keptFreeBytes = options.keptFreeBytes
         share.rules = options.rules
+        share.answersSyncCollection = options.answersSyncCollection
         return share
     }
 

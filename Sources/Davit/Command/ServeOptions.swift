@@ -54,6 +54,7 @@ package struct ServeOptions: Hashable, Sendable {
     /// Nil for no limit.
     package var maximumFileBytes: Int64?
     package var keptFreeBytes: Int64 = 0
+    package var answersSyncCollection = true
     /// Nil records nothing.
     package var recordingFolder: String?
     /// How long requests in flight may take to end after SIGTERM.

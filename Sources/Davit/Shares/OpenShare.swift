@@ -1,6 +1,7 @@
 internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
+internal import DavitJournal
 internal import DavitPage
 internal import DavitSQLite
 internal import DavitServer
@@ -18,6 +19,8 @@ final class OpenShare: Resident {
     private let share: Share
     /// Nil unless litter is kept aside.
     private let litter: Litter?
+    /// Nil where clients cannot ask what has changed.
+    private let journal: ShareJournal?
     private let environment: Lent
     /// Absent while the server does not run, and where the folder cannot have a socket.
     private let control = Mutex<ControlServer?>(nil)
@@ -42,7 +45,10 @@ final class OpenShare: Resident {
         litter =
             configuration.rules.litter == .aside
             ? try Litter(of: resources, in: folder, sync: configuration.sync) : nil
-        share = try Self.makeShare(configuration, resources, litter, state, folder, environment)
+        journal =
+            configuration.answersSyncCollection
+            ? Self.journal(of: resources, litter, configuration.rules, in: folder, environment) : nil
+        share = try Self.makeShare(configuration, resources, litter, state, journal, folder, environment)
         handler = WebDAVHandler(share: share, page: FolderListing())
     }
 
@@ -65,9 +71,22 @@ final class OpenShare: Resident {
         }
     }
 
+    private static func journal(
+        of resources: FileResourceStore, _ litter: Litter?, _ rules: ShareRules, in folder: OwnedFolder,
+        _ environment: ServerEnvironment
+    ) -> ShareJournal {
+        let (background, log) = (environment.background, environment.log)
+        return ShareJournal(
+            of: resources, seenThrough: litter?.store ?? resources, rules: rules, stateFolder: folder.path,
+            background: BackgroundWork { work in background { FileFaults.uncounted(work) } },
+            options: ShareJournal.Options(),
+            report: { log(.warning, $0, ["reason": $1]) })
+    }
+
     private static func makeShare(
         _ configuration: WebDAVShare, _ resources: FileResourceStore, _ litter: Litter?,
-        _ store: SQLiteStateStore, _ folder: OwnedFolder, _ environment: ServerEnvironment
+        _ store: SQLiteStateStore, _ journal: ShareJournal?, _ folder: OwnedFolder,
+        _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
             var settings = ShareConfiguration()
@@ -82,9 +101,9 @@ final class OpenShare: Resident {
             settings.filePath = { aside?.filePath($0) ?? root + $0.description }
             let log = environment.log
             let share = Share(
-                resources: litter?.store ?? resources, state: try ShareState(store: store),
-                work: environment.work,
-                configuration: settings, now: { Timestamp(nanoseconds: Clock.wallNow()) },
+                resources: litter?.store ?? resources, state: try ShareState(store: store), journal: journal,
+                work: environment.work, configuration: settings,
+                now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
             try share.recover()
             return share
@@ -100,6 +119,7 @@ final class OpenShare: Resident {
         state.allowChecks()
         startControl()
         sweepLeftovers()
+        journal?.start()
     }
 
     /// Other commands may ask from now on. The share is served also where that is not possible: some volumes
@@ -149,11 +169,13 @@ final class OpenShare: Resident {
     func serverEnds() {
         isEnding.store(true, ordering: .relaxed)
         state.endChecks()
+        journal?.stop()
         control.withLock { $0.take() }?.stop()
     }
 
     /// The state then is in its database alone.
     func serverEnded() {
+        journal?.close()
         // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
         do throws(StateError) { try state.checkpoint() } catch {
             environment.log(

@@ -32,6 +32,9 @@ public struct WebDAVShare: Mountable {
     public var rules = ShareRules()
     /// Who is asked before a change, and told of what was done.
     public var hooks = ShareHooks()
+    /// Whether clients can ask what has changed since they asked last (RFC 6578). It costs nothing before one does; from
+    /// then on a journal of the folder is kept in the state folder, also across restarts.
+    public var answersSyncCollection = true
 
     /// Opens nothing yet.
     public init(

@@ -56,7 +56,10 @@ struct WriteGuard: Sendable {
     private func state(at path: ResourcePath, info: ResourceInfo?) throws(WebDAVError)
         -> IfHeader.ResourceState
     {
-        let tokens = Set(try locks(covering: path).map(\.token.uri))
+        var tokens = Set(try locks(covering: path).map(\.token.uri))
+        if info?.isCollection == true {
+            tokens.formUnion(try share.currentSyncTokens(at: path, in: context, wait))
+        }
         let tag = info.flatMap { $0.isCollection ? nil : $0.entityTag }
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
     }

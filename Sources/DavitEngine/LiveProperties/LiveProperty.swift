@@ -2,15 +2,15 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, the execute bit as Apache names
-/// it, and digests as ownCloud does).
+/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, RFC 6578, the execute bit as
+/// Apache names it, and digests as ownCloud does).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
     case quotaAvailableBytes, quotaUsedBytes
     case executable
     case addMember
-    case supportedReportSet
+    case supportedReportSet, syncToken
     /// RFC 5397, and what RFC 3744 has for everybody who only looks.
     case currentUserPrincipal, currentUserPrivilegeSet, supportedPrivilegeSet, principalCollectionSet
     /// Of principals alone (RFC 3744 §4).
@@ -47,6 +47,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .quotaUsedBytes: .dav("quota-used-bytes")
         case .addMember: .dav("add-member")
         case .supportedReportSet: .dav("supported-report-set")
+        case .syncToken: .dav("sync-token")
         case .currentUserPrincipal: .dav("current-user-principal")
         case .currentUserPrivilegeSet: .dav("current-user-privilege-set")
         case .supportedPrivilegeSet: .dav("supported-privilege-set")
@@ -67,7 +68,7 @@ enum LiveProperty: CaseIterable, Sendable {
     var mayHaveRow: Bool { self == .checksums || self == .creationdate }
 
     /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2,
-    /// RFC 3253 §3.1).
+    /// RFC 3253 §3.1, RFC 6578 §4).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
@@ -81,7 +82,7 @@ enum LiveProperty: CaseIterable, Sendable {
     func exists(of member: Member) -> Bool {
         switch self {
         case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection
-        case .addMember: member.info.isCollection
+        case .addMember, .syncToken: member.info.isCollection
         // The root of a share has no name of its own.
         case .displayname: !member.name.isEmpty
         case .principalURL, .alternateURISet, .groupMembership: false

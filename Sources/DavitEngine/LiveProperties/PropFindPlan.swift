@@ -28,6 +28,7 @@ final class PropFindPlan: Sendable {
     let needsPath: Bool
     /// What is asked of the resources that the values of these properties name (RFC 3253 §3.8); else empty.
     let expansions: [PropertyName: PropFindPlan]
+    let wantsSyncToken: Bool
 
     /// - Parameter properties: none is asked for twice.
     convenience init(expanding properties: [ExpandedProperty]) {
@@ -71,6 +72,7 @@ final class PropFindPlan: Sendable {
         wantsLocks = live.contains(.lockdiscovery)
         wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
+        wantsSyncToken = kind == .values && live.contains(.syncToken)
     }
 
     /// Each name once.

@@ -14,6 +14,8 @@ final class PropertyResponses {
     private let isMinimal: Bool
     /// Who asks, as a resource.
     private(set) lazy var principals = Principals(check.context)
+    /// What `sync-token` says; nil where it was not asked for, or there is none.
+    @safe @exclusivity(unchecked) var syncToken: String?
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
     /// The last `getlastmodified`: the members of a collection often have the same.
@@ -180,7 +182,8 @@ final class PropertyResponses {
         case .supportedReportSet:
             writer.property(
                 "supported-report-set",
-                markup: info.isCollection ? SupportedReports.collection : SupportedReports.content)
+                markup: SupportedReports.of(info, hasJournal: share.journal != nil))
+        case .syncToken: writer.property("sync-token", bytes: Array((syncToken ?? "").utf8))
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
@@ -202,6 +205,8 @@ final class PropertyResponses {
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         case .currentUserPrincipal: principals.userElement != nil
         case .checksums: !digests.isEmpty
+        case .syncToken:
+            member.info.isCollection && (syncToken != nil || plan.kind == .names && share.journal != nil)
         default: property.exists(of: member)
         }
     }

@@ -46,7 +46,9 @@ struct PatchMethod: ChangeMethod {
         return effects
     }
 
-    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { scene.isInPlace(of: first) }
+    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
+        scene.isInPlace(of: first)
+    }
 
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
 

@@ -20,6 +20,10 @@ struct PropFindMethod: Sendable {
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth, _ lookup: Lookup
     ) async throws(WebDAVError) -> HTTPResponse {
         let stream = try stream(context, plan, depth, lookup)
+        if plan.wantsSyncToken, lookup.info?.isCollection == true, share.journal != nil {
+            // Before anything is looked at: what changes meanwhile is told to whoever asks with the token.
+            stream.syncToken = SyncToken(try await share.compared(lookup.path, isDeep: true)).text
+        }
         if stream.isOfOneResource { return Self.response(.bytes(try await stream.whole()), context) }
         // Before the head is out: what cannot be read at all has a status.
         try await stream.start()
@@ -36,6 +40,7 @@ struct PropFindMethod: Sendable {
         else { return nil }
         let plan = try share.plans.plan(for: bytes)
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
+        if plan.wantsSyncToken, share.journal != nil { return nil }
         let stream = try stream(context, plan, depth, try share.find(context, .never))
         return try stream.wholeAtOnce().map { Self.response(.bytes($0), context) }
     }

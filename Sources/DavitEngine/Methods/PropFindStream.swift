@@ -123,6 +123,12 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         responses = PropertyResponses(share: share, context: context, plan: plan.properties)
     }
 
+    /// The state of the share (RFC 6578 §4), where that is asked for.
+    var syncToken: String? {
+        get { responses.syncToken }
+        set { responses.syncToken = newValue }
+    }
+
     /// Makes the first piece.
     /// - Throws: when the target, or its members, cannot be read.
     func start() async throws(WebDAVError) {
@@ -209,7 +215,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             try responses.properties(at: start.target, of: start.info)
         }
         let member = Member(name: start.name, info: start.info)
-        if !excludesRoot, try admits(member, at: start.target, walked: start.target, properties, href: { href }) {
+        if !excludesRoot,
+            try admits(member, at: start.target, walked: start.target, properties, href: { href })
+        {
             responses.writer.beginResponse(href: href)
             try responses.write(member, at: start.target, properties: properties)
         }

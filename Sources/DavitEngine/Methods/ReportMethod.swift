@@ -15,11 +15,14 @@ struct ReportMethod: Sendable {
         let share = share
         let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
         // Before the report: what is not there supports nothing.
-        _ = try lookup.mapped(for: context)
+        let info = try lookup.mapped(for: context)
         switch body {
         case .expandProperty(let properties):
             return try await PropFindMethod(share: share).respond(
                 context, PropFindPlan(expanding: properties), depth, lookup)
+        case .syncCollection(let body):
+            let report = SyncCollectionReport(share: share, body: body)
+            return try await report.respond(context, depth, lookup.path, info)
         case .unknown: throw WebDAVError(.forbidden, .supportedReport)
         }
     }

@@ -51,7 +51,8 @@ struct SearchSubject {
         case .creationdate:
             return .instant(Timestamp(seconds: (properties.created ?? info.created ?? info.modified).seconds))
         case .lastmodified: return .integer(info.modified.seconds)
-        case .getlastmodified, .win32LastModifiedTime: return .instant(Timestamp(seconds: info.modified.seconds))
+        case .getlastmodified, .win32LastModifiedTime:
+            return .instant(Timestamp(seconds: info.modified.seconds))
         case .executable: return .text(info.isExecutable ? "T" : "F")
         case .quotaAvailableBytes, .quotaUsedBytes:
             let path = path

@@ -22,7 +22,8 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
     /// `WWW-Authenticate`, and names that begin with X.
-    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix, xForwardedProto
+    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix,
+        xForwardedProto
     /// What content a client wants to be sure of (RFC 9530).
     case wantContentDigest, wantReprDigest
     /// What clients of ownCloud and the Finder say of content that they send.

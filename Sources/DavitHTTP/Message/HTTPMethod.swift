@@ -18,7 +18,8 @@ extension HTTPMethod {
         ("GET", .get), ("HEAD", .head), ("OPTIONS", .options), ("PUT", .put), ("POST", .post),
         ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
         ("MKCOL", .mkcol), ("COPY", .copy), ("MOVE", .move), ("PROPFIND", .propfind),
-        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock), ("REPORT", .report), ("SEARCH", .search),
+        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock), ("REPORT", .report),
+        ("SEARCH", .search),
     ]
 
     /// The method token, as it stands in a request line.

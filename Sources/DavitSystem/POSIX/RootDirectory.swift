@@ -35,19 +35,10 @@ package struct RootDirectory: ~Copyable, Sendable {
         }
         descriptor = FileDescriptor(owning: number)
         matching = Self.matching(number)
-        canKeepOpenFiles = Self.isLocal(number)
+        canKeepOpenFiles = descriptor.isOnLocalVolume
         isInMemory = descriptor.isInMemory
         self.realPath = realPath
         self.walksComponents = walksComponents || !Self.canOpenBeneath
-    }
-
-    private static func isLocal(_ number: Int32) -> Bool {
-        #if os(Linux)
-        davit_is_local(number) != 0
-        #else
-        var volume = statfs()
-        return unsafe fstatfs(number, &volume) == 0 && volume.f_flags & UInt32(MNT_LOCAL) != 0
-        #endif
     }
 
     /// As the single call would do it: one component after the other, none of them a link.
@@ -96,6 +87,16 @@ extension RootDirectory {
 }
 
 extension FileDescriptor {
+    /// True if what is open is known to be on a volume of this machine's own.
+    package var isOnLocalVolume: Bool {
+        #if os(Linux)
+        davit_is_local(rawValue) != 0
+        #else
+        var volume = statfs()
+        return unsafe fstatfs(rawValue, &volume) == 0 && volume.f_flags & UInt32(MNT_LOCAL) != 0
+        #endif
+    }
+
     /// Opens a directory as a base; says `loop` for a link where the system says "not a directory".
     fileprivate borrowing func openBase(_ name: [UInt8]) throws(SystemError) -> FileDescriptor {
         do {

@@ -23,8 +23,12 @@ public enum ErrorBody {
         case validResourceType
         /// 403 for a REPORT that the resource does not know (RFC 3253 §3.6).
         case supportedReport
-        /// 403 for a REPORT whose answer would be too large (RFC 3744 §9.4, as other reports use it).
+        /// Part of an answer that is not all of it (RFC 6578 §3.6), or 403 for one that would be too large.
         case numberOfMatchesWithinLimits
+        /// 403 for a token that does not say any more what its holder knows (RFC 6578 §3.2).
+        case validSyncToken
+        /// 403 for a collection whose members are to be asked for apart (RFC 6578 §3.3).
+        case syncTraversalSupported
         /// 507: a limit that somebody has set (RFC 4331 §6).
         case quotaNotExceeded
         /// 507: the volume is full (RFC 4331 §6).
@@ -91,6 +95,8 @@ public enum ErrorBody {
             output.open("search-scope-valid")
             for failure in failures { write(failure, to: output) }
             output.close("search-scope-valid")
+        case .validSyncToken: output.markup("<D:valid-sync-token/>")
+        case .syncTraversalSupported: output.markup("<D:sync-traversal-supported/>")
         }
     }
 

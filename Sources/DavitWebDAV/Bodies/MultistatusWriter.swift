@@ -22,9 +22,12 @@ public final class MultistatusWriter {
         output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">"#)
     }
 
-    /// - Parameter description: a sentence for people, about the whole answer.
-    public func end(description: String? = nil) {
+    /// - Parameters:
+    ///   - description: a sentence for people, about the whole answer.
+    ///   - syncToken: the state up to which the answer tells changes (RFC 6578 §6.4), a URI.
+    public func end(description: String? = nil, syncToken: String? = nil) {
         writeDescription(description)
+        if let syncToken { output.element("D:", "sync-token", escaped: Array(syncToken.utf8)) }
         output.markup("</D:multistatus>")
     }
 

@@ -43,7 +43,8 @@ public enum PropFindBody: Hashable, Sendable {
         }
     }
 
-    private static func propertyNames(
+    /// The children of a `prop` or `include` element, each name once.
+    static func propertyNames(
         in element: XMLElement?, limit: Int
     ) throws(BodyError) -> [PropertyName] {
         var names: [PropertyName] = []

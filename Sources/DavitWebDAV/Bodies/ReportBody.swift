@@ -4,6 +4,8 @@ internal import DavitXML
 public enum ReportBody: Hashable, Sendable {
     /// RFC 3253 §3.8.
     case expandProperty([ExpandedProperty])
+    /// RFC 6578 §3.2.
+    case syncCollection(SyncCollectionBody)
     /// A report that this server does not know, by the name of its root element.
     case unknown(PropertyName)
 
@@ -17,6 +19,9 @@ public enum ReportBody: Hashable, Sendable {
         if root.isDAV("expand-property") {
             var budget = limits.properties
             return .expandProperty(try ExpandedProperty.parse(in: root, budget: &budget))
+        }
+        if root.isDAV("sync-collection") {
+            return .syncCollection(try SyncCollectionBody(root, limits: limits))
         }
         return .unknown(root.propertyName)
     }
