@@ -1,7 +1,7 @@
 import DavitSystem
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventQueueTests {
     /// Two ends of a connection.
     struct Pair: ~Copyable {

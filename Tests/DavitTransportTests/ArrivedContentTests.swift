@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Requests whose content came with their head are answered without a task, and no bytes are lost or left.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ArrivedContentTests {
     /// As ``TestServer/echo(_:)``, where the content has arrived.
     @Sendable static func echo(_ request: HTTPRequest) -> HTTPResponse? {

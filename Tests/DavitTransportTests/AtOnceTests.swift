@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Requests that are answered without a task, alone and among others.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct AtOnceTests {
     /// GETs at once, all else by the task.
     private static func server(

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct BindingTests {
     static func server(_ endpoints: [TransportConfiguration.Endpoint]) throws -> TestServer {
         try TestServer { $0.endpoints = endpoints }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What an application sees of connections.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ConnectionHookTests {
     /// Things that happened, in order.
     private final class Seen<Thing: Sendable>: Sendable {

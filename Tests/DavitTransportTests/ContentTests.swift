@@ -4,7 +4,7 @@ import DavitTransport
 import Testing
 
 /// Content of requests: RFC 9112 §6 and §7, RFC 9110 §10.1.1.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ContentTests {
     static let next = "GET /next HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
 

@@ -4,7 +4,7 @@ import DavitTransport
 import Testing
 
 /// Large stored content begins without a task, and goes on with one where the socket takes no more.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct LargeAtOnceTests {
     private static let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Connections over time: parking, limits, hang-up, shutdown.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct LifeTests {
     @Test func aParkedConnectionWakesUp() async throws {
         let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }

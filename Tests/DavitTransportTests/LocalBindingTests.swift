@@ -11,7 +11,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct LocalBindingTests {
     /// A name of this process alone.
     private let path = "/tmp/davit-local-\(getpid())-\(UInt32.random(in: 0 ... .max)).sock"

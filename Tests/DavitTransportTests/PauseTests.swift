@@ -4,7 +4,7 @@ import DavitTransport
 import Testing
 
 /// Listening ends and begins again while the server lives.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct PauseTests {
     private static func pause(_ server: TestServer) async {
         let isClosed = Gate()

@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct RequestTests {
     static let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
     static let put = "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"

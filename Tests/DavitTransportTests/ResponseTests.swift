@@ -5,7 +5,7 @@ import DavitTransport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ResponseTests {
     /// Sizes around the limits at which a response takes another way.
     static let sizes = [0, 1, 1024, 32 * 1024, 32 * 1024 + 1, 64 * 1024, 300_000, 5_000_000]

@@ -4,7 +4,7 @@ import DavitTransport
 import Testing
 
 /// HTTP without TLS on a port with TLS.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct SecureRedirectTests {
     /// A request, the status, and the Location.
     static let cases: [(String, Int, String?)] = [

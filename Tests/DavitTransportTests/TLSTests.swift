@@ -10,7 +10,7 @@ import Testing
 
 /// What TLS adds to a connection. That all else holds with it, too, is what the other suites say where
 /// `DAVIT_TEST_TLS` is set.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct TLSTests {
     static let get = RequestTests.get
 

@@ -62,7 +62,7 @@ extension WebDAVExchange {
             [ask("PUT /a", [], "x", 201)]
                 + [
                     "creationdate", "displayname", "getcontentlength", "getcontenttype", "getetag",
-                    "getlastmodified", "lockdiscovery", "resourcetype", "supportedlock",
+                    "lockdiscovery", "resourcetype", "supportedlock",
                 ].flatMap { name in
                     [set("<D:\(name)>1</D:\(name)>"), remove("<D:\(name)/>")].map {
                         ask(
@@ -70,7 +70,12 @@ extension WebDAVExchange {
                             holds: ["<D:\(name)/>", "403 Forbidden", "cannot-modify-protected-property"],
                             lacks: ["200 OK"])
                     }
-                }),
+                } + [
+                    // It can be set, but not to this.
+                    ask(
+                        "PROPPATCH /a", [], update(set("<D:getlastmodified>1</D:getlastmodified>")), 207,
+                        holds: ["<D:getlastmodified/>", "409 Conflict"], lacks: ["200 OK"])
+                ]),
         WebDAVExchange(
             "15.3", "getcontentlanguage is the client's",
             [

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What a subclass of GCDWebServer's connection could override is middleware here.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ConnectionOverrideTests {
     private static func answer(
         _ line: String, _ fields: [String] = [], _ middleware: [any Middleware],

@@ -1,7 +1,7 @@
 import Davit
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ServerEventsTests {
     /// What waits, up to the first `stopped`.
     private static func untilStopped(_ events: ServerEvents) async -> [ServerEvent] {

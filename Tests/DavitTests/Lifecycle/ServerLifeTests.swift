@@ -6,7 +6,7 @@ import DavitTransport
 import Testing
 
 /// The life of a server with sockets.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ServerLifeTests {
     /// A server that answers everything with 204.
     private final class Bench {

@@ -16,7 +16,7 @@ private let program: String = {
 }()
 
 /// W020, with real signals, which the process of the tests must not get.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: unsafe access(program, X_OK) == 0, "the program was not built"))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: unsafe access(program, X_OK) == 0, "the program was not built"))
 struct SignalTests {
     @Test func oneSignalStopsAllServersOfAProcessOnce() throws {
         let folder = try TemporaryFolder()

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What outlives a pause and a stop, through the façade.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct WebServerLifeTests {
     private let folder: TemporaryFolder
 
