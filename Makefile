@@ -56,7 +56,7 @@ guard-programs:
 guard-accept: packages-guard build guard-programs ## make what the guard finds the baseline
 	@python3 Tests/Guard/guard.py --accept
 
-litmus: packages-litmus build debug ## the conformance suite: anonymous, with a user, below a prefix
+litmus: packages-litmus build debug ## the conformance suite: anonymous, over TLS, with a user, below a prefix
 	@scripts/test.sh litmus
 
 examples: packages-clients debug ## the programs of Examples, asked with curl

@@ -139,6 +139,7 @@ suite_guard() {
 suite_litmus() {
     section "litmus"
     counted "litmus" litmus/run.sh
+    counted "litmus over TLS" litmus/run.sh --tls
     counted "litmus with a user" litmus/run.sh --user 'anna:open:sesame'
     counted "litmus below a prefix" litmus/run.sh --program .build/debug/MountedShare
 }
