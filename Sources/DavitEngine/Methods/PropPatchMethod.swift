@@ -86,9 +86,7 @@ struct PropPatchMethod: ChangeMethod {
             let outcome = Self.refusal(in: plan.outcome, .cannotModifyProtectedProperty) { refused[$0] }
             return Plan(info: info, outcome: outcome)
         }
-        if plan.attributes.isExecutable == info.isExecutable { plan.attributes.isExecutable = nil }
-        // The second is all that was asked for: as long as it is the same, nothing has changed.
-        if plan.attributes.modified?.seconds == info.modified.seconds { plan.attributes.modified = nil }
+        plan.attributes = plan.attributes.unlike(info)
         return plan
     }
 
