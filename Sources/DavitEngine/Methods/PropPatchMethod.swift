@@ -71,7 +71,8 @@ struct PropPatchMethod: ChangeMethod {
         var plan = Plan(info: info, outcome: Outcome(results: update.names.map { ($0, .ok) }))
         var refused: [PropertyName: Refusal] = [:]
         for instruction in update.instructions {
-            let effect = PropertyEffect(instruction, on: info, now: scene.context.now)
+            let effect = PropertyEffect(
+                instruction, isCollection: info.isCollection, now: scene.context.now)
             switch effect {
             case .row: plan.rows.append(Self.row(instruction, at: scene.target.path))
             case .executable(let isExecutable): plan.attributes.isExecutable = isExecutable
