@@ -5,7 +5,7 @@ internal import DavitStore
 extension Share {
     /// Puts the content that a resource has now into the answer to a change of it, if the client prefers that: after the
     /// change (RFC 7240 §4.2), and where a condition did not hold, so that the client need not ask what stands there
-    /// instead (RFC 8144 §3.2).
+    /// instead (RFC 8144 §3.2). Hooks are told of it as of a download: it may be more than the client has sent.
     ///
     /// - Returns: the response as it was if there is no such content: the resource is a collection, cannot be read, or has
     ///   been changed by others since.
@@ -18,7 +18,7 @@ extension Share {
         let resource = try? await attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
         }
-        guard let content = resource?.content else { return response }
+        guard let resource, let content = resource.content else { return response }
         var answer = response
         if response.status == .preconditionFailed {
             answer.fields = HTTPFields()
@@ -31,6 +31,8 @@ extension Share {
         answer.fields.append(.contentLocation, context.href(of: path))
         answer.body = .file(content.file, offset: 0, length: content.file.length)
         preferences.append(to: &answer.fields, result: true)
+        configuration.hooks.told?(
+            ShareAction(downloadOf: resource.canonicalPath ?? path, context, in: self))
         return answer
     }
 

@@ -17,6 +17,8 @@ extension StagedFile {
             let status = try current.status()
             // Something else may have taken its place since.
             guard status.kind == .regular else { throw .absent }
+            // Also where the volume shares blocks: as soon as somebody writes, it does not.
+            try file.checkRoom(for: status.length, keepingFree: share.keepsFree)
             var canShare = true
             try current.copyContent(to: file, status: status, canShare: &canShare)
             length = status.length
@@ -25,6 +27,7 @@ extension StagedFile {
     }
 
     func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError) {
+        try checkRoom(for: Int64(buffer.count))
         try storing { () throws(SystemError) in
             try unsafe buffer.withBytes { bytes throws(SystemError) in
                 try unsafe file.writeAll(bytes, at: offset)
@@ -37,6 +40,7 @@ extension StagedFile {
         guard let other = other as? StagedFile else {
             throw .failed(reason: "content of another store")
         }
+        try checkRoom(for: other.length)
         try storing { () throws(SystemError) in
             try other.file.copyBytes(other.length, to: file, at: offset)
         }

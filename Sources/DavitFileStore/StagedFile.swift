@@ -74,7 +74,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     }
 
     /// Where space is to stay free, nobody else says when it would not.
-    private func checkRoom(for length: Int64) throws(StoreError) {
+    func checkRoom(for length: Int64) throws(StoreError) {
         try storing { () throws(SystemError) in
             try file.checkRoom(for: length, keepingFree: share.keepsFree)
         }

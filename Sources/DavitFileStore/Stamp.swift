@@ -41,11 +41,13 @@ enum Stamp {
     ///   - second: the time asked for, of which the second counts; nil for now. A volume that cannot hold it keeps the
     ///     nearest one it can (the ends of its range, even seconds on FAT): the result says which.
     ///   - old: the tag of what is replaced, or of this content before.
-    /// - Returns: what the content is from now on.
+    /// - Returns: what the content is from now on. Its tag is `old` only if the volume can hold neither the time nor a stamp:
+    ///   then nothing has changed, and the content is what it was.
     static func renew(
         _ file: borrowing FileDescriptor, within second: Timestamp?, unlike old: EntityTag?
     ) throws(SystemError) -> ResourceInfo {
         let clock = StampClock.shared
+        var last: Int64?
         while true {
             let time = second.map { clock.next(within: $0) } ?? clock.next()
             try file.setModified(time)
@@ -53,6 +55,9 @@ enum Stamp {
             if status.modified != time { write(to: file) }
             let info = ResourceInfo(status, of: file)
             if old == nil || info.entityTag != old { return info }
+            // Behind the end of what the volume holds, every time becomes the same one: it has that already.
+            if second != nil, status.modified == last { return info }
+            last = status.modified
         }
     }
 }

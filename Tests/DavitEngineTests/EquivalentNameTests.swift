@@ -28,6 +28,21 @@ struct EquivalentNameTests {
                 step("MKCOL \(one)", [], nil, 201), step("MKCOL \(two)", [], nil, 405),
             ]),
         Scenario(
+            "contract 45: what changes a part of content, or adds a member, finds it as well",
+            [
+                step("PUT \(one)", [], "x", 201),
+                step("PATCH \(two)", ShareHooksTests.append, "y", 204),
+                step("PUT \(two)", [("Content-Range", "bytes 2-2/3")], "z", 204),
+                step("PUT \(two)", [("Content-Range", "bytes 0-0/3")], String(repeating: "z", count: 1), 204),
+                lock(one, depth: "0"), step("PATCH \(two)", ShareHooksTests.append, "y", 423),
+                step("PATCH \(two)", ShareHooksTests.append + [("If", "(<$1>)")], "!", 204),
+                step("GET \(one)", [], nil, 200, holds: ["zyz!"]),
+                step("POST /?add-member", [("Slug", "Cafe%CC%81")], "other", 201),
+                step("GET \(two)-2", [], nil, 200, holds: ["other"]),
+                step("MKCOL \(two)", [ExtendedMkColTests.xml], ExtendedMkColTests.body("<x:p/>"), 405),
+                shell("[ $(ls -A | wc -l) = 2 ]"),
+            ]),
+        Scenario(
             "contract 35: members as stored, below what the client spells",
             [
                 step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/%C3%BC", [], "x", 201),

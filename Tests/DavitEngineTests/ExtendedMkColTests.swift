@@ -50,6 +50,29 @@ struct ExtendedMkColTests {
                 step("PROPFIND /d", [("Depth", "0")], nil, 404), shell("[ $(ls -A | wc -l) = 0 ]"),
             ]),
         Scenario(
+            "RFC 4918 §9.2.1: what PROPPATCH finds unsuitable is so here, too",
+            [
+                step(
+                    "MKCOL /d", [xml],
+                    body(
+                        plain
+                            + "<Z:Win32CreationTime xmlns:Z='urn:schemas-microsoft-com:'>soon</Z:Win32CreationTime>"
+                            + "<D:getlastmodified>Mon, 04 Jun 2018 10:11:12 GMT</D:getlastmodified><x:p>1</x:p>"
+                    ),
+                    403,
+                    holds: [
+                        "HTTP/1.1 409 Conflict",
+                        "<D:prop><D:getlastmodified/></D:prop><D:status>HTTP/1.1 403",
+                        "424",
+                    ]),
+                step("PROPFIND /d", [("Depth", "0")], nil, 404),
+                step(
+                    "MKCOL /d", [xml],
+                    body(
+                        "<Z:Win32CreationTime xmlns:Z='urn:schemas-microsoft-com:'>Fri, 15 Jun 2018 06:21:33 GMT</Z:Win32CreationTime>"
+                    ), 201),
+            ]),
+        Scenario(
             "RFC 4918 §9.3.1: other statuses are those of MKCOL",
             [
                 step("PUT /a", [], "x", 201), step("MKCOL /a", [xml], body(plain), 405),

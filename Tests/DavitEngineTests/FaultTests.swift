@@ -19,7 +19,7 @@ struct FaultTests {
         ("PUT /p", ""), ("PROPPATCH /p", ""), ("LOCK /c", ""), ("LOCK /new", ""),
         ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /d", "/new"), ("MOVE /d", "/e"),
         ("MOVE /c", "/e"), ("MOVE /e", "/c"), ("COPY /p", "/new"), ("COPY /p", "/c"), ("COPY /c", "/p"),
-        ("COPY /d", "/new"), ("COPY /d", "/e"), ("COPY /e", "/d"),
+        ("COPY /d", "/new"), ("COPY /d", "/e"), ("COPY /e", "/d"), ("PATCH /p", ""), ("MKCOL /new", ""),
     ])
     func aFullStateDiskChangesNothing(line: String, destination: String) async throws {
         for failing in 0...1 {
@@ -37,12 +37,10 @@ struct FaultTests {
                     ]))
             let before = try await picture(of: share)
             store.commitsLeft.store(failing, ordering: .sequentiallyConsistent)
-            let body = line.hasPrefix("LOCK") ? lockBody(scope: "exclusive") : setProperty("p", "new")
             let parts = line.split(separator: " ").map(String.init)
-            let isTransfer = parts[0] == "MOVE" || parts[0] == "COPY"
+            let (fields, body) = Self.request(parts[0], destination)
             let status = try await share.client.send(
-                parts[0], parts[1], isTransfer ? [("Destination", destination)] : [],
-                body: isTransfer ? nil : Array(body.utf8)
+                parts[0], parts[1], fields, body: body.map { Array($0.utf8) }
             ).status
             // With one commit left, what needs a single one is done.
             if status == 507 {
@@ -61,6 +59,16 @@ struct FaultTests {
             #expect(try !store.pathsWithProperties().contains { "\($0.path)".contains(".davit-") })
             let again = try TestShare(share.folder, state: store)
             #expect(try await picture(of: again) == settled)
+        }
+    }
+
+    private static func request(_ method: String, _ destination: String) -> ([(String, String)], String?) {
+        switch method {
+        case "MOVE", "COPY": ([("Destination", destination)], nil)
+        case "LOCK": ([], lockBody(scope: "exclusive"))
+        case "PATCH": (ShareHooksTests.append, "new")
+        case "MKCOL": ([ExtendedMkColTests.xml], ExtendedMkColTests.body("<x:p>new</x:p>"))
+        default: ([], setProperty("p", "new"))
         }
     }
 

@@ -76,6 +76,28 @@ struct LitterTests {
             ])
     }
 
+    @Test("companions are changed in part, and made with properties, where they are") func changesInPart()
+        async throws
+    {
+        try await play(
+            "parts", [.keep, .hide, .aside],
+            [
+                step("MKCOL /d", [], nil, 201), step("PATCH /d/._a", ShareHooksTests.append, "x", 404),
+                step("PUT /d/._a", [("Content-Range", "bytes 0-2/6")], "one", 201),
+                step("PUT /d/._a", [("Content-Range", "bytes 3-5/6"), ("If-Match", "$e")], "two", 204),
+                step("PROPPATCH /d/._a", [], setProperty("p", "kept"), 207),
+                lock("/d/._a", depth: "0"), step("PATCH /d/._a", ShareHooksTests.append, "!", 423),
+                step("PATCH /d/._a", ShareHooksTests.append + [("If", "(<$1>)")], "!", 204),
+                step("GET /d/._a", [], nil, 200, holds: ["onetwo!"]),
+                step("PROPFIND /d/._a", [("Depth", "0")], askProperty("p"), 207, holds: ["kept"]),
+                step("MKCOL /d/._f", [ExtendedMkColTests.xml], ExtendedMkColTests.body("<x:p>of</x:p>"), 201),
+                step("PROPFIND /d/._f", [("Depth", "0")], askProperty("p"), 207, holds: [">of<"]),
+                step("POST /d/?add-member", [("Slug", "._a")], "member", 201),
+                step("GET /d/_a", [], nil, 200, holds: ["member"]),
+                shell("! find . -name '.davit-*' | grep -q ."),
+            ])
+    }
+
     @Test("no listing has it, and it is answered by name") func listings() async throws {
         for policy in [LitterPolicy.hide, .aside, .keep] {
             let share = try TestShare { $0.rules.litter = policy }

@@ -271,4 +271,22 @@ struct PropertyTimeTests {
         let modified = try await share.client.send("HEAD", "/a")["Last-Modified"]
         #expect((modified == Self.time) == isSameResource)
     }
+
+    /// Killed behind the time: it is there already, and the entity tag that clients have seen stays.
+    @Test func aTimeThatIsThereIsNotSetAgainAtTheNextStart() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "x")
+        let path = try #require(ResourcePath(segments: [Array("a".utf8)]))
+        let time = ResourceAttributes(modified: Timestamp(seconds: 1_528_107_072))
+        try share.resources.setAttributes(time, at: path)
+        let before = try await share.client.send("HEAD", "/a")["ETag"]
+        let identity = try #require(try share.resources.identity(at: path))
+        let intent = Intent(
+            id: 1, source: path, destination: path, moved: identity, replaced: nil, isCopy: false,
+            attributes: time)
+        try share.state.commit([.putIntent(intent)])
+        try share.share.recover()
+        #expect(try share.state.intents().isEmpty)
+        #expect(try await share.client.send("HEAD", "/a")["ETag"] == before)
+    }
 }

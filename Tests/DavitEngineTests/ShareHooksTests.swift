@@ -37,12 +37,24 @@ struct ShareHooksTests {
 
     static let setUp = "mkdir -p d/e; echo x | tee a b d/f >d/e/g; ln -s d l"
 
+    static let append = [PartialUpdateTests.type, ("X-Update-Range", "append")]
+
     /// Every method, with what it does; nil for one that does nothing of which hooks know.
     static let rows: [Row] = [
         ("PUT", "/new", [], "x", 201, "upload /new"), ("PUT", "/a", [], "x", 204, "upload /a over"),
         ("PUT", "/l/new", [], "x", 201, "upload /d/new"),
         ("PUT", "/large", [], String(repeating: "x", count: 200_000), 201, "upload /large"),
+        ("PUT", "/new", [("Content-Range", "bytes 0-0/2")], "x", 201, "upload /new"),
+        ("PUT", "/l/f", [("Content-Range", "bytes 2-2/*")], "x", 204, "upload /d/f over"),
+        ("PATCH", "/a", append, "x", 204, "upload /a over"),
+        ("PATCH", "/a", append, String(repeating: "x", count: 200_000), 204, "upload /a over"),
+        ("POST", "/l/?add-member", [("Slug", "new")], "x", 201, "upload /d/new"),
+        ("POST", "/?add-member", [("Slug", "a")], "x", 201, "upload /a-2"),
         ("MKCOL", "/new", [], nil, 201, "createCollection /new/"),
+        (
+            "MKCOL", "/new", [ExtendedMkColTests.xml], ExtendedMkColTests.body("<x:p/>"), 201,
+            "createCollection /new/"
+        ),
         ("DELETE", "/a", [], nil, 204, "delete /a"), ("DELETE", "/d", [], nil, 204, "delete /d/"),
         ("COPY", "/a", [("Destination", "/c")], nil, 201, "copy /a /c"),
         ("COPY", "/a", [("Destination", "/b")], nil, 204, "copy /a /b over"),
@@ -57,6 +69,9 @@ struct ShareHooksTests {
         ("HEAD", "/a", [], nil, 200, nil), ("GET", "/d/", [], nil, 200, nil),
         // What fails is not asked about.
         ("PUT", "/none/a", [], "x", 409, nil), ("PUT", "/a", [("If-Match", "\"x\"")], "x", 412, nil),
+        ("PATCH", "/none", append, "x", 404, nil),
+        ("PATCH", "/a", append + [("If-Match", "\"x\"")], "x", 412, nil),
+        ("POST", "/none/?add-member", [], "x", 404, nil), ("POST", "/", [], "x", 405, nil),
         ("MKCOL", "/a", [], nil, 405, nil), ("DELETE", "/none", [], nil, 404, nil),
         ("COPY", "/a", [("Destination", "/b"), ("Overwrite", "F")], nil, 412, nil),
         ("MOVE", "/none", [("Destination", "/c")], nil, 404, nil),
@@ -196,6 +211,46 @@ struct ShareHooksTests {
             body: method == "PUT" ? Array("x".utf8) : nil)
         #expect(response.status == 503 && response["Retry-After"] != nil)
         #expect(notes.take() == [])
+    }
+
+    @Test("content that comes with the answer to a change is a download")
+    func representations() async throws {
+        let notes = Notes()
+        let share = try TestShare { $0.hooks.told = { notes.add(Self.text($0)) } }
+        #expect(share.shell(Self.setUp) == 0)
+        let fields = [PreferTests.representation]
+        let refused = fields + [("If-Match", "\"x\"")]
+        #expect(
+            try await share.client.send("PUT", "/l/f", refused, text: "y", principal: "anna").status == 412)
+        #expect(notes.take() == ["download /d/f by anna"])
+        #expect(try await share.client.send("PATCH", "/a", fields + Self.append, text: "").text == "x\n")
+        #expect(notes.take() == ["upload /a over", "download /a"])
+        #expect(try await share.client.send("PUT", "/d", fields, text: "").status == 405)
+        #expect(notes.take() == [])
+    }
+
+    @Test(
+        "a change of a part is seen as what the content would be, and never as another",
+        arguments: [1, 200_000])
+    func partsAreSeen(count: Int) async throws {
+        let folder = try TemporaryFolder()
+        let other = try TestShare(folder)
+        let notes = Notes()
+        let share = try TestShare(folder) {
+            $0.hooks.allows = { action in
+                guard let content = action.content else { return false }
+                let bytes = (try? await content.bytes(count: 4)) ?? []
+                notes.add("\(content.length) \(String(decoding: bytes, as: UTF8.self))")
+                // The second time, somebody changes what was asked about.
+                return content.length == count + 3 || other.shell("echo else >a") == 0
+            }
+        }
+        #expect(share.shell("printf old >a") == 0)
+        let part = String(repeating: "n", count: count)
+        #expect(try await share.client.send("PATCH", "/a", Self.append, text: part).status == 204)
+        #expect(try await share.client.send("PATCH", "/a", Self.append, text: part).status == 503)
+        #expect(notes.take() == ["\(count + 3) oldn", "\(2 * count + 3) oldn"])
+        #expect(share.shell("[ \"$(cat a)\" = else ] && [ $(ls -A | wc -l) = 1 ]") == 0)
     }
 
     @Test("what is told can be seen") func toldIsDone() async throws {

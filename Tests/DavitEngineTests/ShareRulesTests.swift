@@ -71,6 +71,8 @@ struct ShareRulesTests {
             ("GET \(name)", [], nil, 404), ("HEAD \(name)", [], nil, 404),
             ("PROPFIND \(name)", [("Depth", "0")], nil, 404),
             ("PROPFIND \(name)", [("Depth", "1")], nil, 404),
+            ("PATCH \(name)", ShareHooksTests.append, "x", 404),
+            ("POST \(name)?add-member", [("Slug", "in.jpg")], "x", 404),
             ("PROPPATCH \(name)", [], setProperty("p", "1"), 404), ("DELETE \(name)", [], nil, 404),
             ("COPY \(name)", [("Destination", "/out.jpg")], nil, 404),
             ("MOVE \(name)", [("Destination", "/out.jpg")], nil, 404),
@@ -85,6 +87,7 @@ struct ShareRulesTests {
             ("PUT \(content)", [], "x", 403),
             ("PUT \(content)", [], String(repeating: "x", count: 200_000), 403),
             ("PUT \(content)", [("Expect", "100-continue")], "x", 403),
+            ("PUT \(content)", [("Content-Range", "bytes 0-0/1")], "x", 403),
             ("LOCK \(content)", [], lockBody(scope: "exclusive"), 403),
             ("COPY /src.jpg", [("Destination", content)], nil, 403),
             ("COPY /src.jpg", [("Destination", content), ("Overwrite", "F")], nil, 403),
@@ -95,7 +98,9 @@ struct ShareRulesTests {
     /// What would give it to a collection.
     static func onCollectionName(_ name: String) -> [Request] {
         [
-            ("MKCOL \(name)", [], nil, 403), ("COPY /src.d", [("Destination", name)], nil, 403),
+            ("MKCOL \(name)", [], nil, 403),
+            ("MKCOL \(name)", [ExtendedMkColTests.xml], ExtendedMkColTests.body("<x:p/>"), 403),
+            ("COPY /src.d", [("Destination", name)], nil, 403),
             ("COPY /src.d", [("Destination", name), ("Depth", "0")], nil, 403),
             ("MOVE /src.d", [("Destination", name)], nil, 403),
         ]
@@ -109,6 +114,7 @@ struct ShareRulesTests {
         #expect(share.shell("\(rule.setUp); \(list) >\(notes.path)/before") == 0)
         var requests = rule.taken.flatMap { Self.onTaken($0) + Self.onName($0) }
         requests += rule.free.flatMap(Self.onName)
+        if rule == .extensions { requests.append(("POST /?add-member", [("Slug", "new.exe")], "x", 403)) }
         // A collection may be called anything.
         if rule != .extensions { requests += (rule.taken + rule.free).flatMap(Self.onCollectionName) }
         for (line, fields, body, status) in requests {

@@ -56,6 +56,41 @@ struct SizeLimitTests {
         }
     }
 
+    /// Changes of a part count with what is there: 11 bytes. What announces too much is not read.
+    static let parts:
+        [(method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16)] =
+            [
+                ("PATCH", ("X-Update-Range", "append"), 89, false, true, 204),
+                ("PATCH", ("X-Update-Range", "append"), 90, false, false, 413),
+                ("PATCH", ("X-Update-Range", "append"), 90, true, true, 413),
+                ("PATCH", ("X-Update-Range", "bytes=100-"), 1, false, false, 413),
+                ("PATCH", ("X-Update-Range", "bytes=99-"), 1, false, true, 204),
+                ("PUT", ("Content-Range", "bytes 11-99/100"), 89, false, true, 204),
+                ("PUT", ("Content-Range", "bytes 11-20/101"), 10, false, false, 413),
+                ("PUT", ("Content-Range", "bytes 11-100/*"), 90, false, false, 413),
+                ("POST", ("Slug", "b"), 101, false, false, 413),
+                ("POST", ("Slug", "b"), 101, true, true, 413),
+            ]
+
+    @Test(arguments: parts, folders)
+    func partsMayMakeItSoLong(
+        row: (
+            method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16
+        ),
+        folder: String
+    ) async throws {
+        let share = try await makeShare(in: folder, maximum: 100)
+        let tag = try await share.client.send("HEAD", "/a")["ETag"]
+        let body = SentBody(bytes(row.count), isChunked: row.isChunked)
+        let coding = row.isChunked ? [("Transfer-Encoding", "chunked")] : []
+        let response = try await share.client.send(
+            row.method, row.method == "POST" ? "/?add-member" : "/a",
+            [PartialUpdateTests.type, row.field] + coding, body: body)
+        #expect(response.status == row.status)
+        #expect((body.readCount > 0) == row.isRead)
+        if row.status == 413 { try await expectUnchanged(share, since: tag) }
+    }
+
     @Test(arguments: folders)
     func shortContentMayBeSoLong(folder: String) async throws {
         let share = try await makeShare(in: folder, maximum: 3)

@@ -126,6 +126,38 @@ struct UploadDigestTests {
         #expect(share.shell("test \"$(ls -A)\" = a") == 0)
     }
 
+    /// RFC 9530 §2, §3: of a part `Content-Digest` speaks, and no digest of the whole outlives it; what is added is whole.
+    @Test func partsAndMembersAreComparedAsWell() async throws {
+        let right = ("Content-Digest", "sha-256=:\(Short.sha256):")
+        let wrong = ("Content-Digest", "sha-256=:\(Long.sha256):")
+        let whole = ("Repr-Digest", "sha-256=:\(Long.sha256):")
+        let append = ShareHooksTests.append
+        let ask = { (path: String, isKnown: Bool) in
+            step(
+                "PROPFIND \(path)", [("Depth", "0")], Self.ask, 207, holds: isKnown ? ["SHA256:"] : ["404"],
+                lacks: isKnown ? [] : ["SHA256:"])
+        }
+        try await TestShare.play(
+            Scenario(
+                "digests",
+                [
+                    step("PUT /a", [right], "hello", 201), ask("/a", true),
+                    step("PATCH /a", append + [wrong], "hello", 400, holds: ["digest-mismatch"]),
+                    step("PUT /a", [("Content-Range", "bytes 5-9/10"), wrong], "hello", 400),
+                    ask("/a", true),
+                    step("PATCH /a", append + [right, whole], "hello", 204), ask("/a", false),
+                    step("PUT /a", [("Content-Range", "bytes 0-4/10"), right], "hello", 204),
+                    ask("/a", false), step("GET /a", [], nil, 200, holds: ["hellohello"]),
+                    step("POST /?add-member", [("Slug", "a"), wrong], "hello", 400),
+                    step("POST /?add-member", [("Slug", "a"), right], "hello", 201), ask("/a-2", true),
+                    // A time makes another tag, and nobody has read the bytes since.
+                    step(
+                        "PROPPATCH /a-2", [], PropertyTimeTests.set("<D:lastmodified>5</D:lastmodified>"), 207
+                    ),
+                    ask("/a-2", false), shell("[ $(ls -A | wc -l) = 2 ]"),
+                ]))
+    }
+
     private func path(_ name: String) throws -> ResourcePath {
         try #require(ResourcePath.root.appending(Array(name.utf8)))
     }

@@ -44,6 +44,28 @@ struct UploadTimeTests {
         }
     }
 
+    /// Also with a part, and with a member that is added.
+    @Test(arguments: folders)
+    func everyUploadMayNameATime(folder: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: folder))
+        let times = [("X-OC-Mtime", "1700000000"), ("X-OC-Ctime", "1600000000")]
+        var tags: Set<String> = []
+        for (method, target, fields) in [
+            ("PUT", "/a", [("Content-Range", "bytes 0-0/9")]), ("PATCH", "/a", ShareHooksTests.append),
+            ("PUT", "/a", [("Content-Range", "bytes 0-0/9")]), ("POST", "/?add-member", [("Slug", "a")]),
+        ] {
+            let response = try await share.client.send(method, target, fields + times, text: "x")
+            #expect(response.status < 300, "\(method)")
+            #expect(response["X-OC-Mtime"] == "accepted" && response["X-OC-Ctime"] == "accepted", "\(method)")
+            #expect(response["Last-Modified"] == "Tue, 14 Nov 2023 22:13:20 GMT")
+            tags.insert(response["ETag"] ?? "")
+            let created = try await share.client.send(
+                "PROPFIND", response["Location"] ?? "/a", text: Self.ask("creationdate"))
+            #expect(created.text.contains(">2020-09-13T12:26:40"), "\(created.text)")
+        }
+        #expect(tags.count == 4)
+    }
+
     /// Contract 89 with a time: also where an inode comes again.
     @Test(arguments: folders, [0, 100_000])
     func equalTimesAndLengthsStillMakeTags(folder: String, length: Int) async throws {

@@ -36,6 +36,26 @@ struct AttributeTests {
         #expect(sandbox.read("file") == "old")
     }
 
+    /// Years before 1902 and behind 2446 are one moment on ext4, and others elsewhere: who asks for one again gets it, and
+    /// an answer. The plan ends what would never end.
+    @Test(arguments: [-3_000_000_000, 9_000_000_000] as [Int64], [false, true])
+    func aTimeThatTheVolumeCannotHoldIsSetAgain(second: Int64, hasAttributes: Bool) throws {
+        let sandbox = try sandbox()
+        let store = try sandbox.store()
+        let missing = hasAttributes ? [:] : ["fsetxattr": Errno.notSupported]
+        let plan = FaultPlan(failAt: (1_000, Errno.noSpace), failCalls: missing, cutsTimes: !hasAttributes)
+        try withFaults(plan) {
+            var held: Set<Int64> = []
+            for later: Int64 in 0..<3 {
+                let time = Timestamp(seconds: second + later)
+                try store.setAttributes(ResourceAttributes(modified: time), at: resource("file"))
+                held.insert(try info("file", in: store).modified.seconds)
+            }
+            #expect(held.count == 1 || held.count == 3)
+        }
+        #expect(sandbox.read("file") == "old")
+    }
+
     @Test(arguments: ["folder", ""])
     func setsTheTimeOfCollections(path: String) throws {
         let sandbox = try sandbox()

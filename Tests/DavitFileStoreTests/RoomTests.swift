@@ -68,6 +68,30 @@ struct RoomTests {
         #expect(sandbox.names() == ["copy", "folder"])
     }
 
+    /// What is there is copied, and the part is put into that: each takes room.
+    @Test func isAskedForByChangesOfAPart() throws {
+        let sandbox = try Sandbox()
+        let old = String(repeating: "o", count: 61)
+        try sandbox.write("file", old)
+        let store = try store(sandbox, keepsFree: 40)
+        withFaults(FaultPlan(availableBytes: 100)) {
+            #expect(throws: StoreError.quotaExceeded) { try store.stageUpdate(of: Place(resource("file"))) }
+        }
+        try withFaults(FaultPlan(availableBytes: 101)) {
+            let (content, base) = try store.stageUpdate(of: Place(resource("file")))
+            let many = String(repeating: "n", count: 62)
+            #expect(throws: StoreError.quotaExceeded) { try content.write(buffer(many), at: 0) }
+            let part = try store.stageContent(for: resource("file"), expectedLength: nil)
+            for text in ["n", String(repeating: "n", count: 61)] { try part.write(buffer(text)) }
+            #expect(throws: StoreError.quotaExceeded) { try content.write(contentOf: part, at: 0) }
+            #expect(sandbox.read("file") == old)
+            try content.write(buffer("new"), at: 61)
+            _ = try content.seal(replacing: base, modified: nil)
+            try content.publish(isReplacing: true)
+        }
+        #expect(sandbox.names() == ["file"] && sandbox.read("file") == old + "new")
+    }
+
     static let told: [(keepsFree: Int64?, available: Int64)] = [
         (nil, 100), (0, 100), (40, 60), (100, 0), (.max, 0),
     ]

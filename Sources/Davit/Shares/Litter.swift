@@ -14,13 +14,19 @@ final class Litter: Sendable {
     let folder: FileResourceStore
     private let lastSweep = Atomic<Int64>(0)
 
-    init(of share: FileResourceStore, in state: OwnedFolder, sync: SyncLevel) throws(ServerError) {
+    /// - Parameters:
+    ///   - share: whose companions are kept.
+    ///   - state: where the folder is.
+    init(
+        of share: FileResourceStore, in state: OwnedFolder, _ configuration: WebDAVShare
+    ) throws(ServerError) {
         let path = state.path + "/litter"
         do throws(SystemError) { try OwnedFolder.makeFolders(path) } catch {
             throw .stateFolderNotUsable(path: path, error)
         }
         do throws(FileResourceStore.RootError) {
-            folder = try FileResourceStore(root: path, sync: sync)
+            folder = try FileResourceStore(
+                root: path, sync: configuration.sync, keepsFree: configuration.keptFreeBytes)
         } catch {
             throw .stateNotUsable(path: path, reason: "\(error)")
         }

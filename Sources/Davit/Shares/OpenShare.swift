@@ -44,7 +44,7 @@ final class OpenShare: Resident {
         state = try Self.openState(in: folder, configuration.sync, environment.background)
         litter =
             configuration.rules.litter == .aside
-            ? try Litter(of: resources, in: folder, sync: configuration.sync) : nil
+            ? try Litter(of: resources, in: folder, configuration) : nil
         journal =
             configuration.answersSyncCollection
             ? Self.journal(of: resources, litter, configuration.rules, in: folder, environment) : nil

@@ -5,7 +5,7 @@ internal import DavitStore
 public struct ShareAction: Sendable {
     /// What can be done to a share.
     public enum Kind: Hashable, Sendable {
-        /// GET of content, also of a part of it.
+        /// GET of content, also of a part of it, and content in the answer to a change (`Prefer: return=representation`).
         case download
         /// PUT, PATCH, POST of a new member, and LOCK of a free name, which makes an empty file.
         case upload
@@ -35,7 +35,7 @@ public struct ShareAction: Sendable {
     public let isReplacing: Bool
     /// Who asked for it; nil where nobody needs an account.
     public let principal: String?
-    /// For an upload that hooks are asked about: all of what was sent.
+    /// For an upload that hooks are asked about: all of what the content would be. A change of a part has that part in it.
     public internal(set) var content: UploadedContent?
     private let locate: @Sendable (ResourcePath) -> String
 }
@@ -78,10 +78,10 @@ extension ShareAction {
     }
 }
 
-/// The whole content of an upload, before it gets its name. For the hook that is asked about it, and only as long as that
+/// The whole content that an upload makes, before it gets its name. For the hook that is asked about it, and only as long as that
 /// runs.
 public struct UploadedContent: Sendable {
-    /// Bytes that were sent.
+    /// Bytes of all of it.
     public let length: Int64
     private let share: Share
     private let source: PreparedContent

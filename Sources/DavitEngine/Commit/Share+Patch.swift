@@ -43,3 +43,12 @@ extension Share {
         }
     }
 }
+
+extension ResourceAttributes {
+    /// What of it a resource does not have yet. Of a time the second counts, because that is all that was asked for.
+    func unlike(_ info: ResourceInfo) -> ResourceAttributes {
+        ResourceAttributes(
+            isExecutable: isExecutable == info.isExecutable ? nil : isExecutable,
+            modified: modified?.seconds == info.modified.seconds ? nil : modified)
+    }
+}

@@ -28,10 +28,13 @@ extension Share {
         }
     }
 
-    /// The rows are there; what they came with may be.
+    /// The rows are there; what they came with may be: then nothing is set, and the entity tag stays.
     private func finish(_ intent: Intent, _ attributes: ResourceAttributes) throws(StoreError) {
-        if try resources.identity(at: intent.destination) == intent.moved {
-            try resources.setAttributes(attributes, at: intent.destination)
+        let path = intent.destination
+        let info = try stored.lookup(path, last: .itself, wait: .allowed).info
+        if let info, info.identity == intent.moved {
+            let missing = attributes.unlike(info)
+            if missing.count > 0 { try stored.setAttributes(missing, at: path) }
         }
         forget(intent)
     }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What one instruction of a PROPPATCH does.
+/// What one instruction of a PROPPATCH does; that of an extended MKCOL does the same, or is refused.
 enum PropertyEffect: Equatable {
     /// A dead property is kept as it was sent, or removed.
     case row
@@ -14,8 +14,10 @@ enum PropertyEffect: Equatable {
     /// The value means nothing for this property (RFC 4918 §9.2.1): 409.
     case unsuitable
 
-    /// - Parameter now: for dates whose year has two digits.
-    init(_ instruction: PropertyUpdate.Instruction, on info: ResourceInfo, now: Timestamp) {
+    /// - Parameters:
+    ///   - isCollection: whether it is about a collection.
+    ///   - now: for dates whose year has two digits.
+    init(_ instruction: PropertyUpdate.Instruction, isCollection: Bool, now: Timestamp) {
         guard let live = LiveProperty(instruction.name) else {
             self = Self.isSuitable(instruction, now: now) ? .row : .unsuitable
             return
@@ -25,7 +27,7 @@ enum PropertyEffect: Equatable {
             return
         }
         switch live {
-        case .executable where !info.isCollection: self = Self.executable(value)
+        case .executable where !isCollection: self = Self.executable(value)
         case .getlastmodified:
             self = Self.date(value, now: now).map { .modified($0) } ?? .unsuitable
         case .lastmodified: self = Self.seconds(value).map { .modified($0) } ?? .unsuitable

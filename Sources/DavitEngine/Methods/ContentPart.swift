@@ -20,7 +20,7 @@ struct ContentPart: Sendable {
     /// Bytes that the part has; nil for as many as come.
     private let length: Int64?
     /// Bytes of the whole when all of its parts are there; nil if the client does not say.
-    private let total: Int64?
+    let total: Int64?
     /// Whether a part may lie behind the end; what is between then reads as zeros.
     private let allowsGap: Bool
     /// What is answered if the part does not have the length that was announced.

@@ -7,9 +7,22 @@ internal import DavitWebDAV
 struct ExtendedMkColMethod: ChangeMethod {
     struct Outcome: Sendable {
         /// The properties that were refused, and why; empty if the collection was made.
-        var refused: [(name: PropertyName, condition: ErrorBody.Condition)] = []
+        var refused: [(name: PropertyName, reason: Refusal)] = []
         /// The others, which were not tried because of those.
         var others: [PropertyName] = []
+    }
+
+    enum Refusal: CaseIterable {
+        case type, protected, unsuitable
+
+        var status: HTTPStatus { self == .unsuitable ? .conflict : .forbidden }
+        var condition: ErrorBody.Condition? {
+            switch self {
+            case .type: .validResourceType
+            case .protected: .cannotModifyProtectedProperty
+            case .unsuitable: nil
+            }
+        }
     }
 
     private static let resourceType = PropertyName.dav("resourcetype")
@@ -53,7 +66,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     func commit(
         _ scene: Scene, _ body: MkColBody, guard check: WriteGuard
     ) throws(WebDAVError) -> Outcome {
-        let refusal = Self.refusal(of: body)
+        let refusal = Self.refusal(of: body, now: scene.context.now)
         guard refusal.refused.isEmpty else { return refusal }
         let path = scene.target.path
         let rows = body.properties.instructions.compactMap { instruction -> StateChange? in
@@ -79,17 +92,21 @@ struct ExtendedMkColMethod: ChangeMethod {
         }
     }
 
-    private static func refusal(of body: MkColBody) -> Outcome {
+    private static func refusal(of body: MkColBody, now: Timestamp) -> Outcome {
+        var reasons: [PropertyName: Refusal] = [:]
+        if !body.isPlainCollection { reasons[resourceType] = .type }
+        for instruction in body.properties.instructions where instruction.name != resourceType {
+            switch PropertyEffect(instruction, isCollection: true, now: now) {
+            case .row: break
+            case .unsuitable: reasons[instruction.name] = .unsuitable
+            // A time, too: that of a collection that is made now.
+            case .executable, .modified, .protected: reasons[instruction.name] = .protected
+            }
+        }
         var outcome = Outcome()
         for name in body.properties.names {
-            if name == resourceType {
-                if body.isPlainCollection {
-                    outcome.others.append(name)
-                } else {
-                    outcome.refused.append((name, .validResourceType))
-                }
-            } else if LiveProperty(name) != nil {
-                outcome.refused.append((name, .cannotModifyProtectedProperty))
+            if let reason = reasons[name] {
+                outcome.refused.append((name, reason))
             } else {
                 outcome.others.append(name)
             }
@@ -101,10 +118,10 @@ struct ExtendedMkColMethod: ChangeMethod {
         guard !outcome.refused.isEmpty else { return HTTPResponse(.created) }
         let writer = MultistatusWriter()
         writer.beginMkColResponse()
-        for condition in [ErrorBody.Condition.validResourceType, .cannotModifyProtectedProperty] {
+        for reason in Refusal.allCases {
             writer.beginPropStat()
-            for (name, reason) in outcome.refused where reason == condition { writer.emptyProperty(name) }
-            writer.endPropStat(status: .forbidden, condition: condition)
+            for (name, other) in outcome.refused where other == reason { writer.emptyProperty(name) }
+            writer.endPropStat(status: reason.status, condition: reason.condition)
         }
         writer.beginPropStat()
         for name in outcome.others { writer.emptyProperty(name) }

@@ -41,9 +41,20 @@ struct PatchMethod: ChangeMethod {
             throw WebDAVError(.notFound)
         }
         let effects = try put.effects(on: scene)
-        if let length = scene.context.request.body.declaredLength { try part.check(contentLength: length) }
-        _ = try part.offset(in: scene.target.info?.length ?? 0)
+        let current = scene.target.info?.length ?? 0
+        let offset = try part.offset(in: current)
+        if let length = scene.context.request.body.declaredLength {
+            try part.check(contentLength: length)
+            try checkLength(of: length, at: offset, in: current)
+        }
         return effects
+    }
+
+    /// Refuses a part that would make the content too long, or says that all of its parts will.
+    private func checkLength(of part: Int64, at offset: Int64, in current: Int64) throws(WebDAVError) {
+        let (end, isTooLong) = offset.addingReportingOverflow(part)
+        if isTooLong { throw .unsatisfiableRange(of: current) }
+        try share.checkLength(max(current, end, self.part.total ?? 0))
     }
 
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
@@ -74,10 +85,7 @@ struct PatchMethod: ChangeMethod {
         let resources = share.resources
         let (content, base) = try storing { () throws(StoreError) in try resources.stageUpdate(of: place) }
         let offset = try part.offset(in: base.length)
-        guard !offset.addingReportingOverflow(received.length).overflow else {
-            throw .unsatisfiableRange(of: base.length)
-        }
-        try share.checkLength(max(base.length, offset + received.length))
+        try checkLength(of: received.length, at: offset, in: base.length)
         try storing { () throws(StoreError) in
             switch received {
             case .buffered(let buffer): try content.write(buffer, at: offset)

@@ -71,7 +71,8 @@ struct PropPatchMethod: ChangeMethod {
         var plan = Plan(info: info, outcome: Outcome(results: update.names.map { ($0, .ok) }))
         var refused: [PropertyName: Refusal] = [:]
         for instruction in update.instructions {
-            let effect = PropertyEffect(instruction, on: info, now: scene.context.now)
+            let effect = PropertyEffect(
+                instruction, isCollection: info.isCollection, now: scene.context.now)
             switch effect {
             case .row: plan.rows.append(Self.row(instruction, at: scene.target.path))
             case .executable(let isExecutable): plan.attributes.isExecutable = isExecutable
@@ -86,9 +87,7 @@ struct PropPatchMethod: ChangeMethod {
             let outcome = Self.refusal(in: plan.outcome, .cannotModifyProtectedProperty) { refused[$0] }
             return Plan(info: info, outcome: outcome)
         }
-        if plan.attributes.isExecutable == info.isExecutable { plan.attributes.isExecutable = nil }
-        // The second is all that was asked for: as long as it is the same, nothing has changed.
-        if plan.attributes.modified?.seconds == info.modified.seconds { plan.attributes.modified = nil }
+        plan.attributes = plan.attributes.unlike(info)
         return plan
     }
 

@@ -247,4 +247,18 @@ struct ShareRowTests {
             #expect(try client.send("GET /b").content == "x")
         }
     }
+
+    @Test("what Macs leave behind leaves free what the rest does") func litterLeavesRoom() throws {
+        let folder = try TemporaryFolder()
+        let files = try TemporaryFolder()
+        var share = WebDAVShare(files.path, stateFolder: folder.path + "/state")
+        share.rules.litter = .aside
+        share.keptFreeBytes = .max
+        try Served.run(try WebServer(share, configuration: Served.configuration())) { client throws in
+            for name in ["/._a", "/a"] {
+                #expect(try client.send("PUT \(name)", content: "x").status == 507)
+                #expect(try client.send("GET \(name)").status == 404)
+            }
+        }
+    }
 }
