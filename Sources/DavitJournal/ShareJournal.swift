@@ -69,7 +69,8 @@ public final class ShareJournal: ChangeJournal {
     ///   - resources: through which the folder is looked at.
     ///   - rules: which names are served, and listed.
     package init(
-        of folder: FileResourceStore, seenThrough resources: any ResourceStore, rules: ShareRules = ShareRules(),
+        of folder: FileResourceStore, seenThrough resources: any ResourceStore,
+        rules: ShareRules = ShareRules(),
         stateFolder: String, background: BackgroundWork, options: Options, report: @escaping Report
     ) {
         self.folder = folder
@@ -93,10 +94,11 @@ public final class ShareJournal: ChangeJournal {
     /// Ends what is under way, at the next small step. Returns at once; calls from now on are `interrupted`.
     public func stop() { isEnding.store(true, ordering: .relaxed) }
 
-    /// Closes the file, and waits for the thread. Blocks.
+    /// Records what was told of by events, closes the file, and waits for the thread. Blocks.
     public func close() {
         isEnding.store(true, ordering: .relaxed)
         let threads = state.withLock { state in
+            state.core?.settleEvents()
             Self.fallAsleep(&state)
             defer { state.ended = [] }
             return state.ended
@@ -111,12 +113,14 @@ public final class ShareJournal: ChangeJournal {
     }
 
     public func changes(
-        in path: ResourcePath, isDeep: Bool, after: Int64, through: Int64, limit: Int
+        in path: ResourcePath, isDeep: Bool, since token: SyncToken, through: Int64, limit: Int
     ) throws(JournalError) -> [ResourceChange] {
         try withCore { (core) throws(JournalError) in
+            // Between two pieces of an answer removals may have been forgotten.
+            guard token.isValid(at: core.position) else { throw .forgotten }
             do throws(StateError) {
                 let changes = try core.database.changes(
-                    in: path, isDeep: isDeep, after: after, through: through, limit: limit)
+                    in: path, isDeep: isDeep, after: token.number, through: through, limit: limit)
                 return changes.compactMap(ResourceChange.init)
             } catch {
                 throw .state(error)
@@ -125,7 +129,7 @@ public final class ShareJournal: ChangeJournal {
     }
 
     /// Has `body` called, on a thread of the journal, when something in the share has changed or may have. What it was says
-    /// ``changes(in:isDeep:after:through:limit:)`` after a pass. Nothing is told while the journal sleeps.
+    /// ``changes(in:isDeep:since:through:limit:)`` after a pass. Nothing is told while the journal sleeps.
     package func onChange(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.listeners.append(body) }
     }
@@ -149,10 +153,12 @@ public final class ShareJournal: ChangeJournal {
         _ body: (JournalCore) throws(JournalError) -> R
     ) throws(JournalError) -> R {
         let result = state.withLock { state -> Result<R, JournalError> in
+            // It stays as it is, so that ``close()`` can record what it has heard.
+            if isEnding.load(ordering: .relaxed) { return .failure(.interrupted) }
             do throws(JournalError) {
                 return .success(try body(try wake(&state)))
             } catch {
-                if error != .gone { fail(&state, error) }
+                if error != .gone, error != .forgotten { fail(&state, error) }
                 return .failure(error)
             }
         }
@@ -160,7 +166,6 @@ public final class ShareJournal: ChangeJournal {
     }
 
     private func wake(_ state: inout State) throws(JournalError) -> JournalCore {
-        if isEnding.load(ordering: .relaxed) { throw .interrupted }
         if let core = state.core { return core }
         let watch = FolderWatch(folder)
         let database = try openDatabase(&state)

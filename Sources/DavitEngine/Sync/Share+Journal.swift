@@ -19,7 +19,8 @@ extension Share {
                 try journal.advance(pass)
             }
             if let position { return position }
-            guard ContinuousClock.now < deadline else { throw .notCompared }
+            // Nobody waits for it any more, or not for so long.
+            guard !Task.isCancelled, ContinuousClock.now < deadline else { throw .notCompared }
         }
     }
 
@@ -53,9 +54,14 @@ extension Share {
             }
             var current: Set<String> = []
             for token in tokens where token.isWhole && token.isValid(at: position) {
-                let changes = try journal.changes(
-                    in: path, isDeep: true, after: token.number, through: position.last, limit: 1)
-                if changes.isEmpty { current.insert(token.text) }
+                do throws(JournalError) {
+                    let changes = try journal.changes(
+                        in: path, isDeep: true, since: token, through: position.last, limit: 1)
+                    if changes.isEmpty { current.insert(token.text) }
+                } catch {
+                    // Since the pass: then it says nothing.
+                    if error != .forgotten { throw error }
+                }
             }
             return current
         } catch {
