@@ -124,7 +124,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     /// The state of the share (RFC 6578 §4), where that is asked for.
-    var syncToken: String? {
+    var syncToken: (text: String, root: ResourcePath)? {
         get { responses.syncToken }
         set { responses.syncToken = newValue }
     }
