@@ -97,14 +97,21 @@ public final class ShareJournal: ChangeJournal {
     /// Records what was told of by events, closes the file, and waits for the thread. Blocks.
     public func close() {
         isEnding.store(true, ordering: .relaxed)
-        let threads = state.withLock { state in
+        state.withLock { state in
             state.core?.settleEvents()
             Self.fallAsleep(&state)
-            defer { state.ended = [] }
-            return state.ended
         }
-        for thread in threads { thread.waitForEnd() }
+        waitForThreads()
+        state.withLock { $0.ended = [] }
     }
+
+    /// Blocks until those have ended that were stopped.
+    package func waitForThreads() {
+        for thread in state.withLock({ $0.ended }) { thread.waitForEnd() }
+    }
+
+    /// Threads, and with each a queue of events, that it holds on to: for tests.
+    package var threadCount: Int { state.withLock { $0.ended.count + ($0.thread == nil ? 0 : 1) } }
 
     // MARK: What others ask
 
@@ -230,6 +237,8 @@ public final class ShareJournal: ChangeJournal {
         guard let thread = state.thread else { return }
         state.thread = nil
         thread.stop()
+        // Each holds a queue of the system, of which a user has few.
+        state.ended.removeAll { $0.hasEnded }
         state.ended.append(thread)
     }
 
