@@ -97,6 +97,7 @@ extension WebDAVError {
         switch error {
         case .interrupted: self = .busy
         case .gone: self.init(.notFound)
+        case .forgotten: self.init(.forbidden, .validSyncToken)
         case .store(let error): self.init(store: error)
         case .state(let error): self.init(state: error)
         }

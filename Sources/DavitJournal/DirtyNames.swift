@@ -10,6 +10,11 @@ struct DirtyNames {
         static let left = Hints(rawValue: 2)
         /// It is a folder that may be readable now, or no longer.
         static let access = Hints(rawValue: 4)
+        /// What it was taken from was a folder.
+        static let folder = Hints(rawValue: 8)
+
+        /// Nothing has the name any more, as far as events tell.
+        var isOfRemoval: Bool { contains(.left) && !contains(.arrived) }
     }
 
     /// Names of one folder that are kept; over it the folder is read as a whole.

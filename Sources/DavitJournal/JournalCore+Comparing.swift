@@ -37,7 +37,7 @@ extension JournalCore {
             try removeSubtree(path, but: id)
         }
         folder.identity = identity
-        try rows { () throws(StateError) in try database.set(folder, isGone: false) }
+        try rows { () throws(StateError) in try database.set(folder) }
     }
 
     /// - Parameters:
@@ -98,9 +98,23 @@ extension JournalCore {
                 try database.setVolatile(found.isVolatile, name, in: id)
             }
         }
+        if found.hasOtherNames, old?.isVolatile != true { try lookAtOtherNames(of: found) }
         guard found.kind == .collection else { return }
         let child = try self.folder(at: path)
-        if !visited.contains(child.id) || hints.contains(.access) { pending.push(child.id, path) }
+        // It may have been read before this folder was, and be another one by now.
+        if !visited.contains(child.id) || child.identity != found.identity || hints.contains(.access) {
+            pending.push(child.id, path)
+        }
+    }
+
+    /// What is written by one name of a file is an event of that name alone; and that a file has got another name is
+    /// none of the names it had.
+    private func lookAtOtherNames(of entry: JournalEntry) throws(JournalError) {
+        let names = try rows { () throws(StateError) in try database.takeForVolatile(entry.identity) }
+        for (folder, name) in names where visited.contains(folder) {
+            guard let path = try path(of: folder) else { continue }
+            try compare(name, of: folder, path, [])
+        }
     }
 
     /// - Parameter isHidden: a link is there, which may lead to something one day, without an event in this folder.
@@ -111,8 +125,11 @@ extension JournalCore {
             let wasMember = row?.isMember ?? false
             // Whoever made it may not know yet that it is gone again, so that removals without a row count
             // (RFC 6578 §3.5.2).
-            if wasMember || (hints.contains(.left) && row?.kind != .hidden) {
+            let mayHaveBeen = row == nil ? mayHaveBeenServed(name, hints) : row?.kind != .hidden
+            if wasMember || (hints.contains(.left) && mayHaveBeen) {
                 try database.put(JournalEntry(removed: row, isHidden: isHidden), name, in: id)
+            } else if let row, row.kind == .hidden, !isHidden {
+                try database.removeEntry(name, in: id)
             } else if let row {
                 if row.isVolatile != isHidden { try database.setVolatile(isHidden, name, in: id) }
             } else if isHidden {
@@ -121,13 +138,18 @@ extension JournalCore {
         }
     }
 
+    /// Content of some names is not served, collections are.
+    private func mayHaveBeenServed(_ name: [UInt8], _ hints: DirtyNames.Hints) -> Bool {
+        hints.contains(.folder) || rules?.refuses(content: name) != true
+    }
+
     /// - Parameter kept: a folder that is still there, without its members.
     func removeSubtree(_ path: ResourcePath, but kept: Int64? = nil) throws(JournalError) {
         let folders = try rows { () throws(StateError) in try database.folders(under: path) }
         for folder in folders {
             try rows { () throws(StateError) in
                 try database.removeEntries(in: folder.id)
-                if folder.id != kept { try database.set(folder, isGone: true) }
+                if folder.id != kept { try database.setGone(folder) }
             }
             if folder.id != kept { forget(folder.id) }
         }
@@ -145,7 +167,7 @@ extension JournalCore {
     /// What a member is, as PROPFIND would list it; nil if it would not.
     func look(_ folder: ResourcePath, _ name: [UInt8]) throws(JournalError) -> JournalEntry? {
         guard let path = folder.appending(name) else { return nil }
-        if let rules, !rules.lists(name) { return .hidden }
+        if let rules, !rules.lists(name) { return nil }
         looks += 1
         do throws(StoreError) {
             let lookup = try resources.lookup(path, last: .followed, wait: .allowed)
@@ -153,8 +175,8 @@ extension JournalCore {
             case .mapped(let info):
                 if lookup.path == path { return JournalEntry(info, isLink: false) }
                 // Found by another spelling: that is the name of the member, and this one is nobody's.
-                if lookup.path.isRespelling(of: path) { return nil }
-                return JournalEntry(info, isLink: true)
+                let itself = try resources.lookup(path, last: .itself, wait: .allowed)
+                return itself.path == path ? JournalEntry(info, isLink: true) : nil
             case .unservable: return .hidden
             case .unmapped, .missingAncestor: return nil
             }
@@ -165,7 +187,7 @@ extension JournalCore {
         }
     }
 
-    private func identity(ofFolder path: ResourcePath) throws(JournalError) -> ResourceIdentity? {
+    func identity(ofFolder path: ResourcePath) throws(JournalError) -> ResourceIdentity? {
         do throws(StoreError) {
             let lookup = try resources.lookup(path, last: .followed, wait: .allowed)
             guard let info = lookup.info, info.isCollection, lookup.path == path else { return nil }
@@ -188,8 +210,10 @@ extension JournalCore {
 
     func folder(at path: ResourcePath) throws(JournalError) -> JournalFolder {
         try rows { () throws(StateError) in
-            if let folder = try database.folder(at: path) { return folder }
-            return try database.addFolder(at: path)
+            guard let folder = try database.folder(at: path) else { return try database.addFolder(at: path) }
+            // One that was gone is there again: nobody may forget its number before it is read.
+            if folder.identity.inode == 0 { try database.set(folder) }
+            return folder
         }
     }
 

@@ -69,12 +69,14 @@ final class JournalCore {
     }
 
     private func note(_ event: DirectoryEvent, in folder: Int64) {
+        // Nobody may hear that there is, or was, something of that name.
+        if let rules, !event.name.isEmpty, rules.refuses(event.name) || !rules.lists(event.name) { return }
         switch event.kind {
         case .overflow: return
         case .ended: lost += watches.ended(event.key).map { [$0] } ?? []
         case .directory: dirty.note(whole: folder)
         case .arrived: dirty.note(event.name, in: folder, .arrived)
-        case .left: dirty.note(event.name, in: folder, .left)
+        case .left: dirty.note(event.name, in: folder, event.isDirectory ? [.left, .folder] : .left)
         case .changed: dirty.note(event.name, in: folder, [])
         case .access: dirty.note(event.name, in: folder, .access)
         }
@@ -100,7 +102,7 @@ final class JournalCore {
         let isDone = try database.transaction { () throws(JournalError) in
             try compareDirty()
             if isNew { try lookAgain(pass) }
-            try reach(pass.path)
+            try reach(pass.path, isNew: isNew)
             return try read(pass)
         } mapping: {
             .state($0)
@@ -135,7 +137,18 @@ final class JournalCore {
         return .done
     }
 
-    private func compareDirty() throws(JournalError) {
+    /// Records what events have told, before all that is in memory is lost: what has come and is gone at the next start
+    /// would else never be told of.
+    func settleEvents() {
+        drain()
+        try? database.transaction { () throws(JournalError) in
+            try compareDirty(mayStop: false)
+        } mapping: {
+            .state($0)
+        }
+    }
+
+    private func compareDirty(mayStop: Bool = true) throws(JournalError) {
         for id in lost {
             guard visited.contains(id), let path = try path(of: id) else { continue }
             watches.lose(id, at: path)
@@ -144,8 +157,10 @@ final class JournalCore {
         let (names, whole) = dirty.take()
         for (id, hints) in names where visited.contains(id) {
             guard let path = try path(of: id) else { continue }
-            for (name, hints) in hints { try compare(name, of: id, path, hints) }
-            if isCancelled() { throw .interrupted }
+            // First what is gone: to some clients the name that it has now is the same one.
+            for (name, hints) in hints where hints.isOfRemoval { try compare(name, of: id, path, hints) }
+            for (name, hints) in hints where !hints.isOfRemoval { try compare(name, of: id, path, hints) }
+            if mayStop, isCancelled() { throw .interrupted }
         }
         for id in whole where visited.contains(id) {
             if let path = try path(of: id) { pending.push(id, path) }
@@ -162,8 +177,10 @@ final class JournalCore {
     }
 
     /// Has the folder itself read, also where those above it were not yet.
-    private func reach(_ path: ResourcePath) throws(JournalError) {
+    private func reach(_ path: ResourcePath, isNew: Bool) throws(JournalError) {
         let folder = try folder(at: path)
-        if !visited.contains(folder.id) { pending.push(folder.id, path) }
+        // Folders above it may have no watch, and one of them may be another one by now.
+        guard visited.contains(folder.id) else { return pending.push(folder.id, path) }
+        if isNew, try identity(ofFolder: path) != folder.identity { pending.push(folder.id, path) }
     }
 }

@@ -94,16 +94,24 @@ public final class ShareJournal: ChangeJournal {
     /// Ends what is under way, at the next small step. Returns at once; calls from now on are `interrupted`.
     public func stop() { isEnding.store(true, ordering: .relaxed) }
 
-    /// Closes the file, and waits for the thread. Blocks.
+    /// Records what was told of by events, closes the file, and waits for the thread. Blocks.
     public func close() {
         isEnding.store(true, ordering: .relaxed)
-        let threads = state.withLock { state in
+        state.withLock { state in
+            state.core?.settleEvents()
             Self.fallAsleep(&state)
-            defer { state.ended = [] }
-            return state.ended
         }
-        for thread in threads { thread.waitForEnd() }
+        waitForThreads()
+        state.withLock { $0.ended = [] }
     }
+
+    /// Blocks until those have ended that were stopped.
+    package func waitForThreads() {
+        for thread in state.withLock({ $0.ended }) { thread.waitForEnd() }
+    }
+
+    /// Threads, and with each a queue of events, that it holds on to: for tests.
+    package var threadCount: Int { state.withLock { $0.ended.count + ($0.thread == nil ? 0 : 1) } }
 
     // MARK: What others ask
 
@@ -112,12 +120,14 @@ public final class ShareJournal: ChangeJournal {
     }
 
     public func changes(
-        in path: ResourcePath, isDeep: Bool, after: Int64, through: Int64, limit: Int
+        in path: ResourcePath, isDeep: Bool, since token: SyncToken, through: Int64, limit: Int
     ) throws(JournalError) -> [ResourceChange] {
         try withCore { (core) throws(JournalError) in
+            // Between two pieces of an answer removals may have been forgotten.
+            guard token.isValid(at: core.position) else { throw .forgotten }
             do throws(StateError) {
                 let changes = try core.database.changes(
-                    in: path, isDeep: isDeep, after: after, through: through, limit: limit)
+                    in: path, isDeep: isDeep, after: token.number, through: through, limit: limit)
                 return changes.compactMap(ResourceChange.init)
             } catch {
                 throw .state(error)
@@ -126,7 +136,7 @@ public final class ShareJournal: ChangeJournal {
     }
 
     /// Has `body` called, on a thread of the journal, when something in the share has changed or may have. What it was says
-    /// ``changes(in:isDeep:after:through:limit:)`` after a pass. Nothing is told while the journal sleeps.
+    /// ``changes(in:isDeep:since:through:limit:)`` after a pass. Nothing is told while the journal sleeps.
     package func onChange(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.listeners.append(body) }
     }
@@ -150,10 +160,12 @@ public final class ShareJournal: ChangeJournal {
         _ body: (JournalCore) throws(JournalError) -> R
     ) throws(JournalError) -> R {
         let result = state.withLock { state -> Result<R, JournalError> in
+            // It stays as it is, so that ``close()`` can record what it has heard.
+            if isEnding.load(ordering: .relaxed) { return .failure(.interrupted) }
             do throws(JournalError) {
                 return .success(try body(try wake(&state)))
             } catch {
-                if error != .gone { fail(&state, error) }
+                if error != .gone, error != .forgotten { fail(&state, error) }
                 return .failure(error)
             }
         }
@@ -161,7 +173,6 @@ public final class ShareJournal: ChangeJournal {
     }
 
     private func wake(_ state: inout State) throws(JournalError) -> JournalCore {
-        if isEnding.load(ordering: .relaxed) { throw .interrupted }
         if let core = state.core { return core }
         let watch = FolderWatch(folder)
         let database = try openDatabase(&state)
@@ -226,6 +237,8 @@ public final class ShareJournal: ChangeJournal {
         guard let thread = state.thread else { return }
         state.thread = nil
         thread.stop()
+        // Each holds a queue of the system, of which a user has few.
+        state.ended.removeAll { $0.hasEnded }
         state.ended.append(thread)
     }
 

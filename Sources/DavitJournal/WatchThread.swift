@@ -10,7 +10,8 @@ final class WatchThread: Sendable {
     private static let restMilliseconds = 50
 
     private let watch: FolderWatch
-    private let isEnded = Atomic<Bool>(false)
+    private let isStopped = Atomic<Bool>(false)
+    private let isOver = Atomic<Bool>(false)
     private let end = Latch(count: 1)
 
     /// - Parameter body: called on the thread when there are events.
@@ -18,10 +19,13 @@ final class WatchThread: Sendable {
     init(_ watch: FolderWatch, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         self.watch = watch
         try Thread.start(named: "davit-journal") { [self] in
-            defer { end.countDown() }
+            defer {
+                isOver.store(true, ordering: .releasing)
+                end.countDown()
+            }
             while true {
                 watch.wait()
-                if isEnded.load(ordering: .acquiring) { return }
+                if isStopped.load(ordering: .acquiring) { return }
                 body()
                 Thread.sleep(milliseconds: Self.restMilliseconds)
             }
@@ -30,9 +34,12 @@ final class WatchThread: Sendable {
 
     /// Has it end. Returns at once.
     func stop() {
-        isEnded.store(true, ordering: .releasing)
+        isStopped.store(true, ordering: .releasing)
         watch.wake()
     }
+
+    /// Nothing is left to wait for.
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     /// Blocks until it has ended, after ``stop()``.
     func waitForEnd() { end.wait() }

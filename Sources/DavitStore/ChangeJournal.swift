@@ -15,13 +15,14 @@ public protocol ChangeJournal: AnyObject, Sendable {
 
     /// The last changes of the members of a collection, in the order of their numbers.
     ///
-    /// Cost: that of the changes in the share since `after`, up to `limit` that are found.
+    /// Cost: that of the changes in the share since `token`, up to `limit` that are found.
     /// - Parameters:
     ///   - isDeep: also those of members of members, unless those are gone as a whole.
-    ///   - after: numbers up to this one are left out.
+    ///   - token: what is known: numbers up to its own are left out.
     ///   - through: numbers above this one are left out.
+    /// - Throws: ``JournalError``; `forgotten` if the journal cannot say any more what its holder has to know.
     func changes(
-        in path: ResourcePath, isDeep: Bool, after: Int64, through: Int64, limit: Int
+        in path: ResourcePath, isDeep: Bool, since token: SyncToken, through: Int64, limit: Int
     ) throws(JournalError) -> [ResourceChange]
 }
 
@@ -99,6 +100,8 @@ public enum JournalError: Error, Hashable, Sendable {
     case interrupted
     /// No collection is at the path.
     case gone
+    /// A token is not enough to be told everything since, or is no longer: 403 with `valid-sync-token`.
+    case forgotten
     /// The folder cannot be read; the status is that of the error.
     case store(StoreError)
     /// The journal's own file cannot be read or written; the status is that of the error.

@@ -20,6 +20,8 @@ package struct DirectoryEvent: Sendable {
     /// What the watch was given for the directory.
     package let key: Int32
     package let kind: Kind
+    /// Whether the member is a directory, or was one; false where nobody knows.
+    package var isDirectory = false
     /// Of the member; empty where the event is about the directory.
     package let name: [UInt8]
 }

@@ -56,6 +56,19 @@ struct SearchStreamTests {
         #expect(share.hopCount - before >= 3)
     }
 
+    // One that nobody waits for ends.
+    @Test func aSearchEndsWithItsClient() async throws {
+        let share = try Self.makeShare()
+        let before = share.hopCount
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await share.found(query(compare("eq", "D:displayname", "none")))
+        }
+        task.cancel()
+        await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(share.hopCount - before < 3)
+    }
+
     // Of an order, no more is kept than may be.
     @Test func anOrderKeepsWhatMayBeKept() async throws {
         let share = try Self.makeShare { $0.orderedSearchLimit = 3 }

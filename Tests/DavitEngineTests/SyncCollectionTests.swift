@@ -33,6 +33,27 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
+    /// Whoever has a token is told what is gone since. Where a link leads to, nobody has looked yet.
+    @Test func onlyWhatHasBeenComparedHasAToken() async throws {
+        let share = try Self.share()
+        #expect(share.shell("mkdir -p a/b c/d; ln -s ../c a/l; ln -s b a/m") == 0)
+        let body = #"<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>"#
+        for depth in ["1", "infinity"] {
+            let answer = try await share.client.send("PROPFIND", "/a/", [("Depth", depth)], text: body)
+            var withToken: [String] = []
+            for response in answer.text.split(separator: "<D:response>").dropFirst() {
+                let response = String(response)
+                if SyncClient.text(of: "sync-token", in: response) != nil {
+                    withToken.append(SyncClient.text(of: "href", in: response) ?? "")
+                }
+            }
+            #expect(withToken.sorted() == ["/a/", "/a/b/", "/a/m/"])
+        }
+        // There it has one.
+        let answer = try await share.client.send("PROPFIND", "/a/l/", [("Depth", "0")], text: body)
+        #expect(SyncClient.text(of: "sync-token", in: answer.text) != nil)
+    }
+
     /// Answers of any length, from the first one on, while things change between them.
     @Test(arguments: [1, 2, 3, 7, 1000])
     func shortAnswersLeadToTheSame(limit: Int) async throws {

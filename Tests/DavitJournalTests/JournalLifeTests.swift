@@ -98,6 +98,20 @@ struct JournalLifeTests {
             #expect(try test.changes(since: token).changes == ["+d/b", "+d/f", "+d/f/a", "-d/e"])
         }
     }
+
+    /// Clients ask again and again. What a try has held is given back: queues of events are few.
+    @Test func aDiskThatCannotBeReadCostsNoMoreEachTime() throws {
+        let test = try TestJournal()
+        test.shell("echo 1 > a")
+        FileFaults.$plan.withValue(FaultPlan(failCalls: ["getdents64": 5])) {
+            for _ in 0..<5 {
+                #expect(throws: JournalError.self) { try test.position() }
+                #expect(test.journal.threadCount == 1)
+                test.journal.waitForThreads()
+            }
+        }
+        #expect(try test.changes(since: test.first()).changes == ["+a"])
+    }
     #endif
 
     @Test func tokensOutliveARestart() throws {

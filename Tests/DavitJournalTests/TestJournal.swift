@@ -17,25 +17,30 @@ final class TestJournal {
     let folder: TemporaryFolder
     let stateFolder: TemporaryFolder
     let options: ShareJournal.Options
+    let rules: ShareRules
     private(set) var journal: ShareJournal
 
-    init(_ change: (inout ShareJournal.Options) -> Void = { _ in }) throws {
+    init(
+        rules: ShareRules = ShareRules(), _ change: (inout ShareJournal.Options) -> Void = { _ in }
+    ) throws {
+        self.rules = rules
         folder = try TemporaryFolder()
         stateFolder = try TemporaryFolder()
         var options = ShareJournal.Options()
         options.walksInBackground = false
         change(&options)
         self.options = options
-        journal = try Self.make(folder, stateFolder, options)
+        journal = try Self.make(folder, stateFolder, rules, options)
     }
 
     private static func make(
-        _ folder: TemporaryFolder, _ stateFolder: TemporaryFolder, _ options: ShareJournal.Options
+        _ folder: TemporaryFolder, _ stateFolder: TemporaryFolder, _ rules: ShareRules,
+        _ options: ShareJournal.Options
     ) throws -> ShareJournal {
         let store = try FileResourceStore(root: folder.path)
         return ShareJournal(
-            of: store, seenThrough: store, stateFolder: stateFolder.path, background: .immediate,
-            options: options, report: { _, _ in })
+            of: store, seenThrough: store, rules: rules, stateFolder: stateFolder.path,
+            background: .immediate, options: options, report: { _, _ in })
     }
 
     deinit { journal.close() }
@@ -46,7 +51,7 @@ final class TestJournal {
     /// Starts it again.
     func restart() throws {
         journal.close()
-        journal = try Self.make(folder, stateFolder, options)
+        journal = try Self.make(folder, stateFolder, rules, options)
         journal.start()
     }
 
@@ -72,13 +77,14 @@ final class TestJournal {
         let position = try position(path, isDeep: isDeep)
         #expect(token.isValid(at: position))
         var changes: [String] = []
-        var after = token.number
+        var known = token
         while true {
             let piece = try journal.changes(
-                in: path, isDeep: isDeep, after: after, through: position.last, limit: 7)
+                in: path, isDeep: isDeep, since: known, through: position.last, limit: 7)
             for change in piece {
-                #expect(change.number > after)
-                after = change.number
+                #expect(change.number > known.number)
+                known.number = change.number
+                known.base = max(known.base, known.number)
                 if change.kind == .removed, change.number <= token.base { continue }
                 let name = String(decoding: change.path.bytes, as: UTF8.self)
                 changes.append((change.kind == .removed ? "-" : "+") + name)

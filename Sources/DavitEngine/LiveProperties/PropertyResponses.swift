@@ -14,8 +14,9 @@ final class PropertyResponses {
     private let isMinimal: Bool
     /// Who asks, as a resource.
     private(set) lazy var principals = Principals(check.context)
-    /// What `sync-token` says; nil where it was not asked for, or there is none.
-    @safe @exclusivity(unchecked) var syncToken: String?
+    /// What `sync-token` says of collections at and below a path, which the journal has compared; nil where it was not
+    /// asked for, or there is none. Of others, where links lead to, a client would not be told what was gone before.
+    @safe @exclusivity(unchecked) var syncToken: (text: String, root: ResourcePath)?
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
     /// The last `getlastmodified`: the members of a collection often have the same.
@@ -69,7 +70,7 @@ final class PropertyResponses {
 
     /// Writes the properties of one resource and ends its response, which the caller has begun.
     ///
-    /// - Parameter path: canonical; only looked at if ``needsPath``.
+    /// - Parameter path: canonical; without ``needsPath``, that of the collection whose member it is will do.
     func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty]
     ) throws(WebDAVError) {
@@ -79,7 +80,7 @@ final class PropertyResponses {
         }
         writer.beginPropStat()
         for (place, property) in plan.live.enumerated() {
-            guard exists(property, of: member) else {
+            guard exists(property, of: member, at: path) else {
                 miss(place)
                 continue
             }
@@ -183,7 +184,7 @@ final class PropertyResponses {
             writer.property(
                 "supported-report-set",
                 markup: SupportedReports.of(info, hasJournal: share.journal != nil))
-        case .syncToken: writer.property("sync-token", bytes: Array((syncToken ?? "").utf8))
+        case .syncToken: writer.property("sync-token", bytes: Array((syncToken?.text ?? "").utf8))
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
@@ -200,13 +201,14 @@ final class PropertyResponses {
         return modifiedText
     }
 
-    private func exists(_ property: LiveProperty, of member: Member) -> Bool {
+    private func exists(_ property: LiveProperty, of member: Member, at path: ResourcePath) -> Bool {
         switch property {
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         case .currentUserPrincipal: principals.userElement != nil
         case .checksums: !digests.isEmpty
         case .syncToken:
-            member.info.isCollection && (syncToken != nil || plan.kind == .names && share.journal != nil)
+            member.info.isCollection
+                && (plan.kind == .names ? share.journal != nil : syncToken?.root.contains(path) == true)
         default: property.exists(of: member)
         }
     }

@@ -22,7 +22,8 @@ struct PropFindMethod: Sendable {
         let stream = try stream(context, plan, depth, lookup)
         if plan.wantsSyncToken, lookup.info?.isCollection == true, share.journal != nil {
             // Before anything is looked at: what changes meanwhile is told to whoever asks with the token.
-            stream.syncToken = SyncToken(try await share.compared(lookup.path, isDeep: true)).text
+            let position = try await share.compared(lookup.path, isDeep: true)
+            stream.syncToken = (SyncToken(position).text, lookup.path)
         }
         if stream.isOfOneResource { return Self.response(.bytes(try await stream.whole()), context) }
         // Before the head is out: what cannot be read at all has a status.

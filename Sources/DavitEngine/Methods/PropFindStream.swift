@@ -72,6 +72,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private static let pieceBytes = 192 << 10
     /// Steps of one piece, after which others get the thread: a search may come to many members and tell of none.
     private static let stepLimit = 8192
+    /// The same in time: what a condition costs is up to whoever has written it.
+    private static let searchPiece = Duration.milliseconds(25)
 
     private let share: Share
     private let context: RequestContext
@@ -124,7 +126,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     /// The state of the share (RFC 6578 §4), where that is asked for.
-    var syncToken: String? {
+    var syncToken: (text: String, root: ResourcePath)? {
         get { responses.syncToken }
         set { responses.syncToken = newValue }
     }
@@ -138,6 +140,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         do throws(WebDAVError) {
             while responses.writer.count == 0 && !hasEnded {
+                // A search may go on for long without a result, and without a word to a client that has gone.
+                if Task.isCancelled { throw WebDAVError.busy }
                 try await share.offload { () throws(WebDAVError) in try self.writePiece() }
             }
         } catch {
@@ -176,7 +180,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         // A little more, for what the last response adds over it.
         if !levels.isEmpty, search == nil { responses.writer.reserve(limit + 4096 - responses.writer.count) }
         var steps = 0
+        let deadline = search == nil ? nil : ContinuousClock.now + Self.searchPiece
         while responses.writer.count < limit, steps < Self.stepLimit, !hasEnded {
+            if let deadline, steps > 0, ContinuousClock.now > deadline { break }
             steps += 1
             if search?.isOver == true { try end() } else { try step() }
         }

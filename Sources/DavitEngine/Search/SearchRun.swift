@@ -20,7 +20,7 @@ final class SearchRun {
         let number: Int
     }
 
-    /// Characters of a text by which results are ordered.
+    /// Unicode scalars of a text by which results are ordered. A character may have any number of them.
     private static let keyLimit = 256
 
     private let plan: SearchPlan
@@ -78,7 +78,7 @@ final class SearchRun {
             }
             let key = order.isCaseless ? value.lowercased : value
             if case .text(let text) = key {
-                keys.append(.text(String(text.prefix(Self.keyLimit))))
+                keys.append(.text(String(text.unicodeScalars.prefix(Self.keyLimit))))
             } else {
                 keys.append(key)
             }

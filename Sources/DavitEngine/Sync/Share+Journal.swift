@@ -19,7 +19,8 @@ extension Share {
                 try journal.advance(pass)
             }
             if let position { return position }
-            guard ContinuousClock.now < deadline else { throw .notCompared }
+            // Nobody waits for it any more, or not for so long.
+            guard !Task.isCancelled, ContinuousClock.now < deadline else { throw .notCompared }
         }
     }
 
@@ -51,15 +52,33 @@ extension Share {
             guard let position = try journal.advance(JournalPass(path, isDeep: true)) else {
                 throw .interrupted
             }
-            var current: Set<String> = []
-            for token in tokens where token.isWhole && token.isValid(at: position) {
-                let changes = try journal.changes(
-                    in: path, isDeep: true, after: token.number, through: position.last, limit: 1)
-                if changes.isEmpty { current.insert(token.text) }
-            }
-            return current
+            return try Self.current(of: tokens, in: path, at: position, journal)
         } catch {
             throw WebDAVError(journal: error)
         }
+    }
+
+    /// The last one first, and each up to the one before it: many cost no more than one.
+    private static func current(
+        of tokens: [SyncToken], in path: ResourcePath, at position: JournalPosition,
+        _ journal: any ChangeJournal
+    ) throws(JournalError) -> Set<String> {
+        var current: Set<String> = []
+        var end = position.last
+        let valid = tokens.filter { $0.isWhole && $0.isValid(at: position) }
+        for token in valid.sorted(by: { $0.number > $1.number }) {
+            do throws(JournalError) {
+                let changes = try journal.changes(
+                    in: path, isDeep: true, since: token, through: end, limit: 1)
+                guard changes.isEmpty else { break }
+            } catch {
+                // Forgotten since the pass, and all that come before it: they say nothing.
+                guard error == .forgotten else { throw error }
+                break
+            }
+            current.insert(token.text)
+            end = token.number
+        }
+        return current
     }
 }

@@ -21,7 +21,7 @@ struct SyncCollectionReport: Sendable {
         let position = try await share.compared(path, isDeep: body.level == .infinite || plan.wantsSyncToken)
         if let token, !token.isValid(at: position) { throw WebDAVError(.forbidden, .validSyncToken) }
         let responses = PropertyResponses(share: share, context: context, plan: plan)
-        if plan.wantsSyncToken { responses.syncToken = SyncToken(position).text }
+        if plan.wantsSyncToken { responses.syncToken = (SyncToken(position).text, path) }
         let stream = SyncCollectionStream(
             share: share, context: context, target: path, body: body, responses: responses,
             since: token ?? SyncToken(journal: position.journal, number: 0, base: position.last),

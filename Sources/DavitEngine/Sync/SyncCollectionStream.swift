@@ -62,10 +62,10 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     }
 
     private func writePiece() async throws(WebDAVError) {
-        let (target, isDeep, after, through) = (target, isDeep, token.number, position.last)
+        let (target, isDeep, token, through) = (target, isDeep, token, position.last)
         let changes = try await share.askingJournal { journal throws(JournalError) in
             try journal.changes(
-                in: target, isDeep: isDeep, after: after, through: through, limit: Self.pieceChanges)
+                in: target, isDeep: isDeep, since: token, through: through, limit: Self.pieceChanges)
         }
         try await share.offload { () throws(WebDAVError) in try self.write(changes) }
     }

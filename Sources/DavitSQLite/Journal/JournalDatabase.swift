@@ -125,10 +125,19 @@ package final class JournalDatabase {
         return JournalFolder(id: id, path: path, identity: ResourceIdentity(inode: 0, birth: 0))
     }
 
-    package func set(_ folder: JournalFolder, isGone: Bool) throws(StateError) {
+    /// Records which one it is, and that it is there.
+    package func set(_ folder: JournalFolder) throws(StateError) {
+        try set(folder.id, folder.identity, isGone: false)
+    }
+
+    /// Records that nothing is there any more.
+    package func setGone(_ folder: JournalFolder) throws(StateError) {
+        try set(folder.id, ResourceIdentity(inode: 0, birth: 0), isGone: true)
+    }
+
+    private func set(_ id: Int64, _ identity: ResourceIdentity, isGone: Bool) throws(StateError) {
         try statements.setFolder.run([
-            .integer(folder.id), .bits(folder.identity.inode), .integer(folder.identity.birth),
-            .integer(isGone ? 1 : 0),
+            .integer(id), .bits(identity.inode), .integer(identity.birth), .integer(isGone ? 1 : 0),
         ])
     }
 
@@ -164,6 +173,24 @@ package final class JournalDatabase {
         _ isVolatile: Bool, _ name: [UInt8], in folder: Int64
     ) throws(StateError) {
         try statements.setVolatile.run([.integer(folder), .blob(name), .integer(isVolatile ? 1 : 0)])
+    }
+
+    /// Forgets a name that stands for no member.
+    package func removeEntry(_ name: [UInt8], in folder: Int64) throws(StateError) {
+        try statements.removeEntry.run([.integer(folder), .blob(name)])
+    }
+
+    /// Records that content changes without an event, by whatever name.
+    /// - Returns: the names of which that was not known.
+    package func takeForVolatile(
+        _ identity: ResourceIdentity
+    ) throws(StateError) -> [(folder: Int64, name: [UInt8])] {
+        var names: [(Int64, [UInt8])] = []
+        try statements.steadyNames.forEachRow([.bits(identity.inode), .integer(identity.birth)]) { row in
+            names.append((row.integer(0), row.blob(1)))
+        }
+        for (folder, name) in names { try setVolatile(true, name, in: folder) }
+        return names
     }
 
     /// Records that all members are gone, each with a number of its own.

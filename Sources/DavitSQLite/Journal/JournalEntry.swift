@@ -23,6 +23,8 @@ package struct JournalEntry: Hashable, Sendable {
     /// Nanoseconds since the epoch.
     package var modified: Int64 = 0
     package var stamp: UInt64 = 0
+    /// Seen just now, of content: it has other names. No row says it.
+    package private(set) var hasOtherNames = false
 
     /// What is left of a member.
     /// - Parameters:
@@ -52,6 +54,7 @@ package struct JournalEntry: Hashable, Sendable {
         // Of a collection nothing counts but which one it is: its times change with its members.
         guard !info.isCollection else { return }
         isVolatile = isLink || info.hasOtherNames
+        hasOtherNames = info.hasOtherNames
         length = info.length
         modified = info.modified.nanoseconds
         stamp = info.stamp
@@ -61,6 +64,7 @@ package struct JournalEntry: Hashable, Sendable {
     package func differs(from other: JournalEntry) -> Bool {
         var same = other
         same.isVolatile = isVolatile
+        same.hasOtherNames = hasOtherNames
         return same != self
     }
 

@@ -5,7 +5,7 @@ internal import DavitStore
 /// A folder is a collection that has been read, by its path without slashes at the ends. An entry is a member of one: what
 /// was seen there last, or (kind 0) that it is gone. Each change of an entry has a number of its own, higher than all before.
 enum JournalSchema {
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     private static let tables: StaticString = """
         CREATE TABLE journal (
@@ -44,9 +44,10 @@ enum JournalSchema {
         CREATE UNIQUE INDEX entry_number ON entry (number);
         CREATE INDEX entry_member ON entry (folder, number);
         CREATE INDEX entry_removed ON entry (number) WHERE kind < 0;
+        CREATE INDEX entry_inode ON entry (inode) WHERE kind = 1;
         CREATE INDEX entry_volatile ON entry (folder) WHERE is_volatile = 1;
 
-        PRAGMA user_version = 1;
+        PRAGMA user_version = 2;
         """
 
     /// Makes the tables in a new database.

@@ -16,6 +16,8 @@ final class JournalStatements {
     let entries: Statement
     let putEntry: Statement
     let setVolatile: Statement
+    let removeEntry: Statement
+    let steadyNames: Statement
     let removeEntries: Statement
     let volatileUnder: Statement
 
@@ -65,6 +67,12 @@ final class JournalStatements {
             """, on: connection)
         setVolatile = try Statement(
             "UPDATE entry SET is_volatile = ?3 WHERE folder = ?1 AND name = ?2", on: connection)
+        removeEntry = try Statement("DELETE FROM entry WHERE folder = ?1 AND name = ?2", on: connection)
+        steadyNames = try Statement(
+            """
+            SELECT folder, name FROM entry INDEXED BY entry_inode
+            WHERE inode = ?1 AND birth = ?2 AND kind = 1 AND is_volatile = 0
+            """, on: connection)
         removeEntries = try Statement(
             """
             UPDATE entry SET kind = -kind, is_volatile = 0, number = ?2 + position

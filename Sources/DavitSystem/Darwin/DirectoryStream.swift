@@ -28,7 +28,8 @@ package final class DirectoryWatch: Sendable {
             let name = Array(path[path.index(after: slash)...].utf8)
             events.append(
                 DirectoryEvent(
-                    key: key, kind: mayBeGone ? .left : isDirectory ? .access : .changed, name: name))
+                    key: key, kind: mayBeGone ? .left : isDirectory ? .access : .changed,
+                    isDirectory: isDirectory, name: name))
         }
     }
 

@@ -108,6 +108,7 @@ extension DirectoryEvent {
         func has(_ bits: Int32) -> Bool { mask & UInt32(bitPattern: bits) != 0 }
         self.key = key
         self.name = name
+        isDirectory = has(Int32(IN_ISDIR))
         if has(Int32(IN_Q_OVERFLOW)) {
             kind = .overflow
         } else if has(Int32(IN_IGNORED)) {

@@ -1,0 +1,158 @@
+import DavitHTTP
+import DavitJournal
+import DavitStore
+import DavitTesting
+import Testing
+
+/// What has changed where no event of its own says so.
+struct UnseenChangeTests {
+    private static func path(_ text: String) -> ResourcePath { ResourcePath(unchecked: Array(text.utf8)) }
+
+    /// The collection that is asked about has a watch, those above it have none: nobody has asked about them.
+    @Test func aFolderThatIsAnotherOneIsReadAnew() throws {
+        let test = try TestJournal()
+        test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
+        let token = SyncToken(try test.position(Self.path("d/e")))
+        test.shell("mv d c; mkdir -p d/e/f; echo 1 > d/e/b; echo 1 > d/e/f/b")
+        let (changes, next) = try test.changes(since: token, in: "d/e")
+        #expect(changes == ["+d/e/b", "+d/e/f", "+d/e/f/b", "-d/e/a", "-d/e/f/a"])
+        test.shell("echo 1 > d/e/c; echo 1 > c/e/d")
+        #expect(try test.changes(since: next, in: "d/e").changes == ["+d/e/c"])
+    }
+
+    /// The same, found by who asks about all.
+    @Test func aFolderThatIsAnotherOneIsReadAnewFromAbove() throws {
+        let test = try TestJournal()
+        test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
+        let token = SyncToken(try test.position(Self.path("d/e")))
+        test.shell("mv d c; mkdir -p d/e/f; echo 1 > d/e/b; echo 1 > d/e/f/b")
+        _ = try test.token()
+        let told = try test.changes(since: token, in: "d/e").changes
+        #expect(told == ["+d/e/b", "+d/e/f", "+d/e/f/b", "-d/e/a", "-d/e/f/a"])
+    }
+
+    /// Writing by one name of a file is an event of that name alone.
+    @Test func aNewNameOfAFileMakesTheOldOneLookedAt() throws {
+        let test = try TestJournal()
+        test.shell("mkdir d; echo 1 > d/a")
+        var token = try test.token()
+        test.shell("ln d/a b; echo 2 >> b")
+        var told = try test.changes(since: token)
+        #expect(told.changes == ["+b", "+d/a"])
+        token = told.token
+        test.shell("echo 3 >> b")
+        told = try test.changes(since: token)
+        #expect(told.changes == ["+b", "+d/a"])
+    }
+
+    /// A folder that was gone and is back has a row again before it is read; forgetting removals leaves it alone.
+    @Test func aFolderThatIsBackOutlivesForgettingRemovals() throws {
+        let test = try TestJournal {
+            $0.removalLimit = 20
+            $0.step = 0
+        }
+        test.shell("mkdir 1 2 3; for n in $(seq 30); do echo 1 > f$n; done")
+        _ = try test.token()
+        test.shell("rmdir 1 2 3")
+        _ = try test.token()
+        test.shell("rm f*; mkdir 1 2 3; echo 1 > 1/a; echo 1 > 2/a; echo 1 > 3/a")
+        #expect(try test.changes(since: test.first()).changes == ["+1", "+1/a", "+2", "+2/a", "+3", "+3/a"])
+    }
+
+    /// Whoever reads slowly is not given a token for removals that were forgotten before they were told.
+    @Test func anAnswerEndsWhereRemovalsAreForgotten() throws {
+        let test = try TestJournal { $0.removalLimit = 20 }
+        test.shell("for n in $(seq 60); do echo 1 > f$n; done")
+        let token = try test.token()
+        test.shell("for n in $(seq 15); do rm f$n; done")
+        let position = try test.position()
+        let some = try test.journal.changes(
+            in: .root, isDeep: true, since: token, through: position.last, limit: 5)
+        #expect(some.count == 5)
+        test.shell("for n in $(seq 20 40); do rm f$n; done")
+        _ = try test.position()
+        #expect(throws: JournalError.forgotten) {
+            try test.journal.changes(
+                in: .root, isDeep: true, since: token, through: position.last, limit: 5)
+        }
+    }
+
+    struct Rule: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        let rules: ShareRules
+        let commands: String
+        var changes: [String] = []
+    }
+
+    private static func rules(_ change: (inout ShareRules) -> Void) -> ShareRules {
+        var rules = ShareRules()
+        change(&rules)
+        return rules
+    }
+
+    static let rules: [Rule] = [
+        Rule(
+            testDescription: "hidden", rules: rules { $0.allowsHiddenItems = false },
+            commands: "echo 1 > .a; rm .a; mkdir .b; rmdir .b; echo 1 > .c"),
+        Rule(
+            testDescription: "litter", rules: rules { $0.litter = .hide },
+            commands: "echo 1 > ._a; rm ._a; echo 1 > .DS_Store; mv .DS_Store ._b"),
+        Rule(
+            testDescription: "extensions", rules: rules { $0.allowedExtensions = ["txt"] },
+            commands: "echo 1 > a.exe; rm a.exe; mkdir d.exe; rmdir d.exe; echo 1 > b.txt; rm b.txt",
+            changes: ["-b.txt", "-d.exe"]),
+        Rule(
+            testDescription: "a name that is served, and then is not",
+            rules: rules { $0.allowsHiddenItems = false },
+            commands: "mv k .k", changes: ["-k"]),
+    ]
+
+    /// Names that are not served are not told of, neither that they came nor that they went.
+    @Test(arguments: rules)
+    func namesThatAreNotServedAreNotToldOf(rule: Rule) throws {
+        let test = try TestJournal(rules: rule.rules)
+        test.shell("mkdir k")
+        let token = try test.token()
+        test.shell(rule.commands)
+        let (changes, next) = try test.changes(since: token)
+        #expect(changes == rule.changes)
+        test.shell("rm -rf .[a-z_]*")
+        #expect(try test.changes(since: next).changes.isEmpty)
+    }
+
+    /// A client to which both names are one would else remove what it has just been told of.
+    @Test func whatIsGoneIsToldOfBeforeWhatHasCome() throws {
+        let test = try TestJournal()
+        test.shell("for n in $(seq 12); do echo $n > a$n; done")
+        let token = try test.token()
+        test.shell("for n in $(seq 12); do mv a$n A$n; done")
+        let position = try test.position()
+        let changes = try test.journal.changes(
+            in: .root, isDeep: true, since: token, through: position.last, limit: 100)
+        #expect(changes.prefix(12).allSatisfy { $0.kind == .removed })
+        #expect(changes.count == 24)
+    }
+
+    /// Whoever has made it has been told that it is there.
+    @Test func whatCameBeforeAStopAndWentAfterItIsTold() throws {
+        let test = try TestJournal()
+        let token = try test.token()
+        test.shell("echo 1 > a; echo 1 > b")
+        test.stop()
+        test.shell("rm a")
+        try test.restart()
+        #expect(try test.changes(since: token).changes == ["+b", "-a"])
+    }
+
+    /// Found under another spelling, a name is none of the folder's: also that of a link.
+    @Test func aLinkUnderAnotherSpellingIsOne() throws {
+        let test = try TestJournal()
+        test.shell("mkdir d; echo 1 > a; ln -s a \"$(printf 'l\\303\\251')\"")
+        let token = try test.token()
+        test.shell("mv \"$(printf 'l\\303\\251')\" \"$(printf 'le\\314\\201')\"")
+        let told = try test.changes(since: token).changes.map { Array($0.utf8) }
+        #expect(told.count == 2)
+        #expect(told.contains(Array("-l\u{E9}".utf8)))
+        #expect(told.contains(Array("+le\u{301}".utf8)))
+    }
+}
