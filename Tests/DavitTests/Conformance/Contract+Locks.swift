@@ -176,10 +176,10 @@ extension Contract {
                     "GET /x.html", 200, ["X-Content-Type-Options": "nosniff", "Content-Security-Policy": "*"]),
             ]),
         Contract(
-            139, "POST and PATCH are refused",
+            139, "POST, and PATCH of an unknown kind, are refused",
             text + [
                 ask("POST /a", [], "x", 405), ask("POST /_vti_bin/_vti_aut/author.dll", [], "x", 405),
-                ask("PATCH /a", [], "x", 405),
+                ask("PATCH /a", [], "x", 415),
             ]),
         Contract(
             140, "refusals have a length",

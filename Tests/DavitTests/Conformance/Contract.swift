@@ -66,7 +66,14 @@ extension Contract {
             [ask("MKCOL /d", 201), ask("OPTIONS /d", 200, ["Location": nil])]),
         Contract(
             15, "the classes",
-            [ask("OPTIONS /", 200, ["DAV": "1, 2, 3, <http://apache.org/dav/propset/fs/1>"])]),
+            [
+                ask(
+                    "OPTIONS /", 200,
+                    [
+                        "DAV":
+                            "1, 2, 3, extended-mkcol, sabredav-partialupdate, <http://apache.org/dav/propset/fs/1>"
+                    ])
+            ]),
         Contract(
             16, "MS-Author-Via",
             text + [
@@ -81,11 +88,14 @@ extension Contract {
                     "OPTIONS /a", 200,
                     [
                         "Allow":
-                            "OPTIONS, GET, HEAD, PUT, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"
+                            "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
                     ]),
                 ask(
                     "OPTIONS /", 200,
-                    ["Allow": "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"]),
+                    [
+                        "Allow":
+                            "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
+                    ]),
             ]),
         Contract(18, "OPTIONS of a free name", [ask("OPTIONS /absent.odt", 200, ["DAV": "*"])]),
         Contract(19, "OPTIONS of / and *", [ask("OPTIONS /", 200), ask("OPTIONS *", 204)]),
@@ -102,7 +112,14 @@ extension Contract {
             [ask("OPTIONS /", 200, ["X-MSDAVEXT": nil, "MicrosoftSharePointTeamServices": nil])]),
         Contract(
             22, "files announce the property set of executable",
-            text + [ask("OPTIONS /a", 200, ["DAV": "1, 2, 3, <http://apache.org/dav/propset/fs/1>"])]),
+            text + [
+                ask(
+                    "OPTIONS /a", 200,
+                    [
+                        "DAV":
+                            "1, 2, 3, extended-mkcol, sabredav-partialupdate, <http://apache.org/dav/propset/fs/1>"
+                    ])
+            ]),
     ]
 
     private static let anna = "Authorization: Basic YW5uYTpzZWNyZXQ="
