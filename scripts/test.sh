@@ -128,6 +128,7 @@ for folder in ("Tests", "bench", "scripts"):
     step "debug build, for its modules" "$SWIFT" build "${swift_flags[@]}"
     step "the reference has no gaps and no warnings" python3 scripts/reference.py build
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
+    step "the options are in the help and in the documentation" python3 scripts/check-options.py
 }
 
 suite_guard() {

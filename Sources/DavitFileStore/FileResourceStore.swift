@@ -25,7 +25,7 @@ public final class FileResourceStore: ResourceStore {
     ///   - sync: what each call waits for before it returns.
     ///   - rules: what is said about content.
     ///   - keepsFree: bytes of the volume that content leaves free: as many fewer are available, and what would take
-    ///     them is refused with ``StoreError/quotaExceeded``. Nil for none.
+    ///     them is refused with `StoreError.quotaExceeded`, 507. Nil for none.
     /// - Throws: ``RootError``, before anything is served.
     public convenience init(
         root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules(),

@@ -6,7 +6,8 @@ import Testing
 struct TranscriptTests {
     @Test func everyClientFindsWhatItNeeds() async throws {
         try await blocking {
-            let share = try LiveShare()
+            // The origin of a page in one of the sessions.
+            let share = try LiveShare { $0.cors = CORS(origins: ["https://app.example"]) }
             var options = ReplayOptions(server: share.address)
             options.recordings = [Repository.recordings]
             options.expectedDifferences = Repository.recordings + "/expected-differences.txt"

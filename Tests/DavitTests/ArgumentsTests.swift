@@ -142,6 +142,18 @@ struct ArgumentsTests {
                     $0.authentication.realm = "my files"
                 })
         ),
+        (
+            [
+                "serve", "/srv", "--allow-origin", "HTTPS://App.Example:443/",
+                "--allow-origin=app://Obsidian.md",
+            ],
+            .serve(
+                options {
+                    $0.allowedOrigins = ["https://app.example", "app://Obsidian.md"].compactMap {
+                        WebOrigin(parsing: $0)
+                    }
+                })
+        ),
         (["serve", "/srv", "--log-level", "access"], .serve(options { $0.logLevel = .access })),
         (["serve", "/srv", "--sync", "data"], .serve(options { $0.sync = .data })),
         (["serve", "/srv", "--sync=full"], .serve(options { $0.sync = .full })),
@@ -211,6 +223,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--auth", "basic,basic"], .badScheme("basic,basic")),
         (["serve", "/srv", "--auth", "digest,digest-md5"], .badScheme("digest,digest-md5")),
         (["serve", "/srv", "--auth", "Basic"], .badScheme("Basic")),
+        (["serve", "/srv", "--allow-origin", "*"], .anyOrigin),
         (["password", "a", "b"], .moreThanOneName("b")), (["password", "--digest"], .missingName),
         (["password", "a", "--digest=yes"], .unwantedValue(option: "--digest")),
         (["password", "a", "--realm"], .missingValue(option: "--realm")),
@@ -250,7 +263,8 @@ struct ArgumentsTests {
     }
 
     static let needValues = [
-        "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--public-url",
+        "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--allow-origin",
+        "--public-url",
         "--prefix",
         "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
         "--access-log-format", "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca",
@@ -278,6 +292,31 @@ struct ArgumentsTests {
     func refusesWhatIsNoBeginningOfAPath(text: String) {
         #expect(throws: UsageError.badPrefix(text)) {
             try Arguments.parse(["serve", "/srv", "--prefix", text])
+        }
+    }
+
+    /// As a browser would write them: compared byte for byte with what it sends.
+    @Test(arguments: [
+        ("https://app.example", "https://app.example"), ("http://App.Example:80/", "http://app.example"),
+        ("HTTP://localhost:443", "http://localhost:443"),
+        ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+        ("https://a:", "https://a"), ("capacitor://localhost", "capacitor://localhost"),
+        ("chrome-extension://AbC:80", "chrome-extension://AbC:80"),
+    ])
+    func writesOriginsAsBrowsersDo(text: String, written: String) {
+        #expect(WebOrigin(parsing: text)?.text == written)
+    }
+
+    @Test(arguments: [
+        "app.example", "null", "https://", "https:///", "https://a/b", "https://a//", "https://a?b",
+        "https://u@a",
+        "https://*.example", "https://*", "https://a, https://b", "://a", "1a://b", "é://b", "https://é",
+        "https://a:x",
+        "file:///",
+    ])
+    func refusesWhatIsNoOrigin(text: String) {
+        #expect(throws: UsageError.badOrigin(text)) {
+            try Arguments.parse(["serve", "/srv", "--allow-origin", text])
         }
     }
 

@@ -27,8 +27,9 @@ start() {
     local name=$1
     shift
     mkdir -p "$work/$name/share"
-    "$davit" serve "$work/$name/share" --state-dir "$work/$name/state" --port 0 --host 127.0.0.1 "$@" \
-        >"$work/$name/out" 2>"$work/$name/err" &
+    # One of the sessions is that of a page of this origin.
+    "$davit" serve "$work/$name/share" --state-dir "$work/$name/state" --port 0 --host 127.0.0.1 \
+        --allow-origin https://app.example "$@" >"$work/$name/out" 2>"$work/$name/err" &
     server=$!
     until grep -qs ready "$work/$name/out"; do
         kill -0 "$server" 2>/dev/null || { cat "$work/$name/err"; exit 1; }

@@ -182,6 +182,7 @@ package struct Arguments {
         case .userFile: options.userFile = value
         case .auth: options.authentication.schemes = try Self.schemes(value)
         case .realm: options.authentication.realm = value
+        case .allowOrigin: options.allowedOrigins.append(try Self.origin(value))
         case .logLevel:
             guard let level = ServeOptions.LogLevel(rawValue: value) else { throw .badLogLevel(value) }
             options.logLevel = level
@@ -212,6 +213,13 @@ package struct Arguments {
         // The value is not repeated: it can hold a password.
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw .badUser }
         return ServeOptions.User(name: String(parts[0]), password: String(parts[1]))
+    }
+
+    private static func origin(_ value: String) throws(UsageError) -> WebOrigin {
+        // A page of anybody could then do all that the person in front of the browser may.
+        if value == "*" { throw .anyOrigin }
+        guard let origin = WebOrigin(parsing: value) else { throw .badOrigin(value) }
+        return origin
     }
 
     /// A list such as `digest,basic`; `digest` is all of Digest, in the order in which it should be offered.
@@ -293,6 +301,7 @@ enum ServeOption: String, CaseIterable {
     case userFile = "--user-file"
     case auth = "--auth"
     case realm = "--realm"
+    case allowOrigin = "--allow-origin"
     case readOnly = "--read-only"
     case allowExtensions = "--allow-extensions"
     case noHidden = "--no-hidden"

@@ -89,6 +89,9 @@ struct ServeCommand {
         configuration.accounts = try accounts()
         configuration.compresses = options.compresses
         configuration.authentication = options.authentication
+        if !options.allowedOrigins.isEmpty {
+            configuration.cors = CORS(origins: options.allowedOrigins.map(\.text))
+        }
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.prefix = options.prefix.text
         configuration.logLevel = level

@@ -42,6 +42,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var users: [User] = []
     package var userFile: String?
     package var authentication = AuthenticationSettings()
+    /// Whose pages may use the server from a browser.
+    package var allowedOrigins: [WebOrigin] = []
     package var isReadOnly = false
     package var rules = ShareRules()
     package var tls = TLSOptions()

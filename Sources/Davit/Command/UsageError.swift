@@ -13,6 +13,9 @@ package enum UsageError: Error, Hashable, Sendable {
     case badSize(String, option: String)
     case badUser
     case badScheme(String)
+    case badOrigin(String)
+    /// `*` as an origin.
+    case anyOrigin
     case missingName
     case moreThanOneName(String)
     case badPublicURL(String)
@@ -57,6 +60,8 @@ package enum UsageError: Error, Hashable, Sendable {
             "\(option) is a number of bytes, perhaps with K, M, G or T behind it, not '\(value)'"
         case .badUser: "--user is a name, a colon and a password"
         case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
+        case .badOrigin(let value): "'\(value)' is not the origin of a page"
+        case .anyOrigin: "with --allow-origin '*' any page in a browser could read and change the folder"
         case .missingName: "Digest secrets are made for a name: which one?"
         case .moreThanOneName(let word): "one name at a time; '\(word)' is one too many"
         case .badPublicURL(let value): "'\(value)' is not a URL of a server"
@@ -97,6 +102,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
         case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
+        case .badOrigin: "For example: --allow-origin https://app.example. There is no path, and no *."
+        case .anyOrigin: "Name each origin: --allow-origin https://app.example"
         case .missingName: "For example: davit password anna --digest"
         case .moreThanOneName: "A name with spaces needs quotes: davit password 'anna b'"
         case .badPublicURL: "For example: --public-url https://files.example.org"

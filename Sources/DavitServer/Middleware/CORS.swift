@@ -11,15 +11,20 @@ public struct CORS: Middleware {
         .get, .head, .options, .put, .post, .patch, .delete, .mkcol, .copy, .move, .propfind, .proppatch,
         .report, .search, .lock, .unlock,
     ]
-    /// What WebDAV clients in a browser send.
+    /// What WebDAV clients in a browser send: the fields that a share looks at, and two that libraries add.
     public static let webDAVRequestFields = [
-        "Authorization", "Content-Type", "Depth", "Destination", "If", "If-Match", "If-None-Match",
-        "Lock-Token",
-        "Overwrite", "Range", "Timeout", "X-OC-Mtime",
+        "Authorization", "Brief", "Cache-Control", "Content-Digest", "Content-Encoding", "Content-Range",
+        "Content-Type", "Depth", "Destination", "If", "If-Match", "If-Modified-Since", "If-None-Match",
+        "If-Range", "If-Unmodified-Since", "Lock-Token", "OC-Checksum", "Overwrite", "Prefer", "Range",
+        "Repr-Digest", "Slug", "Timeout", "Want-Content-Digest", "Want-Repr-Digest", "X-OC-CTime",
+        "X-OC-Mtime", "X-Requested-With", "X-Update-Range",
     ]
-    /// What they want to read.
+    /// What they want to read, beside the fields that a page may always read (Fetch §2.2.2), such as Content-Type.
     public static let webDAVResponseFields = [
-        "DAV", "ETag", "Lock-Token", "Content-Range", "Last-Modified", "Location",
+        "Accept-Patch", "Accept-Post", "Accept-Ranges", "Allow", "Content-Digest", "Content-Location",
+        "Content-Range", "DASL", "Date", "DAV", "ETag", "Last-Modified", "Location", "Lock-Token",
+        "OC-Checksum", "Preference-Applied", "Repr-Digest", "Retry-After", "X-OC-CTime", "X-OC-MTime",
+        "X-Request-Id",
     ]
 
     package let origins: Set<[UInt8]>

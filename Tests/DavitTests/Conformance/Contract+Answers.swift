@@ -72,6 +72,13 @@ extension Contract {
                 ask("PROPFIND /a", ["Depth: 0"], 207, holds: ["<D:getetag>{tag}</D:getetag>"], lacks: ["W/"]),
             ]),
         Contract(
+            137, "folders have no entity tag, and say what they have in its place",
+            [
+                ask("MKCOL /d", 201), ask("HEAD /d/", 200, ["ETag": nil]),
+                ask("PROPFIND /d", ["Depth: 0"], find("<D:getetag/>"), 207, holds: ["404 Not Found"]),
+                ask("PROPFIND /d", ["Depth: 0"], find("<D:sync-token/>"), 207, holds: ["200 OK"]),
+            ]),
+        Contract(
             69, "displayname is the name",
             [
                 ask("PUT /a&b", [], "x", 201),

@@ -1,4 +1,6 @@
 extension Contract {
+    private static let sha1OfX = "11f6ad8ec52a2984abaafd7c3b516503785c2072"
+
     static let writing: [Contract] = [
         Contract(
             85, "201 and 204, with validators",
@@ -31,6 +33,15 @@ extension Contract {
                 ask("GET /a", ["If-None-Match: {tag}"], 304),
             ]),
         Contract(
+            90, "a part is applied exactly or refused",
+            text + [
+                ask("PUT /a", ["Content-Range: bytes 4-5/10"], "xy", 204),
+                ask("GET /a", 200, holds: ["0123xy6789"]),
+                ask("PUT /a", ["Content-Range: bytes 4-9/10"], "xy", 400),
+                ask("PUT /a", ["Content-Range: bytes 12-13/14"], "xy", 416, ["Content-Range": "bytes */10"]),
+                ask("GET /a", 200, ["Content-Length": "10"], holds: ["0123xy6789"]),
+            ]),
+        Contract(
             91, "PUT without a parent, and onto a folder",
             [ask("PUT /no/a", [], "x", 409), ask("MKCOL /d", 201), ask("PUT /d", [], "x", 405)]),
         Contract(
@@ -39,6 +50,19 @@ extension Contract {
                 ask("PROPFIND /a", ["Depth: 0"], 207, holds: ["<D:getcontentlength>10<"]),
                 ask("PUT /a", [], "01234", 204),
                 ask("PROPFIND /a", ["Depth: 0"], 207, holds: ["<D:getcontentlength>5<", "{tag}"]),
+            ]),
+        Contract(
+            94, "the time of an upload",
+            [
+                ask("PUT /a", ["X-OC-Mtime: 1000000000"], "x", 201, ["X-OC-MTime": "accepted"]),
+                ask("PROPFIND /a", ["Depth: 0"], 207, holds: [">Sun, 09 Sep 2001 01:46:40 GMT<"]),
+            ]),
+        Contract(
+            95, "the checksum of an upload",
+            [
+                ask("PUT /a", ["OC-Checksum: SHA1:\(sha1OfX)"], "x", 201),
+                ask("PUT /a", ["OC-Checksum: SHA1:\(sha1OfX)"], "y", 400), ask("GET /a", 200, holds: ["x"]),
+                ask("PUT /a", ["OC-Checksum: TLSH:0"], "z", 204),
             ]),
         Contract(
             97, "MKCOL",

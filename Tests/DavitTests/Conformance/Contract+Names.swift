@@ -66,6 +66,13 @@ extension Contract {
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["<D:href>/d/</D:href>", "<D:href>/a</D:href>"]),
             ]),
         Contract(
+            45, "a name is found composed and decomposed, and kept as it was made",
+            [
+                ask("PUT /Cafe%CC%81", [], "x", 201), ask("GET /Caf%C3%A9", 200, holds: ["x"]),
+                ask("PUT /Caf%C3%A9", [], "y", 204), ask("GET /Cafe%CC%81", 200, holds: ["y"]),
+                ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/Cafe%CC%81<"], lacks: ["/Caf%C3%A9<"]),
+            ]),
+        Contract(
             46, "Destination, with and without host and slash",
             [
                 ask("MKCOL /d", 201), ask("MOVE /d/", ["Destination: /e"], 201),
@@ -93,6 +100,15 @@ extension Contract {
             [
                 ask("MKCOL /d", 201), ask("MKCOL /d/e", 201),
                 ask("PROPFIND /", ["Depth: infinity"], 207, holds: ["/d/e/<"]),
+            ]),
+        Contract(
+            52, "Depth in any case, and members alone",
+            [
+                ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201),
+                ask("PROPFIND /d", ["Depth: Infinity"], 207, holds: ["<D:href>/d/</D:href>", "/d/a<"]),
+                ask(
+                    "PROPFIND /d", ["Depth: 1,noroot"], 207, holds: ["<D:href>/d/a</D:href>"],
+                    lacks: ["<D:href>/d/</D:href>"]),
             ]),
         Contract(
             53, "any type of content",
