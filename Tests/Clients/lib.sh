@@ -1,7 +1,9 @@
 # What the client tests share. A test sources this file, calls `begin NAME "$@"`, then `check`s, then `finish`.
 #
 # After begin: $work is a folder that goes away at the end, $share the folder davit serves at $server_url,
-# $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "".
+# $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "",
+# $authority the certificate to trust or "" without TLS. A test that sets recorded=yes before is recorded, and at its
+# end what was recorded is played against a fresh davit, which must answer the same.
 # shellcheck shell=bash
 
 set -euo pipefail
@@ -14,9 +16,10 @@ clients_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # The longest any single call of a client may take; only a hang meets it.
 limit=${LIMIT_SECONDS:-240}
 
-# begin CLIENT [--user NAME:PASSWORD] [--auth SCHEMES] [--davit PATH]
+recorded=no
+# begin CLIENT [--user NAME:PASSWORD] [--auth SCHEMES] [--tls] [--davit PATH]
 begin() {
-    client=$1 user='' password='' schemes=''
+    client=$1 user='' password='' schemes='' authority=''
     shift
     export DAVIT=${DAVIT:-$clients_folder/../../.build/release/davit}
     local login=()
@@ -24,8 +27,9 @@ begin() {
         case $1 in
             --user) user=${2%%:*} password=${2#*:}; login=(--user "$2"); shift 2 ;;
             --auth) schemes=$2; shift 2 ;;
+            --tls) authority=yes; shift ;;
             --davit) DAVIT=$2; shift 2 ;;
-            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--auth SCHEMES] [--davit PATH]" >&2; exit 64 ;;
+            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--auth SCHEMES] [--tls] [--davit PATH]" >&2; exit 64 ;;
         esac
     done
     [ -z "$schemes" ] || login+=(--auth "$schemes")
@@ -42,7 +46,15 @@ begin() {
     # A test can need options of its own, which may name what is in $work.
     local options=()
     if [ "$(type -t server_options)" = function ]; then readarray -t options < <(server_options); fi
+    if [ -n "$authority" ]; then
+        authority=$work/state/tls/authority.pem
+        login+=(--tls-self-signed)
+    fi
+    # Answers of Digest are for the nonces of their time.
+    [ -z "$user" ] || [ "$schemes" = basic ] || recorded=no
+    [ "$recorded" = no ] || options+=(--record "$work/recording")
     start_server "$share" "$work/state" "${login[@]}" "${options[@]}"
+    login_options=("${login[@]}")
 }
 
 # Runs at every end: a test may override `clean_up_client`.
@@ -59,6 +71,7 @@ leave() {
 as_user() {
     [ -z "$user" ] || printf ' with a user'
     [ -z "$schemes" ] || printf ' and %s' "$schemes"
+    [ -z "$authority" ] || printf ' over TLS'
 }
 
 # check WHAT COMMAND...: one fact; what the command printed is shown if it fails.
@@ -92,9 +105,30 @@ no_leftovers() {
 is_absent() { [ ! -e "$1" ]; }
 holds() { [ "$(cat "$1")" = "$2" ]; }
 
+play_again() {
+    local status=0 log=$work/replay.log
+    mkdir "$work/share again"
+    start_server "$work/share again" "$work/state again" "${login_options[@]}" || return 1
+    timeout "$limit" "$DAVIT" replay "$work/recording" --to "$server_url" ${user:+--user "$user:$password"} \
+        ${authority:+--ca "$work/state again/tls/authority.pem"} || status=$?
+    stop_server || status=$?
+    [ -z "${KEEP_RECORDINGS:-}" ] || cp -r "$work/recording" "$KEEP_RECORDINGS/$client"
+    return "$status"
+}
+
+# skip WHY: the client cannot run here, which is no failure.
+skip() {
+    echo "$client: skipped: $1"
+    stop_server || true
+    is_finished=yes
+    echo "$client$(as_user): 0 passed, 0 failed"
+    exit 0
+}
+
 finish() {
     check "the server leaves nothing of its own in the share" no_leftovers
     check "the server ends with status 0" stop_server
+    [ "$recorded" = no ] || check "the session is answered in the same way again" play_again
     is_finished=yes
     echo "$client$(as_user): $passed passed, $failed failed"
     [ "$failed" -eq 0 ]
