@@ -68,7 +68,7 @@ recordings: packages-clients build ## sessions of many clients, played, recorded
 clients: packages-clients build debug ## cadaver, rclone and davfs2 on a real tree; curl, wget, Python and Chromium; passwords, HTTPS
 	@scripts/test.sh clients
 
-deployment: packages-deployment build ## behind nginx, on sockets of others, with its logs
+deployment: packages-deployment build ## behind nginx, Caddy and Apache, on sockets of others, with its logs
 	@scripts/test.sh deployment
 
 crash: packages-crash build debug ## kill the server at every step of every change

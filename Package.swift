@@ -71,6 +71,9 @@ let package = Package(
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
+        // What changed in a folder, for clients that synchronise.
+        library(
+            "DavitJournal", ["DavitSQLite", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
 
@@ -88,7 +91,8 @@ let package = Package(
             "Davit",
             [
                 "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite",
-                "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem",
+                "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -142,10 +146,13 @@ let package = Package(
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),
         tests(
+            of: "DavitJournal",
+            ["DavitTesting", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
+        tests(
             of: "DavitEngine",
             [
-                "DavitTesting", "DavitZlib", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitWebDAV",
-                "DavitServer", "DavitSystem", "DavitHTTP",
+                "DavitTesting", "DavitZlib", "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore",
+                "DavitWebDAV", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(
             of: "DavitPage",

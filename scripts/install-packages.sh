@@ -12,7 +12,7 @@ packages_for() {
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl openssl python3 python3-requests wget ;;
         browser) echo chromium libnss3-tools python3-venv ;;
-        deployment) echo nginx python3 ;;
+        deployment) echo nginx apache2-bin caddy openssl python3 ;;
         crash) echo python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs python3 ;;

@@ -18,7 +18,10 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXPORTS = ROOT / "Sources/Davit/Exports.swift"
-PAGES = ["embedding", "coming-from-gcdwebserver", "configuration", "websites", "lifecycle", "systemd", "recording"]
+PAGES = [
+    "embedding", "coming-from-gcdwebserver", "configuration", "websites", "lifecycle", "proxies", "searching", "syncing",
+    "systemd", "recording", "clients",
+]
 LANDING = ROOT / "docs/Davit.docc"
 
 

@@ -19,6 +19,25 @@ func serveSeveralThings(_ configuration: Configuration) async throws {
     try await server.run()
 }
 
+func setRules() -> WebDAVShare {
+    var share = WebDAVShare("/srv/photos")
+    share.rules.allowedExtensions = ["jpg", "png"]
+    share.rules.allowsHiddenItems = false
+    share.rules.litter = .aside
+    return share
+}
+
+func setHooks() -> WebDAVShare {
+    var share = WebDAVShare("/srv/files")
+    share.hooks.allows = { action in
+        guard let content = action.content else { return action.kind != .delete }
+        let start = try? await content.bytes(count: 2)
+        return start != Array("MZ".utf8)
+    }
+    share.hooks.told = { action in print(action.kind, action.filePath) }
+    return share
+}
+
 func configure() -> Configuration {
     var configuration = Configuration()
     configuration.hosts = ["0.0.0.0", "::"]

@@ -74,6 +74,12 @@ static inline int davit_outstanding_bytes(int descriptor) {
     return ioctl(descriptor, SIOCOUTQ, &value) == 0 ? value : -1;
 }
 
+/* Bytes that can be read now, or -1. */
+static inline int davit_readable_bytes(int descriptor) {
+    int value = 0;
+    return ioctl(descriptor, FIONREAD, &value) == 0 ? value : -1;
+}
+
 /* The user at the other end of a local socket when it connected, or -1; struct ucred needs _GNU_SOURCE. */
 static inline long long davit_peer_user(int descriptor) {
     struct { int process; unsigned user, group; } peer;

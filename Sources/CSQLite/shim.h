@@ -30,6 +30,10 @@ static inline void davit_watch_log(sqlite3 *connection, int *pages) {
     sqlite3_wal_hook(connection, davit_note_log, pages);
 }
 
+static inline int davit_file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+static inline void davit_remove_file(const char *path) { unlink(path); }
+
 /* Whether an error number of the system means that no space is left. */
 static inline int davit_is_out_of_space(int number) {
     return number == ENOSPC || number == EDQUOT;

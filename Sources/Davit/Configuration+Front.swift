@@ -17,8 +17,9 @@ extension Configuration {
         }
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
+        let placed = try publicPrefix()?.inFront(of: front) ?? front
         // In front of all that asks who the client is.
-        return try trustedProxies()?.inFront(of: front) ?? front
+        return try trustedProxies()?.inFront(of: placed) ?? placed
     }
 
     private func schemeGuarded(_ handler: any Handler) -> any Handler {

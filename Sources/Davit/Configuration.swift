@@ -59,8 +59,13 @@ public struct Configuration: Sendable {
     /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.
     /// For what everybody may see and do: a share that is not read-only can then be changed by everybody.
     public var allowsAnonymousVisitors = false
-    /// What a proxy in front of this server is called: `https://files.example.com`.
+    /// What a proxy in front of this server is called: `https://files.example.com`. With a path, clients see the server below
+    /// that; what of the path is not ``prefix``, the proxy takes away: `https://example.com/dav` alone for a proxy that
+    /// asks for `/a` when it is asked for `/dav/a`.
     public var publicURLs: [String] = []
+    /// The beginning of all paths that arrive: `/dav`, percent-encoded, or nothing. Everything is served below it, and
+    /// OPTIONS above says what is there. For a proxy that passes on the paths of one folder as they are.
+    public var prefix = ""
     /// Which proxies in front of this server are believed when they say where a request came from.
     public var proxies = Proxies()
     /// Lines up to this level go to ``logSink``.

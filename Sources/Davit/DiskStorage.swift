@@ -41,10 +41,10 @@ final class DiskStorage: TemporaryStorage {
     ) throws(TemporaryStorageError) -> T {
         do throws(StoreError) { return try body() } catch {
             switch error {
-            case .outOfSpace: throw .outOfSpace
+            case .outOfSpace, .quotaExceeded: throw .outOfSpace
             case .busy, .wouldBlock: throw .busy
             case .alreadyExists: throw .alreadyExists
-            case .invalidName: throw .unusableName
+            case .invalidName, .nameTooLong: throw .unusableName
             case .failed(let reason): throw .failed(reason: reason)
             case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop:
                 throw .failed(reason: "\(error)")

@@ -27,6 +27,10 @@ public enum ServerError: Error, Sendable, Equatable {
     case mountNotUsable(reason: String)
     /// Not a URL with a host, or not HTTP.
     case publicURLMalformed(String)
+    /// No path that can stand in front of others.
+    case prefixMalformed(String)
+    /// The path of a public URL does not end in ``Configuration/prefix``.
+    case publicURLOutsidePrefix(String)
     /// Not an address, a network, or `unix`.
     case trustedProxyMalformed(String)
     /// The access log cannot be opened.

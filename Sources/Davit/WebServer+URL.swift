@@ -14,14 +14,23 @@ extension WebServer {
         if let first = configuration.publicURLs.first, let url = PublicURL(parsing: first) {
             return url.text + "/"
         }
-        return ServerURL.text(of: addresses, isSecure: configuration.tls != nil) {
+        let url = ServerURL.text(of: addresses, isSecure: configuration.tls != nil) {
             InterfaceAddresses.primary($0)?.text
         }
+        return url.map { ServerURL.below($0, prefix: configuration.prefix) }
     }
 }
 
 /// Makes URLs of bound addresses.
 package enum ServerURL {
+    /// - Parameters:
+    ///   - url: of a whole server, with a slash at its end.
+    ///   - prefix: as ``Configuration/prefix``.
+    package static func below(_ url: String, prefix: String) -> String {
+        guard let prefix = PathPrefix(prefix) else { return url }
+        return url.dropLast() + prefix.text + "/"
+    }
+
     /// - Parameter primary: the address of the machine towards the network.
     /// - Returns: nil without addresses.
     package static func text(

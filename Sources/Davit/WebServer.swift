@@ -34,6 +34,7 @@ public final class WebServer: Sendable {
         _ root: some Mountable, configuration: Configuration = Configuration()
     ) throws(ServerError) {
         try configuration.check()
+        let root = try configuration.placed(root)
         self.configuration = configuration
         let log = configuration.makeLog()
         let pool = BlockingPool()
@@ -99,7 +100,7 @@ public final class WebServer: Sendable {
     }
 
     private static func application(
-        _ root: some Mountable, in environment: ServerEnvironment
+        _ root: any Mountable, in environment: ServerEnvironment
     ) throws(ServerError) -> any Handler {
         let handler: any Handler
         do { handler = try root.handler(in: environment) } catch {

@@ -17,12 +17,14 @@ public struct WebDAVHandler: Handler {
     public var announcedFields: HTTPFields { OptionsMethod.complianceFields }
 
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let response: HTTPResponse
         do throws(WebDAVError) {
-            return try await dispatch(request)
+            response = try await dispatch(request)
         } catch {
             if let connectionError = error.connectionError { throw connectionError }
-            return error.response()
+            response = error.response()
         }
+        return request.contains(.prefer) ? await share.withRepresentation(response, for: request) : response
     }
 
     public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
@@ -55,7 +57,11 @@ public struct WebDAVHandler: Handler {
         case .move:
             let transfer = try Transfer(context.request, context: context, share: share)
             return try share.changeAtOnce(MoveMethod(share: share, transfer: transfer), context: context)
-        case .put: return try share.changeAtOnce(PutMethod(share: share), context: context)
+        case .put:
+            // A part of the content is put into a copy, and a representation is read afterwards: both may wait.
+            if context.request.contains(.contentRange) || context.request.contains(.prefer) { return nil }
+            let method = try PutMethod(share: share, request: context.request)
+            return try share.changeAtOnce(method, context: context)
         default: return nil
         }
     }
@@ -70,8 +76,18 @@ public struct WebDAVHandler: Handler {
         case .get, .head: return try await GetMethod(share: share, page: page).respond(context)
         case .options: return try await OptionsMethod(share: share).respond(context)
         case .propfind: return try await PropFindMethod(share: share).respond(context)
-        case .put: return try await share.change(PutMethod(share: share), context: context)
+        case .put where request.contains(.contentRange), .patch:
+            let method = try PatchMethod(share: share, request: request)
+            return try await share.change(method, context: context)
+        case .report: return try await ReportMethod(share: share).respond(context)
+        case .search: return try await SearchMethod(share: share).respond(context)
+        case .put:
+            let method = try PutMethod(share: share, request: request)
+            return try await share.change(method, context: context)
+        case .post: return try await PostMethod.respond(context, share: share)
         case .delete: return try await share.change(DeleteMethod(share: share), context: context)
+        case .mkcol where request.body.isPresent:
+            return try await share.change(ExtendedMkColMethod(share: share), context: context)
         case .mkcol: return try await share.change(MkColMethod(share: share), context: context)
         case .proppatch: return try await share.change(PropPatchMethod(share: share), context: context)
         case .copy:
@@ -84,7 +100,7 @@ public struct WebDAVHandler: Handler {
             return try await share.change(LockMethod(share: share, request: request), context: context)
         case .unlock:
             return try await share.change(UnlockMethod(share: share, request: request), context: context)
-        case .post, .patch, .trace, .connect: throw .methodNotAllowed(AllowedMethods.any)
+        case .trace, .connect: throw .methodNotAllowed(AllowedMethods.ofResources)
         case .other: throw WebDAVError(.notImplemented)
         }
     }
@@ -92,7 +108,7 @@ public struct WebDAVHandler: Handler {
     /// An allow-list: a method that is added later is refused until someone decides about it.
     private static func isReading(_ method: HTTPMethod) -> Bool {
         switch method {
-        case .get, .head, .options, .propfind: true
+        case .get, .head, .options, .propfind, .report, .search: true
         default: false
         }
     }

@@ -3,6 +3,18 @@ internal import DavitServer
 internal import DavitWebDAV
 
 extension HTTPRequest {
+    /// The value of a field that may stand once; nil if it is absent.
+    /// - Throws: 400 where it stands twice (RFC 9110 §5.3), and where `parse` makes nothing of it.
+    func value<Value>(
+        of name: FieldName, _ parse: (borrowing Span<UInt8>) -> Value?
+    ) throws(WebDAVError) -> Value? {
+        guard contains(name) else { return nil }
+        guard count(of: name) == 1, let value = withValue(of: name, parse) ?? nil else {
+            throw WebDAVError(.badRequest)
+        }
+        return value
+    }
+
     /// The whole content, for the XML bodies of WebDAV.
     /// - Throws: 413 over `limitBytes`, before reading where Content-Length tells.
     func wholeBody(limitBytes: Int) async throws(WebDAVError) -> [UInt8] {

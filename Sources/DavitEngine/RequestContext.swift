@@ -81,6 +81,12 @@ final class RequestContext: Sendable {
         mountHref.isEmpty ? lock.rootHref : mountHref + lock.rootHref
     }
 
+    /// The same for several locks, each root once.
+    func hrefs(ofRootsOf locks: [Lock]) -> [[UInt8]] {
+        var seen: Set<ResourcePath> = []
+        return locks.filter { seen.insert($0.root).inserted }.map(href(ofRootOf:))
+    }
+
     /// The resource that another path of this server names, as the share sees it.
     /// - Returns: nil for a path outside the share.
     /// - Throws: 400 for a path no resource can have.

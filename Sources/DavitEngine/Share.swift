@@ -6,8 +6,17 @@ public import DavitStore
 ///
 /// An object and not a value, because every request hands it on many times.
 public final class Share: Sendable {
+    /// What clients see: under rules, less than what is stored.
     let resources: any ResourceStore
+    /// All that is stored, for what goes with the collection it is in.
+    let stored: any ResourceStore
+    /// Nil where every name is served.
+    let rules: ShareRules?
     let state: ShareState
+    /// Nil where clients cannot ask what has changed.
+    let journal: (any ChangeJournal)?
+    /// Before the journal: it answers one after the other, and who waits there would hold a thread.
+    let journalGate = Gate(limit: 1, waitingLimit: 1024)
     package let sections = PathSections()
     let plans = PropFindPlans()
     let work: any BlockingWork
@@ -18,12 +27,16 @@ public final class Share: Sendable {
     let report: @Sendable (String) -> Void
 
     public init(
-        resources: any ResourceStore, state: ShareState, work: any BlockingWork,
-        configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp,
-        report: @escaping @Sendable (String) -> Void
+        resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
+        work: any BlockingWork, configuration: ShareConfiguration,
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {
-        self.resources = resources
+        let rules = configuration.rules.areEmpty ? nil : configuration.rules
+        self.rules = rules
+        stored = resources
+        self.resources = rules.map { RuledStore(resources, rules: $0) } ?? resources
         self.state = state
+        self.journal = journal
         self.work = work
         self.configuration = configuration
         self.now = now
@@ -41,10 +54,24 @@ public struct ShareConfiguration: Sendable {
     public var maximumLockSeconds: Int64 = 86_400
     /// Bytes of an XML request body; over it 413.
     public var bodyLimitBytes = 1 << 20
+    /// Bytes of the longest content that may be written; over it 413. Nil for no limit but that of the volume.
+    public var maximumFileBytes: Int64?
+    /// Bytes up to which content is read for a digest that somebody wants and nobody has stored. Above it there is none.
+    public var digestLimitBytes: Int64 = 64 << 20
     /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
     public var allowsInfiniteDepth = true
+    /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
+    public var orderedSearchLimit = 10_000
+    /// How long somebody who asks what has changed waits for it to be compared; then 503 with Retry-After.
+    public var syncPatience = Duration.seconds(10)
     /// Paths of this share that something else answers for, where it is mounted.
     public var hiddenPaths: [ResourcePath] = []
+    /// Which names are served.
+    public var rules = ShareRules()
+    /// Who is asked before a change, and told of it afterwards.
+    public var hooks = ShareHooks()
+    /// Where a resource is in the file system, for those who are asked and told.
+    public var filePath: @Sendable (ResourcePath) -> String = { $0.description }
     /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.
     public var publicHosts: [String] = []
 

@@ -31,6 +31,13 @@ struct WebDAVError: Error {
         return error
     }()
 
+    /// What is asked for is being compared with the disk, which takes a while (RFC 9110 §15.6.4).
+    static let notCompared: WebDAVError = {
+        var error = WebDAVError(.serviceUnavailable)
+        error.fields.append(.retryAfter, 5)
+        return error
+    }()
+
     /// Coded content would be stored as something that the field then no longer names (RFC 9110 §15.5.16).
     static let codedContent: WebDAVError = {
         var error = WebDAVError(.unsupportedMediaType)
@@ -61,17 +68,37 @@ extension WebDAVError {
             isOvertaken = true
         case .wrongKind: self.init(.conflict)
         case .forbidden: self.init(.forbidden)
-        case .outOfSpace: self.init(.insufficientStorage)
+        case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
+        case .quotaExceeded: self.init(.insufficientStorage, .quotaNotExceeded)
         case .invalidName: self.init(.badRequest)
+        // Finder tells its user that the name is too long.
+        case .nameTooLong: self.init(.uriTooLong)
         case .crossVolume: self.init(.badGateway)
         case .failed: self.init(.internalServerError)
         }
     }
 
+    /// The same for who only reads: a name that cannot be is the name of nothing.
+    init(reading error: StoreError) {
+        switch error {
+        case .nameTooLong: self.init(.notFound)
+        default: self.init(store: error)
+        }
+    }
+
     init(state error: StateError) {
         switch error {
-        case .outOfSpace: self.init(.insufficientStorage)
+        case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .failed: self.init(.internalServerError)
+        }
+    }
+
+    init(journal error: JournalError) {
+        switch error {
+        case .interrupted: self = .busy
+        case .gone: self.init(.notFound)
+        case .store(let error): self.init(store: error)
+        case .state(let error): self.init(state: error)
         }
     }
 

@@ -38,10 +38,12 @@ final class DiskSync: Sendable {
         try storing { () throws(SystemError) in try directory.syncVolume() }
     }
 
-    /// The execute bits of content: a change that has no name and no new bytes.
-    func attributes(of name: [UInt8], in directory: borrowing FileDescriptor) throws(StoreError) {
+    /// The execute bits, or the time, of content or of a directory: a change that has no name and no new bytes.
+    func attributes(
+        of name: [UInt8], _ kind: FileStatus.Kind, in directory: borrowing FileDescriptor
+    ) throws(StoreError) {
         guard level == .full else { return }
-        try storing { () throws(SystemError) in try directory.open(name, for: .content).sync() }
+        try storing { () throws(SystemError) in try directory.open(name, for: OpenMode(kind)).sync() }
     }
 
     /// The names in a folder, after they have changed. Changes that wait at the same time share one sync: one that

@@ -16,6 +16,7 @@ final class FileMemberCursor: MemberCursor {
     @safe @exclusivity(unchecked) private var block = DirectoryBlock(capacity: blockBytes)
     private var limitBytes = firstBytes
     private var leftovers: [ReservedName] = []
+    private(set) var linksLeftOut: [[UInt8]] = []
 
     init(_ path: ResourcePath, in share: SharedFolder) throws(StoreError) {
         self.share = share
@@ -72,7 +73,10 @@ final class FileMemberCursor: MemberCursor {
         } catch {
             return try leftOut(StoreError(error))
         }
-        guard let linked = try linked(entry.bytes) else { return false }
+        guard let linked = try linked(entry.bytes) else {
+            linksLeftOut.append(entry.bytes)
+            return false
+        }
         member = linked
         return true
     }

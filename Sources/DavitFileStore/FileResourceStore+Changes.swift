@@ -30,6 +30,14 @@ extension FileResourceStore {
         return try share.renameInOneStep(name, of: from.directory, toFree: newName, in: to.directory)
     }
 
+    public func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        let first = try share.openParent(of: a)
+        let second = try share.openParent(of: b)
+        return try storing { () throws(SystemError) in
+            try share.isOneEntry(Array(a.name), of: first, Array(b.name), of: second)
+        }
+    }
+
     public func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
         let from = try share.folder(of: source)
         let to = try share.folder(of: destination)
@@ -39,9 +47,9 @@ extension FileResourceStore {
             // Two names of one file: the rename does nothing and says it worked (rename(2)).
             if let left = try? from.directory.status(of: name),
                 let new = try? to.directory.status(of: newName),
-                left.identity == new.identity, left.kind != .directory, source.path != destination.path
+                left.identity == new.identity, source.path != destination.path
             {
-                try from.directory.unlink(name)
+                try share.removeSecondName(name, of: from.directory, beside: newName, of: to.directory)
             }
         }
         kept.forget(destination.path)
@@ -81,22 +89,12 @@ extension FileResourceStore {
         try share.sync.names(in: parent)
     }
 
-    public func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
-        let parent = try share.openParent(of: path)
-        let name = Array(path.name)
-        let status = try storing { () throws(SystemError) in try parent.status(of: name) }
-        guard status.kind == .regular else { throw .wrongKind }
-        let executable = (status.mode & 0o444) >> 2
-        let mode = isExecutable ? status.mode | executable : status.mode & ~0o111
-        if mode == status.mode { return }
-        try storing { () throws(SystemError) in try parent.setMode(mode, of: name) }
-        do throws(StoreError) { try share.sync.attributes(of: name, in: parent) } catch {
-            try? parent.setMode(status.mode, of: name)
-            throw error
-        }
+    public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
+        let space = try space(at: path)
+        return (max(0, space.available - (share.keepsFree ?? 0)), space.used)
     }
 
-    public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
+    private func space(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         do {
             return try share.directory.open(path.bytes, for: .base, mayWait: true).space()
         } catch {

@@ -24,22 +24,27 @@ public final class FileResourceStore: ResourceStore {
     /// - Parameters:
     ///   - sync: what each call waits for before it returns.
     ///   - rules: what is said about content.
+    ///   - keepsFree: bytes of the volume that content leaves free: as many fewer are available, and what would take
+    ///     them is refused with ``StoreError/quotaExceeded``. Nil for none.
     /// - Throws: ``RootError``, before anything is served.
     public convenience init(
-        root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules()
+        root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules(),
+        keepsFree: Int64? = nil
     ) throws(RootError) {
-        try self.init(root: path, walksComponents: false, sync: sync, rules: rules)
+        try self.init(
+            root: path, walksComponents: false, sync: sync, rules: rules, keepsFree: keepsFree)
     }
 
     /// - Parameter walksComponents: as on a system that cannot resolve a path beneath a directory in one call.
     package init(
         root path: String, walksComponents: Bool, sync: SyncLevel = .none,
-        rules: ContentRules = ContentRules()
+        rules: ContentRules = ContentRules(), keepsFree: Int64? = nil
     ) throws(RootError) {
         self.rules = rules
         do {
             share = SharedFolder(
-                directory: try RootDirectory(opening: path, walksComponents: walksComponents), sync: sync)
+                directory: try RootDirectory(opening: path, walksComponents: walksComponents), sync: sync,
+                keepsFree: keepsFree.flatMap { $0 > 0 ? $0 : nil })
             let status = try share.directory.descriptor.status()
             rootIdentity = ResourceInfo(status, stamp: 0).identity
             keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil
@@ -112,16 +117,35 @@ public final class FileResourceStore: ResourceStore {
         return try FileMemberCursor(path, in: share)
     }
 
+    public func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int {
+        guard let file = content as? OpenFile else { throw .failed(reason: "content of another store") }
+        return try file.read(at: offset, into: buffer)
+    }
+
     public func stageContent(
         for place: Place, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
         try StagedFile(for: place, expectedLength: expectedLength, in: share)
     }
 
+    public func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        let staged = try StagedFile(for: place, expectedLength: nil, in: share)
+        return (staged, try staged.copyCurrent())
+    }
+
+    public func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        try StagedCopy(newCollectionAt: path, in: share)
+    }
+
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree {
-        try StagedCopy(of: source, for: destination, includesMembers: includesMembers, in: share)
+        try StagedCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules, in: share)
     }
 
     public func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {

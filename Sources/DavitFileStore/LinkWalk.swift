@@ -59,11 +59,7 @@ struct LinkWalk: ~Copyable {
     private mutating func step(
         _ name: [UInt8], isLast: Bool, isFromLink: Bool
     ) throws(SystemError) -> Resolution? {
-        let status: FileStatus
-        do {
-            status = try base.status(of: name)
-        } catch {
-            guard error.code == .noEntry else { throw error }
+        guard let (name, status) = try share.member(name, of: base) else {
             guard isLast, !isFromLink, let path = path(appending: name) else { return nowhere }
             return .unmapped(path)
         }

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitStore
 internal import DavitSystem
 
 /// Content that is open for reading: the same file even if another one gets the name.
@@ -14,4 +15,13 @@ final class OpenFile: FileContent {
     }
 
     var descriptor: Int32 { file.rawValue }
+
+    /// See ``ResourceStore/read(_:at:into:)``.
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        try storing { () throws(SystemError) in
+            try unsafe buffer.fill { bytes throws(SystemError) in
+                try unsafe file.read(at: offset, into: bytes)
+            }
+        }
+    }
 }

@@ -26,7 +26,7 @@ extension SharedFolder {
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
         if wait == .never, !changesAtOnce { throw .wouldBlock }
-        guard let parent = path.parent, !directory.ignoresCase else {
+        guard let parent = path.parent, !directory.findsOtherSpellings(of: path.bytes) else {
             return (try resolve(path, last: last, wait: wait), nil)
         }
         if ReservedName.occurs(in: path) { throw .forbidden }
@@ -35,9 +35,9 @@ extension SharedFolder {
             folder = try openFolder(at: parent, beside: other, wait: wait)
         } catch {
             switch error.code {
-            case .noEntry: return (.missingAncestor(path), nil)
-            // A link above the name, or content.
-            case .loop, .notDirectory: return (try resolve(path, last: last, wait: wait), nil)
+            case .noEntry where !hasSpellings(parent): return (.missingAncestor(path), nil)
+            // A link above the name, another spelling, or content.
+            case .loop, .notDirectory, .noEntry: return (try resolve(path, last: last, wait: wait), nil)
             case .again where wait == .never, .crossVolume: throw .wouldBlock
             default: throw StoreError(error)
             }
@@ -46,12 +46,13 @@ extension SharedFolder {
     }
 
     /// Whether a change need not wait for a disk, as long as it stays on the root's own volume.
-    var changesAtOnce: Bool { directory.isInMemory && sync.isOff && !directory.ignoresCase }
+    var changesAtOnce: Bool { directory.isInMemory && sync.isOff && directory.matching == .bytes }
 
     /// The folder of a name that nobody looks at.
     /// - Throws: `wouldBlock` where that takes more than one step.
     func folderOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> OpenFolder {
-        guard changesAtOnce, let parent = path.parent else { throw .wouldBlock }
+        // Whether there is another spelling, a look has to tell.
+        guard changesAtOnce, !hasSpellings(path), let parent = path.parent else { throw .wouldBlock }
         if ReservedName.occurs(in: path) { throw .forbidden }
         do { return try openFolder(at: parent, beside: other, wait: .never) } catch { throw .wouldBlock }
     }
@@ -76,13 +77,32 @@ extension SharedFolder {
         do {
             status = try folder.directory.status(of: Array(path.name))
         } catch {
-            if error.code == .noEntry { return (.unmapped(path), folder) }
-            throw StoreError(error)
+            guard error.code == .noEntry else { throw StoreError(error) }
+            guard hasSpellings(path) else { return (.unmapped(path), folder) }
+            return try resolveSpelling(of: path, last: last, in: folder, wait: wait)
         }
         switch status.kind {
         case .regular, .directory: return (.found(path, status), folder)
         case .special: return (.unservable(path), folder)
         case .symbolicLink: return (try resolve(path, last: last, wait: wait), nil)
+        }
+    }
+
+    /// As ``resolve(_:last:in:wait:)``, for a name that is not there as it is asked for.
+    private func resolveSpelling(
+        of path: ResourcePath, last: LastSegment, in folder: OpenFolder, wait: Wait
+    ) throws(StoreError) -> (Resolution, OpenFolder?) {
+        if wait == .never { throw .wouldBlock }
+        let found = try storing { () throws(SystemError) in
+            try member(Array(path.name), of: folder.directory)
+        }
+        guard let found, let stored = path.parent?.appending(found.name) else {
+            return (.unmapped(path), folder)
+        }
+        return switch found.status.kind {
+        case .regular, .directory: (.found(stored, found.status), folder)
+        case .special: (.unservable(stored), folder)
+        case .symbolicLink: (try resolve(stored, last: last, wait: wait), nil)
         }
     }
 }

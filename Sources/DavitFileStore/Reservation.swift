@@ -21,9 +21,10 @@ struct Reservation: ~Copyable, Sendable {
 
     enum Kind { case file, directory }
 
+    /// - Parameter permissions: of a directory; nobody else looks into one that is being filled.
     /// - Throws: `missingAncestor` if `directory` is gone, `outOfSpace`, `forbidden`, `busy`.
     static func make(
-        _ kind: Kind, in directory: borrowing FileDescriptor
+        _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32 = 0o700
     ) throws(StoreError) -> Reservation {
         // A sweep may come between creating and locking, and take the name away; not eight times.
         for _ in 0..<8 {
@@ -34,7 +35,7 @@ struct Reservation: ~Copyable, Sendable {
                 case .file:
                     file = try directory.open(name.bytes, for: .newContent, permissions: 0o600)
                 case .directory:
-                    try directory.makeDirectory(name.bytes, mode: 0o700)
+                    try directory.makeDirectory(name.bytes, mode: permissions)
                     file = try directory.open(name.bytes, for: .entries)
                 }
                 guard file.tryLockIfPossible() else { continue }

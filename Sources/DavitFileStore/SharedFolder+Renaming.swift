@@ -25,11 +25,28 @@ extension SharedFolder {
         do {
             try from.rename(name, to: to, asFree: newName)
         } catch {
-            guard error.isUnsupported else { throw StoreError(error) }
-            return false
+            if error.code == .exists, try isOwnName(newName, in: to, of: name, in: from) {
+                guard
+                    try storing({ () throws(SystemError) in
+                        try respellInOneStep(name, as: newName, in: from)
+                    })
+                else { return false }
+            } else if error.isUnsupported {
+                return false
+            } else {
+                throw StoreError(error)
+            }
         }
         try syncRename(of: name, in: from, to: newName, in: to)
         return true
+    }
+
+    /// Whether a name that is taken is so by what is to get it.
+    private func isOwnName(
+        _ newName: [UInt8], in to: borrowing FileDescriptor, of name: [UInt8],
+        in from: borrowing FileDescriptor
+    ) throws(StoreError) -> Bool {
+        do { return try isOneEntry(name, of: from, newName, of: to) } catch { throw StoreError(error) }
     }
 
     /// A rename that may not be on the disk is undone: whoever called has rows that depend on it.
@@ -49,7 +66,11 @@ extension SharedFolder {
         _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
         in to: borrowing FileDescriptor
     ) throws(StoreError) {
-        if (try? to.status(of: newName)) != nil { throw .alreadyExists }
+        if (try? to.status(of: newName)) != nil {
+            guard try isOwnName(newName, in: to, of: name, in: from) else { throw .alreadyExists }
+            try storing { () throws(SystemError) in try respell(name, as: newName, in: from) }
+            return try syncRename(of: name, in: from, to: newName, in: to)
+        }
         do {
             try from.link(name, to: to, as: newName)
         } catch {

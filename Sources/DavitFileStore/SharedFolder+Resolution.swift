@@ -27,9 +27,11 @@ extension SharedFolder {
                 at: path.bytes, acceptsLink: last == .itself, mayWait: wait == .allowed)
         } catch {
             switch error.code {
+            // Another spelling of a name may be there.
+            case .noEntry where hasSpellings(path): return try walk(path, last: last, wait: wait)
             case .noEntry where tellsAbsence: return try resolveAbsent(path, wait: wait)
             case .noEntry, .notDirectory: return .missingAncestor(path)
-            case .loop: return try walkLinks(path, last: last, wait: wait)
+            case .loop: return try walk(path, last: last, wait: wait)
             case .again where wait == .never: throw .wouldBlock
             default: throw StoreError(error)
             }
@@ -37,13 +39,14 @@ extension SharedFolder {
         switch status.kind {
         case .regular, .directory: return try .found(stored(path), status)
         case .special: return .unservable(path)
-        case .symbolicLink: return try walkLinks(path, last: last, wait: wait)
+        case .symbolicLink: return try walk(path, last: last, wait: wait)
         }
     }
 
-    /// The path as its names are stored: where letters of both cases are one, so are the names of one file.
+    /// The path as its names are stored: where the volume takes several spellings for one name, it is those of one
+    /// file.
     private func stored(_ path: ResourcePath) throws(StoreError) -> ResourcePath {
-        guard directory.ignoresCase else { return path }
+        guard directory.findsOtherSpellings(of: path.bytes) else { return path }
         let bytes = try storing { () throws(SystemError) in try directory.storedPath(of: path.bytes) }
         return ResourcePath(segments: bytes.split(separator: UInt8(ascii: "/"))) ?? path
     }
@@ -59,10 +62,11 @@ extension SharedFolder {
         }
     }
 
-    private func walkLinks(
+    /// Name by name: where there are links, or other spellings than the one asked for.
+    private func walk(
         _ path: ResourcePath, last: LastSegment, wait: Wait
     ) throws(StoreError) -> Resolution {
-        // Link texts may have to be read from the disk.
+        // Link texts and folders may have to be read from the disk.
         if wait == .never { throw .wouldBlock }
         return try storing { () throws(SystemError) in
             var walk = try LinkWalk(path, last: last, in: self)

@@ -9,11 +9,15 @@ final class SharedFolder: Sendable {
     /// The segments of the root's real path, to recognise absolute link texts that lead back beneath it.
     let rootSegments: [[UInt8]]
     let sync: DiskSync
+    /// Bytes of the volume that no content may take; nil where all may be taken.
+    let keepsFree: Int64?
     let kept = KeptFiles()
+    let names = NameIndexes()
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
-    init(directory: consuming RootDirectory, sync: SyncLevel) {
+    init(directory: consuming RootDirectory, sync: SyncLevel, keepsFree: Int64? = nil) {
+        self.keepsFree = keepsFree
         self.sync = DiskSync(sync, root: directory.descriptor)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
         self.directory = directory

@@ -8,7 +8,7 @@ internal import DavitSystem
 final class StagedCopy: StagedTree, @unchecked Sendable {
     private let share: SharedFolder
     private let source: ResourcePath
-    private let destination: ResourcePath
+    var destination: ResourcePath
     private let directory: FileDescriptor
     /// Holds the lock that keeps a sweep away.
     private let reservation: Reservation
@@ -19,7 +19,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     let failures: [(path: ResourcePath, error: StoreError)]
 
     init(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, in share: SharedFolder
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        rules: ShareRules? = nil, in share: SharedFolder
     ) throws(StoreError) {
         guard case .found(let source, let status) = try share.resolve(source, last: .followed, wait: .allowed)
         else { throw .notFound }
@@ -30,7 +31,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         guard let path = destination.parent?.appending(reservation.name.bytes) else { throw .invalidName }
         do throws(StoreError) {
             if status.kind == .directory {
-                let copy = try TreeCopy(of: source, to: reservation.openAgain(), in: share)
+                let copy = try TreeCopy(
+                    of: source, to: reservation.openAgain(), rules: rules, in: share)
                 try copy.run(includesMembers: includesMembers)
                 failures = copy.failures
                 try share.sync.tree(reservation.file)
@@ -54,6 +56,31 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         self.path = path
     }
 
+    /// A new collection without members, with the permissions that one made under its own name has.
+    init(newCollectionAt destination: ResourcePath, in share: SharedFolder) throws(StoreError) {
+        if ReservedName.occurs(in: destination) { throw .forbidden }
+        if destination.isRoot { throw .alreadyExists }
+        let directory = try share.openParent(of: destination)
+        let reservation = try Reservation.make(.directory, in: directory, permissions: 0o777)
+        guard let path = destination.parent?.appending(reservation.name.bytes) else { throw .invalidName }
+        do throws(StoreError) {
+            try share.sync.content(reservation.file)
+            info = try storing { () throws(SystemError) in
+                ResourceInfo(try reservation.file.status(), of: reservation.file)
+            }
+        } catch {
+            Self.remove(reservation.name, in: directory)
+            throw error
+        }
+        self.share = share
+        source = destination
+        self.destination = destination
+        self.directory = directory
+        self.reservation = reservation
+        self.path = path
+        failures = []
+    }
+
     deinit { destroy() }
 
     func destroy() {
@@ -73,7 +100,9 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         try storing { () throws(SystemError) in
             let file = try share.directory.open(source.bytes, for: .content, mayWait: true)
             var canShare = true
-            try TreeCopy.copyContent(of: file, status: file.status(), to: copy, canShare: &canShare)
+            let status = try file.status()
+            try copy.checkRoom(for: status.length, keepingFree: share.keepsFree)
+            try TreeCopy.copyContent(of: file, status: status, to: copy, canShare: &canShare)
         }
     }
 
@@ -89,6 +118,15 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
             try share.rename(path, toFree: destination)
             isOwned = false
         }
+    }
+
+    func publishOverContent() throws(StoreError) {
+        try storing { () throws(SystemError) in
+            try directory.rename(reservation.name.bytes, to: directory, as: Array(destination.name))
+        }
+        isOwned = false
+        share.kept.forget(destination)
+        try share.sync.names(in: directory)
     }
 
     func unpublish(isReplacing: Bool) throws(StoreError) {

@@ -10,12 +10,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     /// From this length on it pays to ask for space, and for the right to write, before the bytes come.
     private static let earlyCheckBytes: Int64 = 1 << 16
 
-    private let share: SharedFolder
+    let share: SharedFolder
     var place: Place
-    private let file: FileDescriptor
+    let file: FileDescriptor
     /// Where the file is as long as it is hidden; nil for an unnamed file.
     private var hidden: HiddenName?
-    private(set) var length: Int64 = 0
+    var length: Int64 = 0
     private var isSealed = false
     private var isInMemory = false
 
@@ -53,14 +53,19 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             hidden = HiddenName(reservation.name, in: folder)
             file = reservation.takeFile()
         }
-        if expectedLength ?? .max >= Self.earlyCheckBytes { try checkEarly(expectedLength ?? 0, in: folder) }
+        if expectedLength ?? .max >= Self.earlyCheckBytes {
+            try checkEarly(expectedLength ?? 0, in: folder)
+        } else {
+            try checkRoom(for: expectedLength ?? 0)
+        }
     }
 
     /// Refuses now what would be refused after the last byte.
     private func checkEarly(_ expectedLength: Int64, in folder: OpenFolder) throws(StoreError) {
         isInMemory = file.isInMemory
-        let space = try storing { () throws(SystemError) in try file.space() }
-        if space.available < expectedLength { throw .outOfSpace }
+        try storing { () throws(SystemError) in
+            try file.checkRoom(for: expectedLength, keepingFree: share.keepsFree ?? 0)
+        }
         do {
             try folder.directory.checkWritable(Array(place.path.name))
         } catch {
@@ -68,12 +73,29 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
+    /// Where space is to stay free, nobody else says when it would not.
+    private func checkRoom(for length: Int64) throws(StoreError) {
+        try storing { () throws(SystemError) in
+            try file.checkRoom(for: length, keepingFree: share.keepsFree)
+        }
+    }
+
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) {
         if wait == .never, !isInMemory { throw .wouldBlock }
+        // What was announced may have been less, and others write, too.
+        try checkRoom(for: Int64(buffer.count))
         try storing { () throws(SystemError) in
             try unsafe buffer.withBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
         }
         length += Int64(buffer.count)
+    }
+
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        try storing { () throws(SystemError) in
+            try unsafe buffer.fill { bytes throws(SystemError) in
+                unsafe bytes.isEmpty ? 0 : try file.read(at: offset, into: bytes)
+            }
+        }
     }
 
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
@@ -82,22 +104,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         } else if hidden != nil {
             try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
         }
-        while true {
-            let info = try storing { () throws(SystemError) in try stamp(modified) }
-            if let old, info.entityTag == old.entityTag { continue }
-            try share.sync.content(file)
-            isSealed = true
-            return info
+        let info = try storing { () throws(SystemError) in
+            try Stamp.renew(file, within: modified, unlike: old?.entityTag)
         }
-    }
-
-    private func stamp(_ modified: Timestamp?) throws(SystemError) -> ResourceInfo {
-        let clock = StampClock.shared
-        let time = modified.map { clock.next(within: $0) } ?? clock.next()
-        try file.setModified(time)
-        let status = try file.status()
-        if status.modified != time { Stamp.write(to: file) }
-        return ResourceInfo(status, of: file)
+        try share.sync.content(file)
+        isSealed = true
+        return info
     }
 
     /// Mode, owner, group and extended attributes of what will be replaced. A rename asks nobody for the right

@@ -30,6 +30,31 @@ enum Stamp {
         try? file.setAttribute(
             attribute, to: (0..<8).map { UInt8(truncatingIfNeeded: stamp >> (56 - 8 * $0)) })
     }
+
+    /// Gives content a modification time that no other content of this volume has had, and with it a new entity tag.
+    ///
+    /// The one place where a time that a client asked for meets the rule that a tag never comes again: the second is
+    /// the client's, the rest of the time tells versions apart, or a stamp does where the volume cuts it off.
+    ///
+    /// - Parameters:
+    ///   - file: open for reading or writing, and owned by this process.
+    ///   - second: the time asked for, of which the second counts; nil for now. A volume that cannot hold it keeps the
+    ///     nearest one it can (the ends of its range, even seconds on FAT): the result says which.
+    ///   - old: the tag of what is replaced, or of this content before.
+    /// - Returns: what the content is from now on.
+    static func renew(
+        _ file: borrowing FileDescriptor, within second: Timestamp?, unlike old: EntityTag?
+    ) throws(SystemError) -> ResourceInfo {
+        let clock = StampClock.shared
+        while true {
+            let time = second.map { clock.next(within: $0) } ?? clock.next()
+            try file.setModified(time)
+            let status = try file.status()
+            if status.modified != time { write(to: file) }
+            let info = ResourceInfo(status, of: file)
+            if old == nil || info.entityTag != old { return info }
+        }
+    }
 }
 
 extension ResourceInfo {
@@ -43,7 +68,7 @@ extension ResourceInfo {
             identity: ResourceIdentity(inode: status.inode, birth: status.created ?? 0),
             volume: status.volume,
             isExecutable: status.kind == .regular && status.mode & 0o100 != 0,
-            stamp: stamp)
+            stamp: stamp, hasOtherNames: status.kind == .regular && status.linkCount > 1)
     }
 
     /// - Parameter file: the file whose status it is, open for reading.

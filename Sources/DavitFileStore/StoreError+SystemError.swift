@@ -14,8 +14,10 @@ extension StoreError {
             case .isDirectory: .wrongKind
             case .exists, .notEmpty: .alreadyExists
             case .accessDenied, .notPermitted, .readOnlyVolume, .busy: .forbidden
-            case .noSpace, .overQuota, .fileTooBig, .tooManyLinks: .outOfSpace
-            case .nameTooLong, .illegalBytes, .invalid: .invalidName
+            case .noSpace, .fileTooBig, .tooManyLinks: .outOfSpace
+            case .overQuota: .quotaExceeded
+            case .nameTooLong: .nameTooLong
+            case .illegalBytes, .invalid: .invalidName
             case .crossVolume: .crossVolume
             case .loop: .loop
             case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again: .busy

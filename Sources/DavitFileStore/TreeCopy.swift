@@ -13,6 +13,8 @@ final class TreeCopy {
 
     private let share: SharedFolder
     private let source: ResourcePath
+    /// Which members are copied; nil for all.
+    private let rules: ShareRules?
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
     /// The source, and below it one more place for each folder reached through a link.
     private var places: [Place] = []
@@ -57,10 +59,13 @@ final class TreeCopy {
     /// - Parameters:
     ///   - source: a collection, canonical.
     ///   - target: an empty directory, open for its entries.
-    init(of source: ResourcePath, to target: consuming FileDescriptor, in share: SharedFolder)
-        throws(StoreError)
-    {
+    ///   - rules: which members are copied; nil for all.
+    init(
+        of source: ResourcePath, to target: consuming FileDescriptor, rules: ShareRules?,
+        in share: SharedFolder
+    ) throws(StoreError) {
         self.share = share
+        self.rules = rules
         self.source = source
         do {
             self.target = try DirectoryPosition(at: target)
@@ -72,7 +77,7 @@ final class TreeCopy {
         }
     }
 
-    /// - Throws: `outOfSpace`, after which nothing more is copied, and what makes the walk itself impossible.
+    /// - Throws: `outOfSpace` and `quotaExceeded`, after which nothing more is copied, and what makes the walk itself impossible.
     func run(includesMembers: Bool) throws(StoreError) {
         frames = [Frame(name: [], startsPlace: true)]
         if includesMembers { try copyMembers() }
@@ -120,7 +125,7 @@ final class TreeCopy {
             try target.directory.makeDirectory(member.name, mode: 0o700)
             try target.enter(member.name)
         } catch {
-            if error.isDiskFull { throw .outOfSpace }
+            if error.isDiskFull { throw StoreError(error) }
             record(member.name, StoreError(error))
             return try storing { () throws(SystemError) in
                 if member.target != nil {
@@ -144,7 +149,7 @@ final class TreeCopy {
             // Set-group on a folder comes from the folder above, as for any new one.
             try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
         } catch {
-            if error.isDiskFull { throw .outOfSpace }
+            if error.isDiskFull { throw StoreError(error) }
             record(nil, StoreError(error))
         }
     }
@@ -163,13 +168,14 @@ final class TreeCopy {
                 }
             }
         } catch {
-            if error.isDiskFull { throw .outOfSpace }
+            if error.isDiskFull { throw StoreError(error) }
             record(nil, StoreError(error))
         }
     }
 
     /// - Throws: only what ends the whole copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
+        if rules?.refuses(name) == true { return }
         do throws(SystemError) {
             let directory = frames.count - 1
             switch kind {
@@ -194,20 +200,23 @@ final class TreeCopy {
 
     private func copyLinked(_ name: [UInt8]) throws(SystemError) {
         guard let link = place.path(of: name),
-            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed)
+            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed),
+            rules?.refuses(in: target) != true
         else { return }
         if status.kind == .directory {
             frames[frames.count - 1].pending.append(Pending(name: name, target: target))
-        } else {
+        } else if rules?.refuses(content: target.name) != true {
             try copyFile(name, from: share.directory.open(target.bytes, for: .content, mayWait: true))
         }
     }
 
     private func copyFile(_ name: [UInt8], from file: consuming FileDescriptor) throws(SystemError) {
+        if rules?.refuses(content: name) == true { return }
         let status = try file.status()
         guard status.kind == .regular else { return }
         let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)
         do {
+            try copy.checkRoom(for: status.length, keepingFree: share.keepsFree)
             try Self.copyContent(of: file, status: status, to: copy, canShare: &canShare)
         } catch {
             try? target.directory.unlink(name)

@@ -59,7 +59,7 @@ final class ReadStatements {
         intents = try Statement(
             """
             SELECT id, source, destination, moved_inode, moved_birth, replaced_inode, replaced_birth, is_copy,
-                origin, origin_inode, origin_birth, executable
+                origin, origin_inode, origin_birth, executable, modified
             FROM intent ORDER BY id
             """, on: connection)
     }

@@ -100,9 +100,17 @@ final class RowReader: @unchecked Sendable {
                     origin: row.isNull(8)
                         ? nil
                         : Intent.Origin(path: try Self.checkedPath(row.blob(8)), identity: row.identity(9)),
-                    executable: row.isNull(11) ? nil : row.flag(11)))
+                    attributes: Self.attributes(row)))
         }
         return intents
+    }
+
+    /// Nil for the intent of a rename.
+    private static func attributes(_ row: borrowing Row) -> ResourceAttributes? {
+        let attributes = ResourceAttributes(
+            isExecutable: row.isNull(11) ? nil : row.flag(11),
+            modified: row.isNull(12) ? nil : Timestamp(nanoseconds: row.integer(12)))
+        return attributes.count == 0 ? nil : attributes
     }
 
     /// Resources are renamed by what an intent says, so it is not trusted to stay below the root.

@@ -202,7 +202,9 @@ final class RowWriter {
             intent.replaced.map { .bits($0.inode) } ?? .null, .optional(intent.replaced?.birth),
             .integer(intent.isCopy ? 1 : 0), .optional(intent.origin?.path.bytes),
             intent.origin.map { .bits($0.identity.inode) } ?? .null,
-            .optional(intent.origin?.identity.birth), .optional(intent.executable.map { $0 ? 1 : 0 }),
+            .optional(intent.origin?.identity.birth),
+            .optional(intent.attributes?.isExecutable.map { $0 ? 1 : 0 }),
+            .optional(intent.attributes?.modified?.nanoseconds),
         ])
     }
 }

@@ -87,6 +87,21 @@ package enum Schema {
 
         PRAGMA user_version = 2;
         """,
+        // PROPPATCH sets modification times. What it stored as dead until then is computed now.
+        """
+        ALTER TABLE intent ADD COLUMN modified INTEGER;
+
+        DELETE FROM property WHERE
+            (namespace = 'urn:schemas-microsoft-com:' AND local = 'Win32LastModifiedTime')
+            OR (namespace = 'DAV:' AND local IN ('lastmodified', 'supported-report-set', 'current-user-principal',
+                'current-user-privilege-set', 'supported-privilege-set', 'principal-collection-set',
+                'principal-URL', 'alternate-URI-set', 'group-membership'));
+        DELETE FROM resource WHERE
+            NOT EXISTS (SELECT * FROM property p WHERE p.parent = resource.parent AND p.name = resource.name)
+            AND NOT EXISTS (SELECT * FROM lock l WHERE l.parent = resource.parent AND l.name = resource.name);
+
+        PRAGMA user_version = 3;
+        """,
     ]
 
     /// Brings the database to the newest version, in one transaction.

@@ -11,12 +11,15 @@ extension StateError {
         let code = unsafe sqlite3_extended_errcode(connection)
         let systemError = unsafe sqlite3_system_errno(connection)
         let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "no message"
-        self = StateError(code: code, systemError: systemError, message: message)
+        let path = unsafe sqlite3_db_filename(connection, nil).map { unsafe String(cString: $0) } ?? ""
+        let name = path.split(separator: "/").last.map(String.init) ?? "state.sqlite"
+        self = StateError(code: code, systemError: systemError, message: message, database: name)
     }
 
     /// - Parameter code: an extended result code; its low byte is the primary one.
     /// - Parameter systemError: the error number behind a failed call of the system.
-    init(code: Int32, systemError: Int32, message: String) {
+    /// - Parameter database: the name of the file.
+    init(code: Int32, systemError: Int32, message: String, database: String = "state.sqlite") {
         switch code & 0xFF {
         case SQLITE_FULL:
             self = .outOfSpace
@@ -24,7 +27,7 @@ extension StateError {
             SQLITE_CANTOPEN where davit_is_out_of_space(systemError) != 0:
             self = .outOfSpace
         default:
-            self = .failed(reason: "state.sqlite: \(message) (code \(code))")
+            self = .failed(reason: "\(database): \(message) (code \(code))")
         }
     }
 }

@@ -5,11 +5,11 @@ extension HTTPError {
     /// The status of what a store could not read. What is absent has its own answer where one is known.
     init(reading error: StoreError) {
         switch error {
-        case .notFound, .missingAncestor, .wrongKind, .invalidName, .loop:
+        case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop:
             self.init(.notFound, "There is nothing here.")
         case .forbidden: self.init(.forbidden, "This may not be read.")
         case .wouldBlock, .busy: self = .tooBusy
-        case .alreadyExists, .outOfSpace, .crossVolume, .failed:
+        case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .failed:
             self.init(.internalServerError, "This could not be read.")
         }
     }

@@ -73,12 +73,18 @@ final class Site: Sendable {
             resource = try resources.open(path, wait: wait)
         } catch {
             switch error {
-            case .notFound, .missingAncestor, .wrongKind, .invalidName, .loop: return nil
-            case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .crossVolume, .busy, .failed:
+            case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop: return nil
+            case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+                .failed:
                 throw error
             }
         }
-        if let canonical = resource.canonicalPath, !leads(to: canonical) { return nil }
+        // Another spelling of a name is no link.
+        if let canonical = resource.canonicalPath, canonical.equivalenceKey != path.equivalenceKey,
+            !leads(to: canonical)
+        {
+            return nil
+        }
         return resource
     }
 

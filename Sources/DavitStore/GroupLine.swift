@@ -154,7 +154,8 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
 
 /// Where work goes that the caller must not do.
 public struct BackgroundWork: Sendable {
-    private let start: @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
+    /// Has work run at once or soon; false, and it is not run, if that cannot be.
+    package let start: @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
 
     /// - Parameter start: has `work` run on a thread that may block, at once or soon; false if it cannot.
     public init(start: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool) {

@@ -25,6 +25,13 @@ extension ResourceStore {
         try stageContent(for: Place(path), expectedLength: expectedLength)
     }
 
+    /// With all members.
+    public func stageCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+    ) throws(StoreError) -> any StagedTree {
+        try stageCopy(of: source, for: destination, includesMembers: includesMembers, rules: nil)
+    }
+
     public func createCollection(at path: ResourcePath) throws(StoreError) {
         try createCollection(at: Place(path))
     }

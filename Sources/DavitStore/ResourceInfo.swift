@@ -13,6 +13,26 @@ public struct ResourceIdentity: Hashable, Sendable {
     }
 }
 
+/// What PROPPATCH can change about a resource itself.
+public struct ResourceAttributes: Hashable, Sendable {
+    /// Sets the execute bits of content the way the read bits are, or clears them; nil if they stay.
+    public var isExecutable: Bool?
+    /// The modification time, to whole seconds: what is below a second is chosen so that content gets a new entity tag.
+    /// Nil if it stays. A volume that cannot hold the second keeps the nearest one it can.
+    public var modified: Timestamp?
+
+    /// - Parameters:
+    ///   - isExecutable: see ``isExecutable``.
+    ///   - modified: see ``modified``.
+    public init(isExecutable: Bool? = nil, modified: Timestamp? = nil) {
+        self.isExecutable = isExecutable
+        self.modified = modified
+    }
+
+    /// How many are given.
+    public var count: Int { (isExecutable == nil ? 0 : 1) + (modified == nil ? 0 : 1) }
+}
+
 /// What one look at a resource tells.
 public struct ResourceInfo: Sendable {
     public enum Kind: Sendable { case collection, content }
@@ -30,10 +50,12 @@ public struct ResourceInfo: Sendable {
     public var isExecutable: Bool
     /// Tells versions apart on a volume that keeps no nanoseconds; 0 elsewhere.
     public var stamp: UInt64
+    /// Content that has other names as well: it can change under one of those.
+    public var hasOtherNames: Bool
 
     public init(
         kind: Kind, length: Int64, modified: Timestamp, created: Timestamp?, identity: ResourceIdentity,
-        volume: UInt64, isExecutable: Bool, stamp: UInt64 = 0
+        volume: UInt64, isExecutable: Bool, stamp: UInt64 = 0, hasOtherNames: Bool = false
     ) {
         self.kind = kind
         self.length = length
@@ -43,6 +65,7 @@ public struct ResourceInfo: Sendable {
         self.volume = volume
         self.isExecutable = isExecutable
         self.stamp = stamp
+        self.hasOtherNames = hasOtherNames
     }
 
     public var isCollection: Bool { kind == .collection }

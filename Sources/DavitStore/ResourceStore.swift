@@ -17,8 +17,8 @@ public enum LastSegment: Sendable {
 
 /// What stands at a path.
 public struct Lookup: Sendable {
-    /// The path without symbolic links; two names of one resource have one canonical path. Locks and
-    /// properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
+    /// The path without symbolic links, its names as they are stored; two names of one resource have one canonical
+    /// path. Locks and properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
     public var path: ResourcePath
     public var state: State
     /// The collection in which it is or could be, for the calls of a change; see
@@ -125,9 +125,15 @@ public protocol MemberCursor: AnyObject {
     /// Members that are never served (special files, links that lead outside, reserved names) are left out;
     /// so are members that disappear meanwhile.
     func next(_ member: inout Member) throws(StoreError) -> Bool
+
+    /// The links that it has met and left out: what they lead to may come to be served, and they are members then.
+    var linksLeftOut: [[UInt8]] { get }
 }
 
 extension MemberCursor {
+    /// None, where there are no links.
+    public var linksLeftOut: [[UInt8]] { [] }
+
     /// The next members; empty at the end.
     /// - Parameter limit: how many at most.
     public func next(limit: Int = 256) throws(StoreError) -> [Member] {
@@ -152,6 +158,14 @@ public protocol StagedContent: AnyObject, Sendable {
     /// Appends the bytes of `buffer`.
     /// - Throws: `wouldBlock` with nothing written; `outOfSpace` and the rest.
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError)
+    /// Writes the bytes of `buffer` from `offset` on, over what is there. Behind the end, what is between reads as zeros.
+    /// - Throws: `outOfSpace` and the rest.
+    func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError)
+    /// The same for all bytes of other new content of this store, without taking them into memory.
+    func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError)
+    /// Appends bytes of the content from `offset` on to `buffer`, as many as there is room for.
+    /// - Returns: how many; 0 at the end.
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int
     /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
     /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
     /// - Returns: what the content will be once published, with its final entity tag.
@@ -165,6 +179,8 @@ public protocol StagedContent: AnyObject, Sendable {
 public protocol StagedTree: AnyObject, Sendable {
     /// Where it stands now: the reserved name.
     var path: ResourcePath { get }
+    /// Where it will be published: as it was staged, or under another name of that collection.
+    var destination: ResourcePath { get set }
     var info: ResourceInfo { get }
     /// What could not be copied: paths of the source, the outermost of each.
     var failures: [(path: ResourcePath, error: StoreError)] { get }
@@ -172,6 +188,8 @@ public protocol StagedTree: AnyObject, Sendable {
     func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity?
     /// Gives it its name. With `isReplacing` it changes places with what is there, in one step.
     func publish(isReplacing: Bool) throws(StoreError)
+    /// Gives a copy of content the name of other content, which goes, in one step.
+    func publishOverContent() throws(StoreError)
     /// Changes places again: what was replaced is back, and the copy under its reserved name.
     func unpublish(isReplacing: Bool) throws(StoreError)
     /// Removes what is under the reserved name: the copy, or what it replaced. Walks the tree; also done when
@@ -184,7 +202,7 @@ public protocol StagedTree: AnyObject, Sendable {
 /// unless a call says otherwise. Nothing here knows locks, properties or preconditions.
 public protocol ResourceStore: Sendable {
     /// Resolves any path, symbolic links included.
-    /// - Throws: `wouldBlock`, `forbidden` (a reserved name; no search permission), `invalidName`, `loop`,
+    /// - Throws: `wouldBlock`, `forbidden` (a reserved name; no search permission), `invalidName`, `nameTooLong`, `loop`,
     ///   `busy`, `failed`. What is merely absent is a ``Lookup/State``.
     func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup
 
@@ -215,19 +233,36 @@ public protocol ResourceStore: Sendable {
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
     /// New content for a name, invisible until published.
-    /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` comes early.
+    /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` and `quotaExceeded` come early.
     func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
 
-    /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`.
+    /// New content for a name that is taken, which begins as a copy of what is there: of shared blocks where the volume can.
+    /// Both can be written to without the other.
+    /// - Returns: the new content, and what it is a copy of.
+    /// - Throws: `notFound` also for what is no content, `outOfSpace` and the rest.
+    func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo)
+
+    /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`, `nameTooLong`.
     func createCollection(at place: Place) throws(StoreError)
+
+    /// A new collection without members, for a free name, invisible until published.
+    /// - Throws: as ``createCollection(at:)-(Place)``.
+    func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree
 
     /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
     /// Copies have modification times of their own (RFC 4918 §15.7).
+    /// - Parameter rules: which members a copy has; nil for all.
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree
 
-    /// Renames onto a free name.
+    /// Whether two names of one collection are one on its volume, which takes several spellings for the same. May read
+    /// the collection.
+    func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool
+
+    /// Renames onto a free name, or onto another spelling of the own one.
     /// - Throws: `alreadyExists`, `crossVolume` and the rest.
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError)
 
@@ -251,10 +286,18 @@ public protocol ResourceStore: Sendable {
     /// Removes one empty collection: for a DELETE that goes member by member.
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError)
 
-    /// Sets the execute bits of content the way the read bits are, or clears them.
-    func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError)
+    /// Changes all that is given, or nothing.
+    /// - Throws: `wrongKind` for the execute bits of a collection; `forbidden` to who does not own the resource.
+    func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError)
 
-    /// Bytes free for this process on the volume of `path`, and bytes used on it.
+    /// Reads content that ``open(_:wait:)`` has opened, for those who have to know it; what is sent goes another way.
+    /// - Returns: bytes appended to `buffer`; 0 at the end.
+    func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int
+
+    /// Bytes that content may still take on the volume of `path`, at most: those free for this process, without what is
+    /// to stay free. And bytes used on it.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
 
     /// What stands at a canonical path, which may be a reserved name; nil if nothing does. For recovery.

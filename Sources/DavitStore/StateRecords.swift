@@ -93,8 +93,8 @@ public struct Intent: Hashable, Sendable {
     public var isCopy: Bool
     /// What a copy was made of, if it is to go once the copy is in place: a move across volumes.
     public var origin: Origin?
-    /// No rename: the execute bits that the resource at `destination` gets along with rows of the same commit.
-    public var executable: Bool?
+    /// No rename: what the resource at `destination` gets along with rows of the same commit.
+    public var attributes: ResourceAttributes?
 
     /// A resource by its path and by which one it was.
     public struct Origin: Hashable, Sendable {
@@ -109,7 +109,8 @@ public struct Intent: Hashable, Sendable {
 
     public init(
         id: Int64, source: ResourcePath, destination: ResourcePath, moved: ResourceIdentity,
-        replaced: ResourceIdentity?, isCopy: Bool, origin: Origin? = nil, executable: Bool? = nil
+        replaced: ResourceIdentity?, isCopy: Bool, origin: Origin? = nil,
+        attributes: ResourceAttributes? = nil
     ) {
         self.id = id
         self.source = source
@@ -118,6 +119,6 @@ public struct Intent: Hashable, Sendable {
         self.replaced = replaced
         self.isCopy = isCopy
         self.origin = origin
-        self.executable = executable
+        self.attributes = attributes
     }
 }

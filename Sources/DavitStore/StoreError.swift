@@ -10,9 +10,14 @@ public enum StoreError: Error, Hashable, Sendable {
     case wrongKind
     /// The operating system refuses, or the name is reserved.
     case forbidden
+    /// The volume is full, or cannot hold a file of this length.
     case outOfSpace
-    /// The file system cannot hold the name: too long, or bytes it does not take.
+    /// The volume has room, but this process may not use it: a quota, or what it was told to keep free.
+    case quotaExceeded
+    /// The file system does not take the bytes of the name.
     case invalidName
+    /// The name is longer than the file system takes: nothing can be there, and nothing be made.
+    case nameTooLong
     /// A rename would cross from one volume to another.
     case crossVolume
     /// Too many symbolic links, or a link that leads into itself.

@@ -106,17 +106,23 @@ package final class FaultPlan: Sendable {
     private let failCalls: [String: Int32]
     /// The volume keeps whole seconds only: times are cut when they are set.
     package let cutsTimes: Bool
+    /// What every volume has left; nil for what it really has.
+    package let availableBytes: Int64?
+    /// The volume ignores the case of letters.
+    package let folding: FoldingVolume?
     private let steps = Atomic<Int>(0)
     private let names = Mutex<[String]>([])
 
     package init(
         killAt: Int? = nil, failAt: (Int, Int32)? = nil, failCalls: [String: Int32] = [:],
-        cutsTimes: Bool = false
+        cutsTimes: Bool = false, availableBytes: Int64? = nil, folding: FoldingVolume? = nil
     ) {
         self.killAt = killAt
         self.failAt = failAt
         self.failCalls = failCalls
         self.cutsTimes = cutsTimes
+        self.availableBytes = availableBytes
+        self.folding = folding
     }
 
     /// Steps so far.

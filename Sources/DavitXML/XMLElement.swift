@@ -62,6 +62,13 @@ internal import CXML2
         return unsafe String(cString: content)
     }
 
+    /// The value of an attribute in no namespace; nil if there is none.
+    public func attribute(_ local: StaticString) -> String? {
+        guard let value = unsafe xmlGetNoNsProp(node, local.utf8Start) else { return nil }
+        defer { unsafe davit_xml_free(value) }
+        return unsafe String(cString: value)
+    }
+
     /// Compares the name without making strings.
     public func isNamed(_ local: StaticString, in namespace: StaticString) -> Bool {
         let uri = unsafe node.pointee.ns?.pointee.href

@@ -71,6 +71,22 @@ one_connection() {
     ask -o "$work/null" -w '%{num_connects}\n' "$file?n=[1-50]" | awk '{ n += $1 } END { exit n != 1 }'
 }
 check "curl: 50 requests on one connection" one_connection
+
+# The command of docs/searching.md, as it stands there.
+search() {
+    local command
+    command=$(sed -n '/^```sh$/,/^```$/p' "$clients_folder/../../docs/searching.md" | sed '1d;$d')
+    command=${command#curl}
+    command=${command//http:\/\/localhost:8080\//${server_url}files/}
+    eval "ask ${command//\/photos\//\/files\/photos\/}" | grep -oE '<D:href>[^<]*|HTTP/1.1 507' | tr '\n' ' '
+}
+mkdir "$share/photos"
+truncate -s 2000000 "$share/photos/a.JPG"
+truncate -s 3000000 "$share/photos/b.jpg" "$share/photos/c.png"
+truncate -s 1000 "$share/photos/d.jpg"
+check "curl: searches" prints '<D:href>/files/photos/b.jpg <D:href>/files/photos/a.JPG ' search
+rm -r "$share/photos"
+
 check "curl: uploads" status 201 -T "$work/large" "${server_url}files/up"
 check "curl: and the bytes are the same" cmp "$work/large" "$share/up"
 check "curl: uploads what has no length" eval 'ask -f -T - "${server_url}files/chunked" <"$work/large"'

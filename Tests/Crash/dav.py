@@ -13,13 +13,15 @@ DAV = "{DAV:}"
 GRANULARITY = 600
 # The names under which the server hides what is not finished.
 RESERVED = ".davit-"
+# A time that scenes set, and that nothing has by itself.
+DATED = "Mon, 04 Jun 2018 10:11:12 GMT"
 
 LOCK_BODY = (
     '<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:{scope}/></D:lockscope>'
     "<D:locktype><D:write/></D:locktype><D:owner>crash test</D:owner></D:lockinfo>")
 PICTURE_BODY = (
     '<?xml version="1.0"?><D:propfind xmlns:D="DAV:" xmlns:T="urn:test:"><D:prop><D:resourcetype/>'
-    "<D:getcontentlength/><D:getetag/><D:lockdiscovery/>"
+    "<D:getcontentlength/><D:getetag/><D:getlastmodified/><D:lockdiscovery/>"
     "<T:one/><T:two/><T:three/></D:prop></D:propfind>")
 
 
@@ -110,6 +112,8 @@ class Resource:
         self.tag = found[f"{DAV}getetag"].text if f"{DAV}getetag" in found else None
         self.properties = {
             tag: element.text for tag, element in found.items() if tag.startswith(TEST)}
+        if f"{DAV}getlastmodified" in found and found[f"{DAV}getlastmodified"].text == DATED:
+            self.properties["modified"] = DATED
         self.tokens = []
         self.locks = []
         for lock in found.get(f"{DAV}lockdiscovery", []):

@@ -160,7 +160,8 @@ class SceneRun:
             if answer is not None and answer.token and answer.token not in left.tokens:
                 raise Failure("the token that was answered is not in lockdiscovery")
             tag = answer is not None and answer.fields["ETag"]
-            if tag and tag != left.tags[request.path.strip("/")]:
+            made = tag and answer.fields.get("Location", request.path)
+            if tag and tag != left.tags[made.strip("/")]:
                 raise Failure("the entity tag that was answered is not the one of the new content")
             return "new"
         if left != old:

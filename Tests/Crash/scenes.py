@@ -1,6 +1,6 @@
 """The changes that are cut short: each has a scene that is set before, and one request."""
 
-from dav import LOCK_BODY, property_update
+from dav import DATED, LOCK_BODY, property_update
 
 OLD = b"old content " * 500
 NEW = b"new, longer content " * 700
@@ -68,8 +68,48 @@ def put_large_over_with_properties(client, tokens):
     return Request("PUT", "/file", LARGE)
 
 
+def part(path, body, range_, **fields):
+    return Request("PATCH", path, body, Content_Type="application/x-sabredav-partialupdate",
+                   X_Update_Range=range_, **fields)
+
+
+def put_part(client, tokens):
+    client.put("/file", OLD)
+    end = 99 + len(NEW)
+    return Request("PUT", "/file", NEW, Content_Range=f"bytes 100-{end}/{end + 1}")
+
+
+def put_part_new(client, tokens):
+    return Request("PUT", "/new", NEW, Content_Range=f"bytes 0-{len(NEW) - 1}/*")
+
+
+def patch_with_rows(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first", two="second")
+    tokens["taken"] = client.lock("/file")
+    return part("/file", NEW, "append", If=f"(<{tokens['taken']}>)")
+
+
+def patch_large(client, tokens):
+    client.put("/file", LARGE)
+    client.set("/file", one="first")
+    return part("/file", LARGE, "bytes=1000-")
+
+
+def add_member(client, tokens):
+    client.put("/file.txt", OLD)
+    return Request("POST", "/?add-member", NEW, Slug="file.txt")
+
+
 def mkcol(client, tokens):
     return Request("MKCOL", "/folder")
+
+
+def mkcol_with_properties(client, tokens):
+    body = (
+        '<?xml version="1.0"?><D:mkcol xmlns:D="DAV:" xmlns:T="urn:test:"><D:set><D:prop><D:resourcetype>'
+        "<D:collection/></D:resourcetype><T:one>first</T:one><T:two>second</T:two></D:prop></D:set></D:mkcol>")
+    return Request("MKCOL", "/folder", body.encode(), Content_Type="application/xml")
 
 
 def delete_file(client, tokens):
@@ -167,6 +207,14 @@ def proppatch_executable(client, tokens):
     return Request("PROPPATCH", "/file", body)
 
 
+def proppatch_modified(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first")
+    body = property_update(one="changed").replace(
+        b"<D:prop>", b"<D:prop><D:getlastmodified>" + DATED.encode() + b"</D:getlastmodified>", 1)
+    return Request("PROPPATCH", "/file", body)
+
+
 def lock(path, depth="0", scope="exclusive"):
     return Request("LOCK", path, LOCK_BODY.format(scope=scope).encode(), Depth=depth, Timeout="Second-3600")
 
@@ -212,7 +260,13 @@ SCENES = [
     Scene("PUT over", put_over),
     Scene("PUT over, properties and lock", put_over_with_rows),
     Scene("PUT empty over, properties", put_empty_over_with_properties),
+    Scene("PUT of a part", put_part),
+    Scene("PUT of a part, new", put_part_new),
+    Scene("PATCH, properties and lock", patch_with_rows),
+    Scene("PATCH large, properties", patch_large),
+    Scene("POST add-member", add_member),
     Scene("MKCOL", mkcol),
+    Scene("MKCOL with properties", mkcol_with_properties),
     Scene("DELETE file", delete_file),
     Scene("DELETE file, properties and lock", delete_file_with_rows),
     Scene("DELETE tree", delete_tree),
@@ -230,6 +284,7 @@ SCENES = [
     Scene("PROPPATCH, set and remove", proppatch_more),
     Scene("PROPPATCH collection", proppatch_collection),
     Scene("PROPPATCH, properties and execute bits", proppatch_executable),
+    Scene("PROPPATCH, properties and time", proppatch_modified),
     Scene("LOCK file", lock_file),
     Scene("LOCK free name", lock_free_name),
     Scene("LOCK tree, a second shared one", lock_tree_shared),
@@ -245,6 +300,8 @@ SCENES = [
     *[Scene(f"{scene.name}, plain volume", scene.build, fail_call=PLAIN) for scene in (
         Scene("PUT new", put_new),
         Scene("PUT over, properties and lock", put_over_with_rows),
+        Scene("PATCH, properties and lock", patch_with_rows),
+        Scene("MKCOL with properties", mkcol_with_properties),
         Scene("DELETE tree with properties", delete_tree_with_properties),
         Scene("LOCK free name", lock_free_name),
         transfer("COPY", FILE_ROWS, NOTHING),
@@ -255,8 +312,11 @@ SCENES = [
         transfer("MOVE", FILE, NOTHING))],
     *[Scene(f"{scene.name}, synced", scene.build, sync="full") for scene in (
         Scene("PUT over, properties and lock", put_over_with_rows),
+        Scene("PATCH, properties and lock", patch_with_rows),
+        Scene("MKCOL with properties", mkcol_with_properties),
         Scene("DELETE file, properties and lock", delete_file_with_rows),
         Scene("PROPPATCH, properties and execute bits", proppatch_executable),
+        Scene("PROPPATCH, properties and time", proppatch_modified),
         Scene("LOCK free name", lock_free_name),
         transfer("COPY", TREE_ROWS, TREE_ROWS),
         transfer("MOVE", FILE_ROWS, FILE_ROWS))],

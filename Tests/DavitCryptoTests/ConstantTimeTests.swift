@@ -1,4 +1,5 @@
 import DavitCrypto
+import DavitHTTP
 import Testing
 
 struct ConstantTimeTests {

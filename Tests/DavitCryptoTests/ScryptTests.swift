@@ -1,5 +1,6 @@
 #if TLS
 import DavitCrypto
+import DavitHTTP
 import Testing
 
 struct ScryptTests {

@@ -278,10 +278,12 @@ struct FaultTests {
     }
 }
 
-/// State in memory, on a disk that has room for some commits more.
+/// State on a disk that has room for some commits more.
 final class FullStore: StateStore {
     let commitsLeft = Atomic<Int>(.max)
-    private let rows = MemoryStateStore()
+    private let rows: any StateStore
+
+    init(_ rows: any StateStore = MemoryStateStore()) { self.rows = rows }
 
     func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void

@@ -30,4 +30,41 @@ struct ForwardedHostTests {
         let fields = [("Destination", destination.replacing("/b", with: "/d"))]
         #expect(try await share.client.send("MOVE", "/c", fields).status == (isOwn ? 201 : 502))
     }
+
+    /// What a proxy in front says, and what stands in Destination. Host is `localhost`.
+    static let proxies:
+        [(origin: ForwardedOrigin?, publicHosts: [String], destination: String, status: Int)] = [
+            // It puts a name of its own into Host, and nobody knows what the client asked.
+            (ForwardedOrigin(peerAddress: "192.0.2.1"), [], "https://files.example.org/b", 201),
+            (ForwardedOrigin(), [], "https://files.example.org/b", 201),
+            (ForwardedOrigin(), [], "https://files.example.org:8443/b", 201),
+            // Somebody knows.
+            (ForwardedOrigin(), ["files.example.org"], "https://files.example.org/b", 201),
+            (ForwardedOrigin(), ["files.example.org"], "https://other.example.org/b", 502),
+            (ForwardedOrigin(host: Array("a.example".utf8)), [], "https://files.example.org/b", 502),
+            (nil, ["files.example.org"], "http://Files.example.org:8080/b", 201),
+            (nil, [], "https://files.example.org/b", 502),
+        ]
+
+    @Test(arguments: proxies)
+    func destinationsAreOursWhereAProxyHidesTheHost(
+        origin: ForwardedOrigin?, publicHosts: [String], destination: String, status: Int
+    ) async throws {
+        let share = try TestShare { $0.publicHosts = publicHosts }
+        let client = TestClient(
+            WebDAVHandler(share: share.share, page: nil).behind(
+                BeforeHandling { request throws(HTTPError) in
+                    request.forwardedOrigin = origin
+                    return nil
+                }))
+        #expect(try await client.send("PUT", "/a", text: "1").status == 201)
+        #expect(try await client.send("PUT", "/c", text: "1").status == 201)
+        #expect(try await client.send("MOVE", "/a", [("Destination", destination)]).status == status)
+        // The same for a Resource-Tag: what is not ours has no state at all.
+        let tagged = destination.replacing("/b", with: "/c")
+        let condition = [("If", "<\(tagged)> (Not <urn:x:1>)"), ("Overwrite", "T")]
+        let isAbsent = [("If", "<\(tagged)> ([\"none\"])")]
+        #expect(try await client.send("PUT", "/c", condition, text: "2").status == 204)
+        #expect(try await client.send("PUT", "/c", isAbsent, text: "2").status == 412)
+    }
 }

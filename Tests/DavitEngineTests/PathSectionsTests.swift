@@ -33,6 +33,13 @@ struct PathSectionsTests {
         // Claims of one set are not in each other's way.
         ([], [claim("a", .exclusive), claim("a/b", .exclusive), claim("a", .shared)], true),
         ([claim("a", .exclusive)], [], true),
+        // Canonically equivalent names are one; others are not.
+        ([claim("\u{E9}", .exclusive)], [claim("e\u{301}", .exclusive)], false),
+        ([claim("a/e\u{301}/b", .exclusive)], [claim("a/\u{E9}", .shared)], false),
+        ([claim("a/\u{E9}", .exclusive)], [claim("a/e\u{301}/b/c", .shared)], false),
+        ([claim("\u{E9}", .exclusive)], [claim("\u{E8}", .exclusive)], true),
+        ([claim("\u{E9}", .exclusive)], [claim("\u{E9}a", .exclusive)], true),
+        ([claim("K", .exclusive)], [claim("\u{212A}", .exclusive)], false),
     ]
 
     @Test(arguments: pairs)

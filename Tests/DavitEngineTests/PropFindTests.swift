@@ -65,6 +65,16 @@ struct PropFindTests {
     }
 
     /// More bodies than are remembered, in an order that forgets some: each is answered as it asks.
+    /// Finder and Explorer ask for dozens of names that are not there.
+    @Test func namesThatAreAbsentNeedNoOtherThread() async throws {
+        let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
+        for number in 0..<50 {
+            let response = try await share.client.send("PROPFIND", "/._\(number)", [("Depth", "0")])
+            #expect(response.status == 404)
+        }
+        #expect(share.hopCount == 0)
+    }
+
     @Test func everyBodyIsAnsweredAsItAsks() async throws {
         let share = try TestShare()
         for round in 0..<3 {

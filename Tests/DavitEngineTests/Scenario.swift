@@ -41,7 +41,7 @@ func step(
         principal: principal)
 }
 
-/// Shell commands in the shared folder, which must succeed.
+/// Shell commands in the shared folder, which must succeed; `$aside` stands for the folder beside it.
 func shell(_ commands: String) -> Scenario.Step { step("SHELL \(commands)", [], nil, 0) }
 
 /// Time that passes.
@@ -77,10 +77,15 @@ func askProperty(_ name: String) -> String {
 
 extension TestShare {
     /// Plays the steps in a folder on a disk and in one in memory, where changes take another way.
-    /// - Parameter prefix: where the share is mounted; nil for a share without a router.
-    static func play(_ scenario: Scenario, mountedAt prefix: String? = nil) async throws {
+    /// - Parameters:
+    ///   - prefix: where the share is mounted; nil for a share without a router.
+    ///   - configure: changes the settings of the share.
+    static func play(
+        _ scenario: Scenario, mountedAt prefix: String? = nil,
+        _ configure: (inout ShareConfiguration) -> Void = { _ in }
+    ) async throws {
         for parent in ["/tmp", "/dev/shm"] {
-            let share = try TestShare(TemporaryFolder(in: parent))
+            let share = try TestShare(TemporaryFolder(in: parent), configure)
             guard let prefix else {
                 try await share.play(scenario)
                 continue
@@ -106,7 +111,8 @@ extension TestShare {
             }
             let parts = step.line.split(separator: " ", maxSplits: 1).map(String.init)
             if parts[0] == "SHELL" {
-                #expect(shell(parts[1]) == 0, "\(scenario.name): \(parts[1])")
+                let commands = parts[1].replacing("$aside", with: aside?.path ?? "")
+                #expect(shell(commands) == 0, "\(scenario.name): \(commands)")
                 continue
             }
             if parts[0] == "LATER" {

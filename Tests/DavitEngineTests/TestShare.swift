@@ -1,6 +1,7 @@
 import DavitEngine
 import DavitFileStore
 import DavitHTTP
+import DavitJournal
 import DavitServer
 import DavitStore
 import DavitSystem
@@ -20,11 +21,19 @@ final class TestShare: Sendable {
     let state: ShareState
     let share: Share
     let resources: WatchedStore
+    /// What is kept aside; nil unless the rules of the share say so.
+    let aside: TemporaryFolder?
+    /// Nil unless it was asked for.
+    let journal: ShareJournal?
+    private let stateFolder: TemporaryFolder?
     private let work = TestWork()
     private let clock: Mutex<Timestamp>
 
+    /// - Parameter journal: nil for a share that does not answer sync-collection.
     init(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
+        keepsFree: Int64? = nil,
+        journal options: ShareJournal.Options? = nil,
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -32,16 +41,29 @@ final class TestShare: Sendable {
         var configuration = ShareConfiguration()
         configure(&configuration)
         state = try ShareState(store: store)
-        resources = WatchedStore(try FileResourceStore(root: folder.path))
+        let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
+        let aside = configuration.rules.litter == .aside ? try TemporaryFolder() : nil
+        self.aside = aside
+        resources = WatchedStore(
+            try aside.map { AsideStore(files, aside: try FileResourceStore(root: $0.path)) } ?? files)
+        let stateFolder = try options.map { _ in try TemporaryFolder() }
+        self.stateFolder = stateFolder
+        journal = options.map { [resources] in
+            ShareJournal(
+                of: files, seenThrough: resources, stateFolder: stateFolder?.path ?? "",
+                background: .immediate, options: $0, report: { _, _ in })
+        }
         let now = Now()
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(
-            resources: resources, state: state, work: work,
+            resources: resources, state: state, journal: journal, work: work,
             configuration: configuration, now: { now.value() }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
         try share.recover()
     }
+
+    deinit { journal?.close() }
 
     /// How often work was handed to another thread.
     var hopCount: Int { work.count.load(ordering: .relaxed) }

@@ -7,11 +7,16 @@ final class WatchedStore: ResourceStore {
     enum Call: Sendable, Equatable {
         case members(ResourcePath)
         case stageContent
+        case stageUpdate
         case createCollection
-        case stageCopy
+        /// Before a copy is made, and when it is there.
+        case beginCopy, stageCopy
         case rename
         case exchange
         case detach
+        case setAttributes
+        /// Of one name: content, a link or an empty collection.
+        case remove
         /// Of a detached tree.
         case destroy
     }
@@ -38,6 +43,10 @@ final class WatchedStore: ResourceStore {
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
         try store.lookupForChange(path, last: last, beside: other, wait: wait)
+    }
+
+    func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        try store.isOneName(a, b)
     }
 
     var changesAtOnce: Bool { store.changesAtOnce }
@@ -67,11 +76,26 @@ final class WatchedStore: ResourceStore {
         try store.createCollection(at: place)
     }
 
-    /// Here the call is reported when the copy is there.
+    /// Here the calls are reported when the copy is there.
+    func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        let update = try store.stageUpdate(of: place)
+        try pass(.stageUpdate)
+        return update
+    }
+
+    func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        try pass(.createCollection)
+        return try store.stageCollection(at: path)
+    }
+
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
     ) throws(StoreError) -> any StagedTree {
-        let tree = try store.stageCopy(of: source, for: destination, includesMembers: includesMembers)
+        try pass(.beginCopy)
+        let tree = try store.stageCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules)
         try pass(.stageCopy)
         return tree
     }
@@ -98,7 +122,10 @@ final class WatchedStore: ResourceStore {
         try store.exchange(a, b)
     }
 
-    func removeContent(at place: Place) throws(StoreError) { try store.removeContent(at: place) }
+    func removeContent(at place: Place) throws(StoreError) {
+        try pass(.remove)
+        try store.removeContent(at: place)
+    }
 
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
         try pass(.detach)
@@ -106,12 +133,18 @@ final class WatchedStore: ResourceStore {
     }
 
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
+        try pass(.remove)
         try store.removeEmptyCollection(at: path)
     }
 
-    func setExecutable(_ isExecutable: Bool, at path: ResourcePath) throws(StoreError) {
-        try store.setExecutable(isExecutable, at: path)
+    func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError) {
+        try pass(.setAttributes)
+        try store.setAttributes(attributes, at: path)
     }
+
+    func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int { try store.read(content, at: offset, into: buffer) }
 
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try store.quota(at: path)

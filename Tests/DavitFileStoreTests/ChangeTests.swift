@@ -162,10 +162,12 @@ struct ChangeTests {
         try sandbox.write("tool", mode: before)
         let store = try sandbox.store()
         let tag = try store.lookup(resource("tool"), last: .followed, wait: .allowed).info?.entityTag
-        try store.setExecutable(isExecutable, at: resource("tool"))
+        try store.setAttributes(ResourceAttributes(isExecutable: isExecutable), at: resource("tool"))
         #expect(sandbox.mode(of: "tool") == after)
         #expect(try store.lookup(resource("tool"), last: .followed, wait: .allowed).info?.entityTag == tag)
-        #expect(throws: StoreError.wrongKind) { try store.setExecutable(true, at: resource("folder")) }
+        #expect(throws: StoreError.wrongKind) {
+            try store.setAttributes(ResourceAttributes(isExecutable: true), at: resource("folder"))
+        }
     }
 
     @Test func tellsTheSpace() throws {

@@ -17,6 +17,7 @@ enum Errno {
     static let access = EACCES
     static let io = EIO
     static let noSpace = ENOSPC
+    static let overQuota = EDQUOT
     static let crossVolume = EXDEV
     static let notPermitted = EPERM
     static let invalid = EINVAL

@@ -212,9 +212,9 @@ struct LookupTests {
         try store.put("long", at: path)
         #expect(content(try store.open(path, wait: .allowed)) == "long")
         let tooLong = try #require(ResourcePath.root.appending(longest + [0x61]))
-        #expect(throws: StoreError.invalidName) { try store.lookup(tooLong, last: .followed, wait: .allowed) }
-        #expect(throws: StoreError.invalidName) { try store.createCollection(at: tooLong) }
-        #expect(throws: StoreError.invalidName) { try store.put("", at: tooLong) }
+        #expect(throws: StoreError.nameTooLong) { try store.lookup(tooLong, last: .followed, wait: .allowed) }
+        #expect(throws: StoreError.nameTooLong) { try store.createCollection(at: tooLong) }
+        #expect(throws: StoreError.nameTooLong) { try store.put("", at: tooLong) }
     }
 
     /// Longer than PATH_MAX: no single call of the system takes such a path.

@@ -73,7 +73,7 @@ struct SyncTests {
                 .publish(isReplacing: false)
         },
         Change("execute bits", full: ["fchmodat", "fsync"]) {
-            try $0.setExecutable(true, at: resource("file"))
+            try $0.setAttributes(ResourceAttributes(isExecutable: true), at: resource("file"))
         },
     ]
 
@@ -150,7 +150,14 @@ struct SyncTests {
             #expect(throws: StoreError.self) {
                 try store.exchange(resource("file"), resource("folder/inner"))
             }
-            #expect(throws: StoreError.self) { try store.setExecutable(true, at: resource("file")) }
+            #expect(throws: StoreError.self) {
+                try store.setAttributes(
+                    ResourceAttributes(isExecutable: true, modified: Timestamp(seconds: 1_000_000)),
+                    at: resource("file"))
+            }
+            #expect(throws: StoreError.self) {
+                try store.setAttributes(ResourceAttributes(isExecutable: true), at: resource("file"))
+            }
         }
         #expect(sandbox.read("file") == "old")
         #expect(sandbox.read("folder/inner") == "1")

@@ -97,7 +97,7 @@ struct UnnamedFileTests {
     /// X12: a name from a client leads nowhere.
     static let names: [(name: String, error: StoreError)] = [
         ("", .invalidName), (".", .invalidName), ("..", .invalidName), ("a\0b", .invalidName),
-        (String(repeating: "x", count: 256), .invalidName), (".davit-abcdefghijklmnop", .invalidName),
+        (String(repeating: "x", count: 256), .nameTooLong), (".davit-abcdefghijklmnop", .invalidName),
         ("missing/file", .missingAncestor),
     ]
 

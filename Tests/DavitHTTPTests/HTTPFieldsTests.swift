@@ -25,6 +25,25 @@ struct HTTPFieldsTests {
         #expect(text(fields.encoded) == line)
     }
 
+    /// Each name has a bit of its own, however many there are.
+    @Test func tellsEachKnownNameFromAllOthers() throws {
+        for name in FieldName.allCases where name != .other {
+            var fields = HTTPFields()
+            fields.append(name, "1")
+            let host = name == .host ? "" : "Host: a\r\n"
+            // A list of one number is well-formed for every field that has to be.
+            let value = name == .expect ? "100-continue" : name == .transferEncoding ? "chunked" : "1"
+            let request = try HTTPRequest(
+                parsing: Array("GET / HTTP/1.1\r\n\(host)\(name.text): \(value)\r\n\r\n".utf8))
+            for other in FieldName.allCases where other != .other {
+                #expect(fields.contains(other) == (other == name))
+                #expect(request.contains(other) == (other == name || other == .host))
+            }
+            fields.remove(name)
+            #expect(!fields.contains(name) && fields.encoded.isEmpty)
+        }
+    }
+
     @Test func findsFieldsByNameInAnyCase() {
         var fields = HTTPFields()
         fields.append(.contentLength, 5)

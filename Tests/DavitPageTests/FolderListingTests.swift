@@ -64,7 +64,7 @@ struct FolderListingTests {
     }
 }
 
-private struct Work: BlockingWork {
+struct Work: BlockingWork {
     let pool: BlockingPool
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }

@@ -100,6 +100,35 @@ struct SQLiteStateStoreTests {
         #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["song"])
     }
 
+    /// What an earlier version kept as a dead property and this one computes goes; all else stays.
+    @Test func propertiesThatAreComputedNowAreDropped() throws {
+        let folder = TemporaryFolder()
+        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        try Schema.migrate(connection, migrations: Array(Schema.migrations[..<2]))
+        try connection.execute(
+            """
+            INSERT INTO resource VALUES
+                (x'2F', x'61', 1, 2, NULL, NULL), (x'2F', x'62', 1, 2, NULL, NULL), (x'2F', x'63', 1, 2, NULL, NULL);
+            INSERT INTO property VALUES
+                (x'2F', x'61', 'urn:schemas-microsoft-com:', 'Win32LastModifiedTime', x'3C612F3E'),
+                (x'2F', x'62', 'urn:schemas-microsoft-com:', 'Win32LastModifiedTime', x'3C612F3E'),
+                (x'2F', x'62', 'urn:schemas-microsoft-com:', 'Win32FileAttributes', x'3C612F3E'),
+                (x'2F', x'62', 'urn:x', 'lastmodified', x'3C612F3E');
+            INSERT INTO lock VALUES (x'2F', x'63', 'urn:uuid:1', 1, 0, 1, NULL, NULL, 60, 60000000000, x'2F63');
+            INSERT INTO intent VALUES (4, x'61', x'61', 1, 2, NULL, NULL, 0, NULL, NULL, NULL, 1);
+            """)
+        let store = try SQLiteStateStore(folder: folder.path)
+        #expect(
+            try store.pathsWithProperties().map(\.path) == [path("b")])
+        #expect(
+            try store.record(at: path("b"))?.properties.map(\.name.local)
+                == ["Win32FileAttributes", "lastmodified"])
+        #expect(try store.locks().map(\.lock.root) == [path("c")])
+        #expect(try connection.integer("SELECT count(*) FROM resource") == 2)
+        #expect(try store.intents().map(\.attributes) == [ResourceAttributes(isExecutable: true)])
+        #expect(try store.integrityCheck() == [])
+    }
+
     @Test func migratesInOneStep() throws {
         let folder = TemporaryFolder()
         let connection = try Connection(path: folder.database, busyMilliseconds: 0)

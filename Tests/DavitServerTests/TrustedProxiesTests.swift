@@ -13,7 +13,8 @@ struct TrustedProxiesTests {
                 String(decoding: field.host, as: UTF8.self) + (field.port.map { ":\($0)" } ?? "")
             }
             let scheme = request.isSecure ? "https" : "http"
-            return .text("\(request.peerAddress) \(scheme) \(host ?? "-")")
+            let prefix = request.forwardedOrigin?.prefix.map { " \($0.text)" } ?? ""
+            return .text("\(request.peerAddress) \(scheme) \(host ?? "-")\(prefix)")
         }
     }
 
@@ -150,6 +151,19 @@ struct TrustedProxiesTests {
             "192.0.2.1 http a"
         ),
         (["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Host: a.example, b/c"], "192.0.2.1 http backend:8080"),
+        // What was taken away from the path: of as many proxies as are trusted, and the client's own word is not read.
+        (["X-Forwarded-Prefix: /dav"], "127.0.0.1 http backend:8080 /dav"),
+        (["X-Forwarded-Prefix: /dav/"], "127.0.0.1 http backend:8080 /dav"),
+        (["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Prefix: /x, /dav"], "192.0.2.1 http backend:8080 /dav"),
+        (
+            ["X-Forwarded-For: 192.0.2.1, 10.0.0.1", "X-Forwarded-Prefix: //x, /a, /b%20c"],
+            "192.0.2.1 http backend:8080 /a/b%20c"
+        ),
+        (["X-Forwarded-Prefix: //evil.example"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-Prefix: /a/../b"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-Prefix: dav"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-Prefix: /a\"b"], "127.0.0.1 http backend:8080"),
+        (["X-Forwarded-Prefix:"], "127.0.0.1 http backend:8080"),
     ]
 
     @Test(arguments: older)

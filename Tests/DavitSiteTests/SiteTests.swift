@@ -69,6 +69,14 @@ struct SiteTests {
         #expect(try await client.send("GET", "/docs/a%20b.txt").status == 200)
     }
 
+    @Test func anotherSpellingOfANameIsNoLink() async throws {
+        let folder = try WebFolder(["\u{FC}/o\u{308}.txt"])
+        let client = try folder.client { $0.followsLinks = false }
+        #expect(try await client.send("GET", "/u%CC%88/%C3%B6.txt").status == 200)
+        folder.link("l\u{FC}", to: "\u{FC}")
+        #expect(try await client.send("GET", "/lu%CC%88/%C3%B6.txt").status == 404)
+    }
+
     @Test func hiddenFilesCanBeShown() async throws {
         let client = try Self.folder().client { $0.showsHidden = true }
         for target in ["/.hidden", "/.git/config", "/docs/.x/y", "/secret", "/secrets/config"] {

@@ -65,6 +65,12 @@ struct StateStoreContractTests {
     static let moveIntent = Intent(
         id: 5, source: path(".x"), destination: path("b"), moved: identity(1), replaced: nil, isCopy: true,
         origin: Intent.Origin(path: path("a/b"), identity: identity(1 << 58)))
+    static let patchIntent = Intent(
+        id: 9, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
+        attributes: ResourceAttributes(isExecutable: false, modified: Timestamp(nanoseconds: -5)))
+    static let timeIntent = Intent(
+        id: 11, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
+        attributes: ResourceAttributes(modified: Timestamp(seconds: 7)))
 
     static let properties: [Case] = [
         Case(
@@ -250,8 +256,14 @@ struct StateStoreContractTests {
             locks: [(lock("2", "a", expiry: 51), binding(1))]),
         Case(
             "intents are kept by id until they are dropped",
-            [[.putIntent(intent), .putIntent(copyIntent), .putIntent(moveIntent)], [.dropIntent(id: 9)]],
-            intents: [copyIntent, moveIntent, intent]),
+            [
+                [
+                    .putIntent(intent), .putIntent(copyIntent), .putIntent(moveIntent),
+                    .putIntent(timeIntent),
+                    .putIntent(patchIntent),
+                ], [.dropIntent(id: 8)],
+            ],
+            intents: [copyIntent, moveIntent, intent, patchIntent, timeIntent]),
         Case("an intent that is dropped is gone", [[.putIntent(intent)], [.dropIntent(id: 7)]]),
     ]
 

@@ -1,5 +1,6 @@
 import Davit
 import DavitFileStore
+import DavitHTTP
 import DavitRecording
 import DavitServer
 import Testing
@@ -75,7 +76,20 @@ struct ArgumentsTests {
                 })
         ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
+        (["serve", "/srv", "--no-hidden"], .serve(options { $0.rules.allowsHiddenItems = false })),
+        (
+            ["serve", "/srv", "--allow-extensions", "JPG,.png,ä"],
+            .serve(options { $0.rules.allowedExtensions = ["jpg", "png", "Ä"] })
+        ),
+        (["serve", "/srv", "--litter", "keep"], .serve(options())),
+        (["serve", "/srv", "--litter=hide"], .serve(options { $0.rules.litter = .hide })),
+        (["serve", "/srv", "--litter", "refuse"], .serve(options { $0.rules.litter = .refuse })),
+        (["serve", "/srv", "--litter", "aside"], .serve(options { $0.rules.litter = .aside })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
+        (
+            ["serve", "--no-sync-collection", "/srv"],
+            .serve(options { $0.answersSyncCollection = false })
+        ),
         (
             ["serve", "/srv", "--user", "anna:a:b=c", "--user=bert: ", "--host", "0.0.0.0"],
             .serve(
@@ -105,6 +119,18 @@ struct ArgumentsTests {
                 })
         ),
         (
+            ["serve", "/srv", "--prefix", "/dav/", "--public-url", "https://a/x/dav/"],
+            .serve(
+                options {
+                    guard let prefix = PathPrefix("/dav"), let url = PublicURL(parsing: "https://a/x/dav")
+                    else {
+                        return
+                    }
+                    $0.prefix = prefix
+                    $0.publicURLs = [url]
+                })
+        ),
+        (
             ["serve", "/srv", "--auth", "digest,basic"],
             .serve(options { $0.authentication.schemes = [.digestSHA256, .digestMD5, .basic] })
         ),
@@ -119,6 +145,12 @@ struct ArgumentsTests {
         (["serve", "/srv", "--log-level", "access"], .serve(options { $0.logLevel = .access })),
         (["serve", "/srv", "--sync", "data"], .serve(options { $0.sync = .data })),
         (["serve", "/srv", "--sync=full"], .serve(options { $0.sync = .full })),
+        (["serve", "/srv", "--max-file-size", "0"], .serve(options { $0.maximumFileBytes = 0 })),
+        (["serve", "/srv", "--max-file-size=5G"], .serve(options { $0.maximumFileBytes = 5 << 30 })),
+        (["serve", "/srv", "--keep-free", "12345"], .serve(options { $0.keptFreeBytes = 12345 })),
+        (["serve", "/srv", "--keep-free=3k"], .serve(options { $0.keptFreeBytes = 3 << 10 })),
+        (["serve", "/srv", "--keep-free=1M"], .serve(options { $0.keptFreeBytes = 1 << 20 })),
+        (["serve", "/srv", "--keep-free=2T"], .serve(options { $0.keptFreeBytes = 2 << 40 })),
         (["serve", "/srv", "--grace", "0"], .serve(options { $0.graceSeconds = 0 })),
         (["help", "check"], .help(.check)), (["check", "--help"], .help(.check)),
         (["check", "/srv"], .check(CheckOptions(folder: "/srv"))),
@@ -185,7 +217,18 @@ struct ArgumentsTests {
         (["password", "a", "--user", "x"], .unknownOption("--user", nearest: nil)),
         (["passwd"], .unknownCommand("passwd", nearest: "password")),
         (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
+        (["serve", "/srv", "--max-file-size", "-1"], .badSize("-1", option: "--max-file-size")),
+        (["serve", "/srv", "--max-file-size=G"], .badSize("G", option: "--max-file-size")),
+        (["serve", "/srv", "--keep-free=1.5G"], .badSize("1.5G", option: "--keep-free")),
+        (["serve", "/srv", "--keep-free=1GB"], .badSize("1GB", option: "--keep-free")),
+        (["serve", "/srv", "--keep-free=8388608T"], .badSize("8388608T", option: "--keep-free")),
         (["serve", "/srv", "--sync", "all"], .badSyncLevel("all")),
+        (["serve", "/srv", "--litter", "none"], .badLitterPolicy("none")),
+        (["serve", "/srv", "--no-hidden=yes"], .unwantedValue(option: "--no-hidden")),
+        (["serve", "/srv", "--allow-extensions", "jpg,"], .badExtensions("jpg,")),
+        (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),
+        (["serve", "/srv", "--allow-extensions", "."], .badExtensions(".")),
+        (["serve", "/srv", "--allow-extensions", "a/b"], .badExtensions("a/b")),
         // Others could reach these, and nobody is asked for a password.
         (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
         (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),
@@ -208,6 +251,7 @@ struct ArgumentsTests {
 
     static let needValues = [
         "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--public-url",
+        "--prefix",
         "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
         "--access-log-format", "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca",
         "--tls-clients",
@@ -225,9 +269,23 @@ struct ArgumentsTests {
     }
 
     static let badURLs = [
-        "files.example.org", "ftp://a", "https://", "https:///", "https://a/b", "https://u@a", "https://a:x",
+        "files.example.org", "ftp://a", "https://", "https:///", "https://a/../b", "https://a/b//c",
+        "https://u@a", "https://a:x",
         "https://a?b", "https://a//", "http://a:99999",
     ]
+
+    @Test(arguments: ["dav", "//dav", "/a//b", "/..", "/a?b", "/a#b", "/%zz", "/%2f", "/a b", "/%ff"])
+    func refusesWhatIsNoBeginningOfAPath(text: String) {
+        #expect(throws: UsageError.badPrefix(text)) {
+            try Arguments.parse(["serve", "/srv", "--prefix", text])
+        }
+    }
+
+    @Test func aPublicURLEndsInThePrefix() {
+        #expect(throws: UsageError.publicURLOutsidePrefix("https://a/files")) {
+            try Arguments.parse(["serve", "/srv", "--public-url", "https://a/files", "--prefix", "/dav"])
+        }
+    }
 
     @Test(arguments: badURLs)
     func refusesWhatIsNoURLOfAServer(text: String) {

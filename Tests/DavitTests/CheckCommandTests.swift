@@ -139,6 +139,39 @@ struct CheckCommandTests {
         withExtendedLifetime(server) {}
     }
 
+    /// With a server and without: it is no state that is looked at.
+    @Test func listsNamesThatSomeClientsCannotUse() throws {
+        for name in ["a:b", "fine", "Fine", "con.txt", "dir", "dir/x ", "dir/\u{1B}[2J", "dir/\u{202E}x"] {
+            let path = share + "/" + name
+            #expect(unsafe (name == "dir" ? mkdir(path, 0o755) : close(creat(path, 0o644))) == 0)
+        }
+        let notUTF8 = (share + "/f").utf8CString.dropLast() + [CChar(bitPattern: 0xFF), 0]
+        #expect(unsafe close(creat(Array(notUTF8), 0o644)) == 0)
+        #expect(unsafe symlink(".", share + "/link") == 0)
+        let names = [
+            "/a:b: Windows holds no name with :", "/con.txt: CON is a device on Windows",
+            "/f\u{FFFD}: it is not UTF-8", "/fine: Windows and macOS take it for Fine",
+            #"/dir/\x1B[2J: Windows holds no name with a control character"#,
+            "/dir/x : Windows drops the space at its end",
+        ]
+        var expected = sound
+        expected.names = names
+        try withServer { () throws in #expect(try CheckCommand(options: options).report() == expected) }
+        let report = try CheckCommand(options: options).report()
+        #expect(report == expected)
+        #expect(
+            report.text.hasPrefix(
+                "state of \(share): sound\nnames in \(share) that some clients cannot use:\n  /a:b: "))
+    }
+
+    @Test func listsAThousandNamesAndCountsTheOthers() throws {
+        for number in 0..<1_003 { #expect(unsafe close(creat("\(share)/\(number)?", 0o644)) == 0) }
+        try withServer {}
+        let report = try CheckCommand(options: options).report()
+        #expect(report.names.count == 1_000)
+        #expect(report.text.hasSuffix("\n  and 3 more\n"))
+    }
+
     @Test func findsDamage() throws {
         try withServer {}
         try damage()

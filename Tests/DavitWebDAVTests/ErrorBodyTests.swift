@@ -18,8 +18,22 @@ struct ErrorBodyTests {
         (.noExternalEntities, "<D:no-external-entities/>"),
         (.preservedLiveProperties, "<D:preserved-live-properties/>"),
         (.propfindFiniteDepth, "<D:propfind-finite-depth/>"),
+        (.supportedReport, "<D:supported-report/>"),
+        (.numberOfMatchesWithinLimits, "<D:number-of-matches-within-limits/>"),
         (.cannotModifyProtectedProperty, "<D:cannot-modify-protected-property/>"),
+        // RFC 4331 §6.
+        (.quotaNotExceeded, "<D:quota-not-exceeded/>"), (.sufficientDiskSpace, "<D:sufficient-disk-space/>"),
     ]
+
+    @Test(arguments: [
+        (ErrorBody.Condition.digestMismatch, "digest-mismatch"), (.digestMalformed, "digest-malformed"),
+    ])
+    func conditionsOfNoStandardHaveANamespaceOfTheirOwn(condition: ErrorBody.Condition, name: String) throws {
+        let error = try XMLDocument.parse(ErrorBody.encode(condition)).root
+        #expect(error.namespace == "DAV:" && error.local == "error")
+        #expect(error.children.map(\.namespace) == ["urn:davit:condition"])
+        #expect(error.children.map(\.local) == [name])
+    }
 
     @Test(arguments: conditions)
     func encodes(condition: ErrorBody.Condition, element: String) throws {

@@ -17,6 +17,13 @@ struct HeaderTests {
         if let depth { #expect(Depth.parse(Array(depth.text.description.utf8).span) == depth) }
     }
 
+    @Test(arguments: [
+        ("1,noroot", true), ("infinity,NoRoot ", true), ("1", false), ("infinity", false), ("noroot", false),
+    ])
+    func depthWithoutTheRoot(value: String, excludesRoot: Bool) {
+        #expect(Depth.excludesRoot(Array(value.utf8).span) == excludesRoot)
+    }
+
     // §10.6.
     static let overwrites: [(String, Overwrite?)] = [
         ("T", .allowed), ("F", .forbidden), ("t", .allowed), ("f", .forbidden), (" F ", .forbidden),

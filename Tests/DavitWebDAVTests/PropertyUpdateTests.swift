@@ -118,7 +118,7 @@ struct PropertyUpdateTests {
             Issue.record("the instruction is no set")
             return
         }
-        #expect(value.text == "T&F")
-        #expect(PropertyValue(element: Array("<a".utf8)).text == "")
+        #expect(value.trimmedText == "T&F")
+        #expect(PropertyValue(element: Array("<a".utf8)).trimmedText == "")
     }
 }

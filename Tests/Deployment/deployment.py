@@ -16,6 +16,7 @@ import select
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -353,6 +354,216 @@ def behind_nginx(work, report):
             file.unlink()
 
 
+# What has to be there for a recipe, and the file name of its configuration.
+PROXIES = {
+    "nginx": (["/usr/sbin/nginx"], "nginx.conf"),
+    "caddyfile": (["/usr/bin/caddy"], "Caddyfile"),
+    "apache": (["/usr/sbin/apache2", "/usr/lib/apache2/modules/mod_proxy_http.so"], "apache.conf"),
+}
+# docs/proxies.md, "Below a path": what changes in the recipe, and the options of davit.
+PLACES = {
+    "a whole host": ("", {}, ["--public-url", "https://files.example.org"]),
+    "a path that is passed on": ("/dav", {
+        "nginx": [("location / {", "location /dav/ {")],
+        "caddyfile": [("handle /* {", "handle /dav/* {")],
+        "apache": [("ProxyPass / http://127.0.0.1:8080/ nocanon",
+                    "ProxyPass /dav/ http://127.0.0.1:8080/dav/ nocanon")],
+    }, ["--prefix", "/dav", "--public-url", "https://files.example.org"]),
+    "a path that is taken away": ("/dav", {
+        "nginx": [("location / {", "location /dav/ {"),
+                  ("proxy_pass http://127.0.0.1:8080;", "proxy_pass http://127.0.0.1:8080/;")],
+        "caddyfile": [("handle /* {", "handle_path /dav/* {")],
+        "apache": [("ProxyPass / http://127.0.0.1:8080/ nocanon",
+                    "ProxyPass /dav/ http://127.0.0.1:8080/ nocanon")],
+    }, ["--public-url", "https://files.example.org/dav"]),
+}
+APACHE = """
+ServerRoot {work}
+PidFile {work}/apache.pid
+ErrorLog {work}/apache-error.log
+Listen 127.0.0.1:{port}
+ServerName files.example.org
+{modules}
+"""
+APACHE_MODULES = ["mpm_event", "authz_core", "ssl", "headers", "proxy", "proxy_http", "env", "socache_shmcb"]
+
+
+def recipe(kind, place, work, port, upstream):
+    """The configuration in the documentation, for ports and files of this test; and the command that runs it."""
+    text = (HERE.parent.parent / "docs" / "proxies.md").read_text()
+    block = re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL).group(1)
+    for old, new in PLACES[place][1].get(kind, []):
+        if block.count(old) != 1 or f"`{new}`" not in text:
+            raise ValueError(f"the documentation does not say how {kind} has {place}")
+        block = block.replace(old, new)
+    block = block.replace("/etc/ssl/", f"{work}/").replace("127.0.0.1:8080", f"127.0.0.1:{upstream}")
+    name = work / PROXIES[kind][1]
+    if kind == "nginx":
+        user = "user root; " if os.geteuid() == 0 else ""
+        block = block.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
+        temporary = " ".join(f"{module}_temp_path {work}/{module};" for module in
+                             ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
+        block = (f"{user}daemon off; pid {work}/nginx.pid; error_log {work}/nginx-error.log; events {{ }}\n"
+                 f"http {{ access_log off; {temporary}\n{block}\n}}\n")
+        command = ["/usr/sbin/nginx", "-p", str(work), "-c", str(name)]
+    elif kind == "caddyfile":
+        block = block.replace("files.example.org {", f"https://files.example.org:{port} {{\nbind 127.0.0.1")
+        block = f"{{\nadmin off\nauto_https disable_redirects\nstorage file_system {work}/caddy\n}}\n{block}"
+        command = ["/usr/bin/caddy", "run", "--config", str(name), "--adapter", "caddyfile"]
+    else:
+        modules = "".join(f"LoadModule {module}_module /usr/lib/apache2/modules/mod_{module}.so\n"
+                          for module in APACHE_MODULES)
+        head = APACHE.format(work=work, port=port, modules=modules)
+        block = head + block.replace("*:443", f"127.0.0.1:{port}")
+        command = ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", str(name)]
+    name.write_text(block)
+    return command
+
+
+class Proxy:
+    """A proxy with TLS in front of a davit."""
+
+    def __init__(self, kind, place, work, upstream):
+        self.work, self.port = work, free_port()
+        self.log = open(work / "proxy.log", "wb")
+        command = recipe(kind, place, work, self.port, upstream)
+        environment = dict(os.environ, HOME=str(work), XDG_DATA_HOME=str(work), XDG_CONFIG_HOME=str(work))
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
+
+    def __enter__(self):
+        for _ in range(600):
+            if self.process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                select.select([], [], [], 0.05)
+        self.__exit__(None, None, None)
+        raise RuntimeError("the proxy did not start: " + (self.work / "proxy.log").read_text()[-2000:])
+
+    def __exit__(self, kind, error, trace):
+        self.process.terminate()
+        self.process.wait(LIMIT_SECONDS)
+        self.log.close()
+
+    @property
+    def authority(self):
+        return f"files.example.org:{self.port}"
+
+    def connect(self):
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        plain = socket.create_connection(("127.0.0.1", self.port), LIMIT_SECONDS)
+        return context.wrap_socket(plain, server_hostname="files.example.org")
+
+    def ask(self, method, target, fields=(), content=b""):
+        """The status and the whole answer."""
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {self.authority}", "Connection: close", *fields]
+        if content:
+            lines.append(f"Content-Length: {len(content)}")
+        with self.connect() as connection:
+            answer = exchange(connection, "\r\n".join(lines + ["", ""]).encode() + content)
+        return int(answer.split(b" ", 2)[1]) if answer else 0, answer.decode(errors="replace")
+
+
+LOCK = b"""<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>\
+<D:locktype><D:write/></D:locktype></D:lockinfo>"""
+
+
+def through(proxy, prefix, server, report, name):
+    """What clients do with URLs."""
+    url = f"https://{proxy.authority}{prefix}"
+
+    def check(what, holds, detail=""):
+        report.check(f"{name}: {what}", holds, detail)
+
+    status, answer = proxy.ask("MKCOL", f"{prefix}/d%20%C3%A9/")
+    check("MKCOL", status == 201, answer)
+    for file in ["a", "b%23", "c%252F"]:
+        status, answer = proxy.ask("PUT", f"{prefix}/d%20%C3%A9/{file}", content=b"1")
+        check(f"PUT of {file}", status == 201, answer)
+    status, answer = proxy.ask("PROPFIND", f"{prefix}/d%20%C3%A9/", ["Depth: 1"])
+    hrefs = sorted(re.findall(r"<D:href>(.*?)</D:href>", answer))
+    wanted = [f"{prefix}/d%20%C3%A9/{file}" for file in ["", "a", "b%23", "c%252F"]]
+    check("hrefs are those of the client", status == 207 and hrefs == wanted, answer)
+    moved = proxy.ask("MOVE", f"{prefix}/d%20%C3%A9/a", [f"Destination: {url}/e"])
+    check("MOVE with the URL of the client", moved[0] == 201, str(moved))
+    copied = proxy.ask("COPY", f"{prefix}/e", [f"Destination: {prefix}/f%20g"])
+    check("COPY with a path", copied[0] == 201, str(copied))
+    foreign = proxy.ask("MOVE", f"{prefix}/e", ["Destination: https://other.example/e2"])
+    check("a Destination elsewhere", foreign[0] == 502, str(foreign))
+    status, answer = proxy.ask("LOCK", f"{prefix}/e", content=LOCK)
+    token = re.search(r"\r\nlock-token: (<.*?>)", answer, re.IGNORECASE)
+    check("LOCK", status == 200 and f"<D:lockroot><D:href>{prefix}/e</D:href>" in answer, answer)
+    if token:
+        token = token.group(1)
+        locked = proxy.ask("PUT", f"{prefix}/e", content=b"2")
+        check("a locked resource", locked[0] == 423 and f"<D:href>{prefix}/e</D:href>" in locked[1], str(locked))
+        held = proxy.ask("PUT", f"{prefix}/e", [f"If: <{url}/e> ({token})"], b"2")
+        check("a tagged If", held[0] == 204, str(held))
+        freed = proxy.ask("UNLOCK", f"{prefix}/e", [f"Lock-Token: {token}"])
+        check("UNLOCK", freed[0] == 204, str(freed))
+    options = proxy.ask("OPTIONS", f"{prefix}/")
+    check("OPTIONS", options[0] == 200 and "\r\ndav: 1, 2, 3" in options[1].lower(), str(options))
+    page = proxy.ask("GET", f"{prefix}/d%20%C3%A9/", ["Accept: text/html"])
+    check("the page for browsers", page[0] == 200 and "<html" in page[1], page[1][:200])
+    upload(proxy, prefix, server, check)
+
+
+def upload(proxy, prefix, server, check):
+    """The second half of a large upload is sent only when the first one is on davit's disk."""
+    half = 16 << 20
+
+    def written():
+        text = pathlib.Path(f"/proc/{server.process.pid}/io").read_text()
+        return int(re.search(r"wchar: (\d+)", text).group(1))
+
+    if not pathlib.Path("/proc/self/io").exists():
+        return
+    before = written()
+    with proxy.connect() as connection:
+        connection.settimeout(LIMIT_SECONDS)
+        head = [f"PUT {prefix}/large HTTP/1.1", f"Host: {proxy.authority}", "Connection: close",
+                f"Content-Length: {2 * half}", "", ""]
+        connection.sendall("\r\n".join(head).encode() + bytes(half))
+        for _ in range(1200):
+            if written() - before >= half // 2:
+                break
+            select.select([], [], [], 0.05)
+        check("a large upload is passed on while it comes", written() - before >= half // 2, str(written() - before))
+        answer = exchange(connection, bytes(half))
+    size = (server.share / "large").stat().st_size if (server.share / "large").exists() else -1
+    check("and arrives whole", answer.startswith(b"HTTP/1.1 201") and size == 2 * half, f"{answer[:100]} {size}")
+
+
+def recipes(work, report):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+         "-subj", "/CN=files.example.org", "-addext", "subjectAltName=DNS:files.example.org",
+         "-keyout", str(work / "files.key"), "-out", str(work / "files.pem")], check=True, stderr=subprocess.DEVNULL)
+    for kind, (needed, _) in PROXIES.items():
+        missing = [path for path in needed if not pathlib.Path(path).exists()]
+        if missing:
+            print(f"skipped: the recipe for {kind}: {missing[0]} is not installed", flush=True)
+            continue
+        for place, (prefix, _, options) in PLACES.items():
+            folder = work / f"{kind}-{list(PLACES).index(place)}"
+            folder.mkdir()
+            for file in ["files.key", "files.pem"]:
+                shutil.copy(work / file, folder)
+            name = f"{kind}, {place}"
+            with Server(folder, "--port", "0", "--trusted-proxy", "127.0.0.1", *options) as server:
+                server.wait_until_ready()
+                try:
+                    with Proxy(kind, place, folder, server.port) as proxy:
+                        through(proxy, prefix, server, report, name)
+                except (RuntimeError, OSError, ValueError, IndexError) as error:
+                    report.check(name, False, f"{type(error).__name__}: {error}")
+                report.check(f"{name}: the end is clean", server.stop() == 0)
+
+
 def access_log(work, report):
     access = work / "combined.log"
     with Server(work, "--port", "0", "--access-log", str(access)).wait_until_ready() as server:
@@ -402,7 +613,7 @@ def unit_files(_work, report):
 
 def main():
     report = Report()
-    for part in [local_sockets, service_manager, journal, access_log, behind_nginx, unit_files]:
+    for part in [local_sockets, service_manager, journal, access_log, behind_nginx, recipes, unit_files]:
         with tempfile.TemporaryDirectory(prefix="davit-deployment.") as folder:
             try:
                 part(pathlib.Path(folder), report)

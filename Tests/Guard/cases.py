@@ -123,6 +123,13 @@ class Missing(Case):
         client.ask("GET", "/missing.bin", 404)
 
 
+class PropFindMissing(Case):
+    """Finder and Windows look for many names that are not there."""
+
+    def ask(self, client, turn):
+        client.ask("PROPFIND", "/._missing", 404, ["Depth: 0"], PROPFIND_BODY)
+
+
 class PutNew(Case):
     def __init__(self, name, content=KIB, count=100, warm=20):
         super().__init__(name)
@@ -223,6 +230,7 @@ CASES = [
     Get("GET a range of 1 KiB", expected=206, fields=["Range: bytes=4096-5119"], size=64 * 1024),
     NotModified("GET, 304", expected=304),
     Missing("GET, 404"),
+    PropFindMissing("PROPFIND Depth 0, 404"),
     Get("HEAD", method="HEAD"),
     PutNew("PUT 1 KiB, new"),
     PutOver("PUT 1 KiB, over"),

@@ -73,6 +73,21 @@ for user in '' 'anna:open:sesame'; do
     stop
 done
 
+# What Macs leave behind may be hidden, or kept elsewhere: no client sees a difference but in listings.
+for policy in hide aside; do
+    start "litter-$policy" --litter "$policy"
+    play "transcripts, litter: $policy" "$here" --expect "$here/expected-differences.txt"
+    for name in ._left .DS_Store; do curl -sS -o "$work/answer" -T /dev/null "$url$name"; done
+    listing=$(curl -sS -X PROPFIND -H 'Depth: infinity' "$url")
+    if grep -q '\._\|DS_Store' <<<"$listing" || ! grep -q multistatus <<<"$listing" || ! curl -sSf "$url._left"; then
+        failed=$((failed + 1))
+        echo "FAILED: a listing has what should be hidden, or it is not there"
+    else
+        passed=$((passed + 1))
+    fi
+    stop
+done
+
 # Through TLS: what was recorded in the clear is the same behind a proxy that ends TLS.
 if grep -q 'this build has no TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
     echo "through TLS: not in this build"

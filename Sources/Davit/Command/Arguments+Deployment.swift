@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitServer
 
 /// The options for a server among others: sockets, proxies, logs.
@@ -12,6 +13,12 @@ extension Arguments {
                 value.utf8.first != UInt8(ascii: "+")
             else { throw .badSocketMode(value) }
             options.unixSocketMode = mode
+        case .publicURL:
+            guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
+            options.publicURLs.append(url)
+        case .prefix:
+            guard let prefix = PathPrefix(value) else { throw .badPrefix(value) }
+            options.prefix = prefix
         case .trustedProxy:
             guard Configuration.Proxies.isUsable(value) else { throw .badTrustedProxy(value) }
             options.proxies.trusted.append(value)
@@ -36,6 +43,10 @@ extension Arguments {
         }
         if options.proxies.trusted.isEmpty, options.proxies.fields != .either {
             throw useless(.proxyFields, without: .trustedProxy)
+        }
+        for url in options.publicURLs
+        where url.prefix != .empty && url.prefix.removing(suffix: options.prefix) == nil {
+            throw .publicURLOutsidePrefix(url.text)
         }
         // A socket that was asked for takes the place of the default.
         if options.unixSocket != nil, options.listensByDefault { options.hosts = [] }

@@ -1,5 +1,6 @@
 internal import DavitFileStore
 internal import DavitServer
+internal import DavitStore
 
 /// What the command line asks for.
 package enum Invocation: Hashable, Sendable {
@@ -161,6 +162,8 @@ package struct Arguments {
             switch option {
             case .tlsSelfSigned: options.tls.isSelfSigned = true
             case .noCompression: options.compresses = false
+            case .noHidden: options.rules.allowsHiddenItems = false
+            case .noSyncCollection: options.answersSyncCollection = false
             default: options.isReadOnly = true
             }
             return
@@ -171,22 +174,26 @@ package struct Arguments {
         case .port:
             options.port = try Self.number(value, option: name, in: 0...65535)
             options.listensByDefault = false
-        case .unixSocket, .unixSocketMode, .trustedProxy, .proxyFields, .accessLog, .accessLogFormat:
+        case .unixSocket, .unixSocketMode, .publicURL, .prefix, .trustedProxy, .proxyFields, .accessLog,
+            .accessLogFormat:
             try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
         case .auth: options.authentication.schemes = try Self.schemes(value)
         case .realm: options.authentication.realm = value
-        case .publicURL:
-            guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
-            options.publicURLs.append(url)
         case .logLevel:
             guard let level = ServeOptions.LogLevel(rawValue: value) else { throw .badLogLevel(value) }
             options.logLevel = level
         case .sync:
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
+        case .maxFileSize: options.maximumFileBytes = try Self.bytes(value, option: name)
+        case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
+        case .allowExtensions: options.rules.allowedExtensions = try Self.extensions(value)
+        case .litter:
+            guard let policy = LitterPolicy(rawValue: value) else { throw .badLitterPolicy(value) }
+            options.rules.litter = policy
         case .record: options.recordingFolder = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
         case .tlsCert: options.tls.certificates.append(value)
@@ -195,7 +202,7 @@ package struct Arguments {
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .tlsSelfSigned, .noCompression: break
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection: break
         }
     }
 
@@ -227,6 +234,19 @@ package struct Arguments {
         return schemes
     }
 
+    /// A list such as `jpg,png`.
+    private static func extensions(_ value: String) throws(UsageError) -> Set<String> {
+        let words = value.split(separator: ",", omittingEmptySubsequences: false)
+        for word in words {
+            // An extension is what stands behind the last period.
+            let word = word.hasPrefix(".") ? word.dropFirst() : word
+            if word.isEmpty || word.contains(where: { $0 == "." || $0 == "/" }) {
+                throw .badExtensions(value)
+            }
+        }
+        return Set(words.map(String.init))
+    }
+
     private static func number<T: FixedWidthInteger>(
         _ value: String, option: String, in range: ClosedRange<Int>
     ) throws(UsageError) -> T {
@@ -234,6 +254,21 @@ package struct Arguments {
             range.contains(number), let exact = T(exactly: number)
         else { throw .badNumber(value, option: option, range: range) }
         return exact
+    }
+
+    /// Bytes, or with K, M, G or T behind them 1024 of the next smaller ones.
+    private static func bytes(_ value: String, option: String) throws(UsageError) -> Int64 {
+        let units = "KMGT"
+        var digits = value[...]
+        var shift: Int64 = 0
+        if let last = value.uppercased().last, let position = units.firstIndex(of: last) {
+            digits = value.dropLast()
+            shift = 10 * Int64(units.distance(from: units.startIndex, to: position) + 1)
+        }
+        guard digits.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }), let number = Int64(digits),
+            number <= Int64.max >> shift
+        else { throw .badSize(value, option: option) }
+        return number << shift
     }
 
     private static func withoutBrackets(_ host: String) -> String {
@@ -259,8 +294,13 @@ enum ServeOption: String, CaseIterable {
     case auth = "--auth"
     case realm = "--realm"
     case readOnly = "--read-only"
+    case allowExtensions = "--allow-extensions"
+    case noHidden = "--no-hidden"
+    case litter = "--litter"
     case noCompression = "--no-compression"
+    case noSyncCollection = "--no-sync-collection"
     case publicURL = "--public-url"
+    case prefix = "--prefix"
     case unixSocket = "--unix-socket"
     case unixSocketMode = "--unix-socket-mode"
     case trustedProxy = "--trusted-proxy"
@@ -271,6 +311,8 @@ enum ServeOption: String, CaseIterable {
     case grace = "--grace"
     case record = "--record"
     case sync = "--sync"
+    case maxFileSize = "--max-file-size"
+    case keepFree = "--keep-free"
     case tlsCert = "--tls-cert"
     case tlsKey = "--tls-key"
     case tlsSelfSigned = "--tls-self-signed"
@@ -279,7 +321,7 @@ enum ServeOption: String, CaseIterable {
 
     var takesValue: Bool {
         switch self {
-        case .readOnly, .tlsSelfSigned, .noCompression: false
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection: false
         default: true
         }
     }

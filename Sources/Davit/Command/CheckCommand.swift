@@ -3,24 +3,39 @@ internal import DavitSQLite
 internal import DavitStore
 internal import DavitSystem
 
-/// `davit check`: looks whether the state of a share is sound, itself or through the server that owns the state.
+/// `davit check`: looks whether the state of a share is sound, itself or through the server that owns the state, and
+/// for names that some clients cannot use.
 package struct CheckCommand {
-    /// The name of the share, and what is wrong with its state, a line each.
+    /// The name of the share, what is wrong with its state, and which names make trouble, a line each.
     package struct Report: Hashable, Sendable {
         package var share: String
         package var stateFolder: String
         package var findings: [String]
+        /// No damage: the names are as good as any on this system.
+        package var names: [String]
+        /// Names over the limit of what is listed.
+        package var unlistedNames: Int
 
-        package init(share: String, stateFolder: String, findings: [String]) {
+        package init(
+            share: String, stateFolder: String, findings: [String], names: [String] = [],
+            unlistedNames: Int = 0
+        ) {
             self.share = share
             self.stateFolder = stateFolder
             self.findings = findings
+            self.names = names
+            self.unlistedNames = unlistedNames
         }
 
         /// The text for standard output.
         package var text: String {
-            if findings.isEmpty { return "state of \(share): sound\n" }
-            return findings.reduce("state of \(share): damaged\n") { $0 + "  \($1)\n" }
+            var text = "state of \(share): \(findings.isEmpty ? "sound" : "damaged")\n"
+            for finding in findings { text += "  \(finding)\n" }
+            if names.isEmpty { return text }
+            text += "names in \(share) that some clients cannot use:\n"
+            for name in names { text += "  \(name)\n" }
+            if unlistedNames > 0 { text += "  and \(unlistedNames) more\n" }
+            return text
         }
     }
 
@@ -43,12 +58,17 @@ package struct CheckCommand {
 
     /// Checks. Blocks.
     package func report() throws(Failure) -> Report {
-        let (share, path) = try places()
+        let (resources, path) = try places()
+        let share = resources.rootPath
         try checkExistence(path, share: share)
-        return Report(share: share, stateFolder: path, findings: try findings(path))
+        let findings = try findings(path)
+        let survey = NameSurvey(resources)
+        return Report(
+            share: share, stateFolder: path, findings: findings, names: survey.lines,
+            unlistedNames: survey.unlisted)
     }
 
-    private func places() throws(Failure) -> (share: String, state: String) {
+    private func places() throws(Failure) -> (share: FileResourceStore, state: String) {
         do throws(ServerError) {
             let resources: FileResourceStore
             do throws(FileResourceStore.RootError) {
@@ -56,7 +76,7 @@ package struct CheckCommand {
             } catch {
                 throw .shareNotUsable(path: options.folder, error)
             }
-            return (resources.rootPath, try StateFolder.path(options.stateFolder, share: resources))
+            return (resources, try StateFolder.path(options.stateFolder, share: resources))
         } catch {
             throw Failure(error, folder: options.folder)
         }

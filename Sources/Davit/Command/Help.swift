@@ -39,11 +39,13 @@ package enum Help: Hashable, Sendable {
 
         Looks whether the state of the shared FOLDER, its locks and properties, is sound, and prints what is not.
         While a server shares FOLDER, that server does it; it goes on serving. It must be yours, or you root.
+        Then lists the names in FOLDER that some clients cannot use: characters and devices that Windows has no
+        files for, names that are not UTF-8, and names that differ only in case or in how they are composed.
 
           --state-dir FOLDER      where the state is kept, as for 'davit serve'
           --help                  this text
 
-        Ends with 0 if the state is sound, with 1 if it is not or cannot be read.
+        Ends with 0 if the state is sound, with 1 if it is not or cannot be read; names change nothing about that.
 
         """
 
@@ -91,7 +93,9 @@ package enum Help: Hashable, Sendable {
           --unix-socket-mode MODE its permission bits (default: 600)
 
         behind a proxy:
-          --public-url URL        how clients see the server; may be repeated
+          --public-url URL        how clients see the server; may be repeated. What of its path is not the
+                                  prefix, the proxy takes away
+          --prefix PATH           what all paths that arrive begin with, such as /dav
           --trusted-proxy PROXY   an address, a network or 'unix': whose Forwarded or X-Forwarded-* is
                                   believed; may be repeated
           --proxy-fields FIELDS   which of them the proxies set: either, forwarded or x-forwarded
@@ -104,6 +108,12 @@ package enum Help: Hashable, Sendable {
           --auth SCHEMES          what clients are asked for: digest,basic (default), digest or basic
           --realm TEXT            what the server calls itself when it asks (default: davit)
           --read-only             nothing can be changed
+
+        what is served:
+          --allow-extensions LIST jpg,png: no other files
+          --no-hidden             nothing whose name begins with a period
+          --litter POLICY         ._* and .DS_Store, which Macs leave behind: keep (default), hide from
+                                  listings, refuse, or keep aside, out of FOLDER and not for ever
 
         encryption (TLS 1.2 and 1.3)\(CryptoLibrary.isAvailable ? "" : ": not in this build"):
           --tls-cert FILE         the server's certificate and those behind it, in PEM; may be repeated, each with
@@ -118,9 +128,14 @@ package enum Help: Hashable, Sendable {
           --sync data             the same, but content is on the disk before it gets its name
           --sync full             the loss of power: content, names, locks and properties
 
+        how much may be stored (a number of bytes; K, M, G and T behind it mean 1024 of the next smaller ones):
+          --max-file-size SIZE    the longest file that may be written (default: what the volume can hold)
+          --keep-free SIZE        of the volume stays free; clients see as much less (default: 0)
+
         the rest:
           --state-dir FOLDER      where locks and properties are kept (default: a folder under
                                   XDG_STATE_HOME or ~/.local/state, chosen by FOLDER)
+          --no-sync-collection    clients cannot ask what has changed (RFC 6578)
           --no-compression        listings go out as they are, also to clients that ask for gzip
           --log-level LEVEL       error, warning, info, access, verbose or debug (default: info)
           --access-log FILE       a line for each response; - is standard error

@@ -20,7 +20,9 @@ struct ServeCommand {
             let addresses = try server.start()
             // Whoever reads the line may know Internet addresses only: those come first.
             let places = addresses.filter { $0.path == nil } + addresses.filter { $0.path != nil }
-            let urls = places.map { $0.url(scheme: configuration.scheme) }.joined(separator: " and ")
+            let urls = places.map {
+                ServerURL.below($0.url(scheme: configuration.scheme), prefix: configuration.prefix)
+            }.joined(separator: " and ")
             if let authority = server.certificateAuthority {
                 StandardStreams.writeError(
                     "davit: this server's certificate is signed by \(authority.path)\n"
@@ -60,9 +62,14 @@ struct ServeCommand {
     }
 
     private var share: WebDAVShare {
-        WebDAVShare(
+        var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
+        share.maximumFileBytes = options.maximumFileBytes
+        share.keptFreeBytes = options.keptFreeBytes
+        share.rules = options.rules
+        share.answersSyncCollection = options.answersSyncCollection
+        return share
     }
 
     private func configuration() throws(Failure) -> Configuration {
@@ -83,6 +90,7 @@ struct ServeCommand {
         configuration.compresses = options.compresses
         configuration.authentication = options.authentication
         configuration.publicURLs = options.publicURLs.map(\.text)
+        configuration.prefix = options.prefix.text
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
@@ -139,7 +147,9 @@ extension Failure {
         case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
         case .mountNotUsable(let reason): self = .other(reason)
         case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
-        case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a whole server")
+        case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a server")
+        case .prefixMalformed(let prefix): self = .other(UsageError.badPrefix(prefix).message)
+        case .publicURLOutsidePrefix(let url): self = .other(UsageError.publicURLOutsidePrefix(url).message)
         case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
         case .accessLogNotUsable(.file(let path), let error):
             self = .accessLogNotWritable(path, reason: error.description)

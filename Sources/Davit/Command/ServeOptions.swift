@@ -1,5 +1,7 @@
 package import DavitFileStore
+package import DavitHTTP
 package import DavitServer
+package import DavitStore
 
 /// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
 package struct ServeOptions: Hashable, Sendable {
@@ -41,11 +43,18 @@ package struct ServeOptions: Hashable, Sendable {
     package var userFile: String?
     package var authentication = AuthenticationSettings()
     package var isReadOnly = false
+    package var rules = ShareRules()
     package var tls = TLSOptions()
     package var compresses = true
     package var publicURLs: [PublicURL] = []
+    /// The beginning of all paths that arrive.
+    package var prefix = PathPrefix.empty
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
+    /// Nil for no limit.
+    package var maximumFileBytes: Int64?
+    package var keptFreeBytes: Int64 = 0
+    package var answersSyncCollection = true
     /// Nil records nothing.
     package var recordingFolder: String?
     /// How long requests in flight may take to end after SIGTERM.

@@ -10,13 +10,19 @@ package enum UsageError: Error, Hashable, Sendable {
     case badServer(String)
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
+    case badSize(String, option: String)
     case badUser
     case badScheme(String)
     case missingName
     case moreThanOneName(String)
     case badPublicURL(String)
+    case badPrefix(String)
+    /// The path of a public URL does not end in the prefix.
+    case publicURLOutsidePrefix(String)
     case badLogLevel(String)
     case badSyncLevel(String)
+    case badExtensions(String)
+    case badLitterPolicy(String)
     case badTrustedProxy(String)
     case badProxyFields(String)
     case badSocketMode(String)
@@ -47,13 +53,19 @@ package enum UsageError: Error, Hashable, Sendable {
         case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
         case .badNumber(let value, let option, let range):
             "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
+        case .badSize(let value, let option):
+            "\(option) is a number of bytes, perhaps with K, M, G or T behind it, not '\(value)'"
         case .badUser: "--user is a name, a colon and a password"
         case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
         case .missingName: "Digest secrets are made for a name: which one?"
         case .moreThanOneName(let word): "one name at a time; '\(word)' is one too many"
-        case .badPublicURL(let value): "'\(value)' is not a URL of a whole server"
+        case .badPublicURL(let value): "'\(value)' is not a URL of a server"
+        case .badPrefix(let value): "'\(value)' is not the beginning of a path"
+        case .publicURLOutsidePrefix(let value): "the path of '\(value)' does not end in the one of --prefix"
         case .badLogLevel(let value): "there is no log level '\(value)'"
         case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
+        case .badExtensions(let value): "--allow-extensions is a list of extensions, not '\(value)'"
+        case .badLitterPolicy(let value): "--litter is keep, hide, refuse or aside, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value): "--proxy-fields is either, forwarded or x-forwarded, not '\(value)'"
         case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
@@ -82,14 +94,19 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingRecording, .missingServer, .badServer:
             "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
         case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
+        case .badSize(_, let option): "For example: \(option) 2G"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
         case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
         case .missingName: "For example: davit password anna --digest"
         case .moreThanOneName: "A name with spaces needs quotes: davit password 'anna b'"
         case .badPublicURL: "For example: --public-url https://files.example.org"
+        case .badPrefix: "For example: --prefix /dav"
+        case .publicURLOutsidePrefix: "For example: --prefix /dav --public-url https://files.example.org/dav"
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
-        case .badSyncLevel, .useless, .badProxyFields: "See 'davit \(command.rawValue) --help'."
+        case .badExtensions: "For example: --allow-extensions jpg,png"
+        case .badSyncLevel, .badLitterPolicy, .useless, .badProxyFields:
+            "See 'davit \(command.rawValue) --help'."
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."

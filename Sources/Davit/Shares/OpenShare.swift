@@ -1,6 +1,7 @@
 internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
+internal import DavitJournal
 internal import DavitPage
 internal import DavitSQLite
 internal import DavitServer
@@ -15,6 +16,11 @@ final class OpenShare: Resident {
     /// Held as long as the server lives: nobody else may use the state meanwhile.
     let folder: OwnedFolder
     private let state: SQLiteStateStore
+    private let share: Share
+    /// Nil unless litter is kept aside.
+    private let litter: Litter?
+    /// Nil where clients cannot ask what has changed.
+    private let journal: ShareJournal?
     private let environment: Lent
     /// Absent while the server does not run, and where the folder cannot have a socket.
     private let control = Mutex<ControlServer?>(nil)
@@ -28,14 +34,21 @@ final class OpenShare: Resident {
 
     init(_ configuration: WebDAVShare, in environment: ServerEnvironment) throws(ServerError) {
         do throws(FileResourceStore.RootError) {
-            resources = try FileResourceStore(root: configuration.folder, sync: configuration.sync)
+            resources = try FileResourceStore(
+                root: configuration.folder, sync: configuration.sync, keepsFree: configuration.keptFreeBytes)
         } catch {
             throw .shareNotUsable(path: configuration.folder, error)
         }
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
         self.environment = Lent(log: environment.log, start: environment.background)
         state = try Self.openState(in: folder, configuration.sync, environment.background)
-        let share = try Self.makeShare(configuration, resources, state, folder, environment)
+        litter =
+            configuration.rules.litter == .aside
+            ? try Litter(of: resources, in: folder, sync: configuration.sync) : nil
+        journal =
+            configuration.answersSyncCollection
+            ? Self.journal(of: resources, litter, configuration.rules, in: folder, environment) : nil
+        share = try Self.makeShare(configuration, resources, litter, state, journal, folder, environment)
         handler = WebDAVHandler(share: share, page: FolderListing())
     }
 
@@ -58,19 +71,39 @@ final class OpenShare: Resident {
         }
     }
 
+    private static func journal(
+        of resources: FileResourceStore, _ litter: Litter?, _ rules: ShareRules, in folder: OwnedFolder,
+        _ environment: ServerEnvironment
+    ) -> ShareJournal {
+        let (background, log) = (environment.background, environment.log)
+        return ShareJournal(
+            of: resources, seenThrough: litter?.store ?? resources, rules: rules, stateFolder: folder.path,
+            background: BackgroundWork { work in background { FileFaults.uncounted(work) } },
+            options: ShareJournal.Options(),
+            report: { log(.warning, $0, ["reason": $1]) })
+    }
+
     private static func makeShare(
-        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ store: SQLiteStateStore,
-        _ folder: OwnedFolder, _ environment: ServerEnvironment
+        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ litter: Litter?,
+        _ store: SQLiteStateStore, _ journal: ShareJournal?, _ folder: OwnedFolder,
+        _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
             var settings = ShareConfiguration()
             settings.isReadOnly = configuration.isReadOnly
+            settings.maximumFileBytes = configuration.maximumFileBytes
             settings.publicHosts = environment.publicHosts
             settings.hiddenPaths = environment.hiddenPaths
+            settings.rules = configuration.rules
+            settings.hooks = configuration.hooks
+            let root = resources.rootPath == "/" ? "" : resources.rootPath
+            let aside = litter?.store
+            settings.filePath = { aside?.filePath($0) ?? root + $0.description }
             let log = environment.log
             let share = Share(
-                resources: resources, state: try ShareState(store: store), work: environment.work,
-                configuration: settings, now: { Timestamp(nanoseconds: Clock.wallNow()) },
+                resources: litter?.store ?? resources, state: try ShareState(store: store), journal: journal,
+                work: environment.work, configuration: settings,
+                now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
             try share.recover()
             return share
@@ -86,6 +119,7 @@ final class OpenShare: Resident {
         state.allowChecks()
         startControl()
         sweepLeftovers()
+        journal?.start()
     }
 
     /// Other commands may ask from now on. The share is served also where that is not possible: some volumes
@@ -115,21 +149,33 @@ final class OpenShare: Resident {
     private func sweepLeftovers() {
         _ = environment.start { [self] in
             FileFaults.uncounted {
-                resources.sweepLeftovers(isCancelled: { self.isEnding.load(ordering: .relaxed) })
+                let isCancelled = { self.isEnding.load(ordering: .relaxed) }
+                resources.sweepLeftovers(isCancelled: isCancelled)
+                litter?.folder.sweepLeftovers(isCancelled: isCancelled)
+                litter?.sweep(share)
             }
         }
     }
 
-    func upkeep() -> Bool { resources.closeUnusedFiles() }
+    func upkeep() -> Bool {
+        var isNeededAgain = resources.closeUnusedFiles()
+        if let litter {
+            litter.sweep(share)
+            if litter.folder.closeUnusedFiles() { isNeededAgain = true }
+        }
+        return isNeededAgain
+    }
 
     func serverEnds() {
         isEnding.store(true, ordering: .relaxed)
         state.endChecks()
+        journal?.stop()
         control.withLock { $0.take() }?.stop()
     }
 
     /// The state then is in its database alone.
     func serverEnded() {
+        journal?.close()
         // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
         do throws(StateError) { try state.checkpoint() } catch {
             environment.log(

@@ -1,7 +1,8 @@
-internal import DavitEngine
+public import DavitEngine
 public import DavitFileStore
 public import DavitHTTP
 public import DavitServer
+public import DavitStore
 
 /// A folder to share over WebDAV, for ``WebServer``.
 ///
@@ -23,6 +24,17 @@ public struct WebDAVShare: Mountable {
     public var isReadOnly: Bool
     /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
     public var sync: SyncLevel
+    /// Bytes of the longest file that may be written; longer ones are 413. Nil for no limit but that of the volume.
+    public var maximumFileBytes: Int64?
+    /// Bytes of the volume that stay free: clients see as many fewer available, and what would take them is 507.
+    public var keptFreeBytes: Int64 = 0
+    /// Which names are served; all, unless you say otherwise.
+    public var rules = ShareRules()
+    /// Who is asked before a change, and told of what was done.
+    public var hooks = ShareHooks()
+    /// Whether clients can ask what has changed since they asked last (RFC 6578). It costs nothing before one does; from
+    /// then on a journal of the folder is kept in the state folder, also across restarts.
+    public var answersSyncCollection = true
 
     /// Opens nothing yet.
     public init(

@@ -1,4 +1,6 @@
 #if TLS
+internal import DavitHTTP
+
 /// What Digest authentication needs of a password (RFC 7616 §3.4.2): `H(user ":" realm ":" password)`.
 ///
 /// Whoever has it can authenticate in this realm: it is to be kept like a password. It cannot be turned back

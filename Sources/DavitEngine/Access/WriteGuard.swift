@@ -46,7 +46,7 @@ struct WriteGuard: Sendable {
         ofTag tag: String?, target: ResourceInfo?, path: ResourcePath
     ) throws(WebDAVError) -> IfHeader.ResourceState {
         guard let tag else { return try state(at: path, info: target) }
-        guard let tagged = share.path(ofTag: tag, in: context) else { return .unmapped }
+        guard let tagged = share.path(ofReference: tag, in: context) else { return .unmapped }
         let lookup = try storing { () throws(StoreError) in
             try share.lookTagged(at: tagged, wait: wait)
         }
@@ -56,7 +56,10 @@ struct WriteGuard: Sendable {
     private func state(at path: ResourcePath, info: ResourceInfo?) throws(WebDAVError)
         -> IfHeader.ResourceState
     {
-        let tokens = Set(try locks(covering: path).map(\.token.uri))
+        var tokens = Set(try locks(covering: path).map(\.token.uri))
+        if info?.isCollection == true {
+            tokens.formUnion(try share.currentSyncTokens(at: path, in: context, wait))
+        }
         let tag = info.flatMap { $0.isCollection ? nil : $0.entityTag }
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
     }
@@ -71,28 +74,56 @@ struct WriteGuard: Sendable {
             if let parent = path.parent { try require(try locks(covering: parent)) }
         case .tree(let path):
             try require(try locks(covering: path))
-            try requireEach(try locks(under: path))
+            let unheld = try unheldLocks(in: path)
+            if !unheld.isEmpty { throw Self.refusal(unheld.map(\.lock), context) }
         }
     }
 
     private func require(_ locks: [Lock]) throws(WebDAVError) {
         // Where several locks cover one resource they are shared, and one token is enough (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
-        throw WebDAVError(.locked, .lockTokenSubmitted(locks.map(context.href(ofRootOf:))))
+        throw Self.refusal(locks, context)
     }
 
-    private func requireEach(_ locks: [Lock]) throws(WebDAVError) {
-        let missing = unheldRoots(among: locks)
-        guard !missing.isEmpty else { return }
-        let roots = locks.filter { missing.contains($0.root) }.map(context.href(ofRootOf:))
-        throw WebDAVError(.locked, .lockTokenSubmitted(roots))
+    /// 423 with the roots of the locks in the way.
+    static func refusal(_ locks: [Lock], _ context: RequestContext) -> WebDAVError {
+        WebDAVError(.locked, .lockTokenSubmitted(context.hrefs(ofRootsOf: locks)))
     }
 
-    /// The lock roots below a collection for which no token was submitted.
-    func unheldRoots(among locks: [Lock]) -> Set<ResourcePath> {
-        var missing = Set(locks.map(\.root))
-        for lock in locks where isHeld(lock) { missing.remove(lock.root) }
-        return missing
+    /// What of a tree cannot be changed, because no token for it was submitted: neither of a lock there, nor of a
+    /// shared one of depth infinity above, which covers it as well (§6.2, §7.5). The token of a lock of depth 0 is
+    /// none for members that another lock covers.
+    ///
+    /// - Parameter path: of what can be changed itself.
+    /// - Returns: locks in the way, each with the outermost resource in the tree that it keeps.
+    func unheldLocks(in path: ResourcePath) throws(WebDAVError) -> [(lock: Lock, root: ResourcePath)] {
+        let below = try locks(under: path)
+        let all = try locks(covering: path) + below
+        var heldRoots: Set<ResourcePath> = []
+        var heldTrees: [ResourcePath] = []
+        var unheld: [Lock] = []
+        for lock in all {
+            if !isHeld(lock) {
+                unheld.append(lock)
+            } else if lock.depth == .infinity {
+                heldTrees.append(lock.root)
+            } else {
+                heldRoots.insert(lock.root)
+            }
+        }
+        var found: [(lock: Lock, root: ResourcePath)] = []
+        for lock in unheld where !heldTrees.contains(where: { $0.contains(lock.root) || $0.contains(path) }) {
+            let root = path.contains(lock.root) ? lock.root : path
+            // A token is there, of a lock that ends here: does this one go on?
+            let isHeldItself = root == path || heldRoots.contains(root)
+            if isHeldItself {
+                guard lock.depth == .infinity else { continue }
+                let info = try storing { () throws(StoreError) in try self.info(at: root) }
+                guard info?.isCollection == true else { continue }
+            }
+            found.append((lock, root))
+        }
+        return found
     }
 
     func isHeld(_ lock: Lock) -> Bool {
@@ -139,9 +170,10 @@ struct WriteGuard: Sendable {
 }
 
 extension Share {
-    /// The path that a Resource-Tag of `If` names; nil if it is not in this share.
-    func path(ofTag tag: String, in context: RequestContext) -> ResourcePath? {
-        let bytes = Array(tag.utf8)
+    /// The path that an absolute URI or an absolute path names, as a Resource-Tag of `If` or an href does; nil if it is
+    /// not in this share.
+    func path(ofReference reference: String, in context: RequestContext) -> ResourcePath? {
+        let bytes = Array(reference.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
         if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
         return try? self.path(at: destination.rawPath, in: context)
@@ -152,11 +184,14 @@ extension Share {
     /// - Throws: 400 for a path no resource can have.
     func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
         guard let path = try context.path(at: rawPath) else { return nil }
-        return configuration.hiddenPaths.contains { $0.contains(path) } ? nil : path
+        return hides(path) ? nil : path
     }
 
+    /// True if something else answers for a path of this share.
+    func hides(_ path: ResourcePath) -> Bool { configuration.hiddenPaths.contains { $0.contains(path) } }
+
     /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
-    /// configured public names.
+    /// configured public names; and if a proxy hides which host the client asked, and nobody has configured one.
     func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
@@ -165,6 +200,7 @@ extension Share {
         }
         return Self.isSame(own, other)
             || context.request.forwardedOrigin?.host.map { Self.isSame($0, other) } == true
+            || configuration.publicHosts.isEmpty && context.request.isHostUncertain
     }
 
     private static func isSame(_ authority: [UInt8], _ other: HostField) -> Bool {

@@ -30,7 +30,7 @@ final class Scene: Sendable {
         self.tagged = tagged
     }
 
-    /// Whether the change happens at the same place: what was prepared for one cannot be committed in another.
+    /// Whether the change happens at the same place.
     func isInPlace(of other: Scene) -> Bool {
         target.path == other.target.path && destination?.path == other.destination?.path
     }
@@ -86,8 +86,17 @@ protocol ChangeMethod: Sendable {
     /// True if preparing is cheap and refusing early would save the client nothing: no body, or a short one that
     /// is on its way already. The first look then is the one that counts, in the section.
     func needsNoScene(_ request: HTTPRequest) -> Bool
-    /// Whether what ``prepare(_:)`` has made serves only the place it was made for.
-    func isForOnePlace(_ prepared: Prepared) -> Bool
+    /// Whether what ``prepare(_:)`` has made for one scene can be committed in another.
+    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool
+
+    /// Whether the method gives the target a new spelling, where the destination is the target's own name in another
+    /// one.
+    var respellsTarget: Bool { get }
+
+    /// What it does on this scene, for those who have a say in it; nil if it makes, moves or removes nothing.
+    func actionKind(on scene: Scene) -> ShareAction.Kind?
+    /// What was received for an upload.
+    func content(of prepared: Prepared) -> PreparedContent
 
     /// Refuses what the method can never do here, and says what it will change.
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
@@ -122,8 +131,10 @@ extension ChangeMethod {
     /// Bytes of a body that are taken before anything is looked at.
     static var shortBytes: Int64 { 64 << 10 }
     var destination: (path: ResourcePath, last: LastSegment)? { nil }
-    func isForOnePlace(_ prepared: Prepared) -> Bool { false }
+    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }
+    var respellsTarget: Bool { false }
     func discard(_ prepared: Prepared) async {}
+    func content(of prepared: Prepared) -> PreparedContent { .none }
     var makesTarget: Bool { false }
     func canBeBrief(_ prepared: Prepared) -> Bool { false }
     func isBrief(on scene: Scene) -> Bool { false }

@@ -38,20 +38,28 @@ extension Share {
         _ method: Method, context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
         let first =
-            method.needsNoScene(context.request)
+            method.needsNoScene(context.request) && configuration.hooks.allows == nil
             ? expectedScene(for: method, context: context)
             : try await attempt { wait throws(WebDAVError) in
                 try self.checkedScene(for: method, context: context, look: .first(wait)).0
             }
+        let asked = configuration.hooks.allows == nil ? nil : action(of: method, on: first)
+        // A copy is not built for nothing; but an upload is to be seen.
+        if let asked, asked.kind != .upload { try await ask(about: asked) }
         let prepared = try await method.prepare(first)
         let outcome: (value: Method.Outcome, scene: Scene)
         do throws(WebDAVError) {
+            if let asked, asked.kind == .upload {
+                try await ask(about: asked, method.content(of: prepared))
+            }
             outcome = try await commit(method, prepared, from: first)
         } catch {
             await method.discard(prepared)
             throw error
         }
-        return try await method.finish(outcome.value, on: outcome.scene)
+        let response = try await method.finish(outcome.value, on: outcome.scene)
+        tell(action(of: method, on: outcome.scene), response)
+        return response
     }
 
     /// Commits what was prepared, in a section of its own.
@@ -128,9 +136,10 @@ extension Share {
         _ context: RequestContext, isLast: Bool, look: Look
     ) throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene) {
         let (current, check) = try checkedScene(for: method, context: context, look: look)
-        if method.isForOnePlace(prepared), !current.isInPlace(of: first) { throw .busy }
+        if !method.serves(prepared, from: first, in: current) { throw .busy }
         // A link was changed between look-up and claim: what is claimed is not what would change.
         guard current.restsOnPaths(of: claimed) else { return (nil, current) }
+        try checkAllowed(method, from: first, on: current)
         if look != .mayWait, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
         do throws(WebDAVError) {
             return (try method.commit(current, prepared, guard: check), current)
@@ -145,8 +154,8 @@ extension Share {
     func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
         var claims = method.claims(on: scene)
         func share(_ path: ResourcePath) {
-            if claims.contains(where: { $0.path.contains(path) || path.contains($0.path) }) { return }
-            claims.append(Claim(path: path, mode: .shared))
+            let claim = Claim(path: path, mode: .shared)
+            if !claims.contains(where: claim.overlaps) { claims.append(claim) }
         }
         share(scene.target.path)
         if let destination = scene.destination { share(destination.path) }
@@ -161,7 +170,7 @@ extension Share {
         return Scene(
             context: context, target: target, subject: target, destination: destination,
             destinationSubject: destination,
-            tagged: tags(in: context).compactMap { path(ofTag: $0, in: context) })
+            tagged: tags(in: context).compactMap { path(ofReference: $0, in: context) })
     }
 
     /// The Resource-Tags of `If`, each once.
@@ -175,6 +184,7 @@ extension Share {
     ) throws(WebDAVError) -> (Scene, WriteGuard) {
         let scene = try scene(for: method, context: context, look: look)
         let effects = try method.effects(on: scene)
+        if rules != nil { try checkName(of: method, on: scene) }
         let check = WriteGuard(share: self, context: context, wait: look.wait, scene: scene)
         try check.check(scene, effects: effects)
         return (scene, check)
@@ -190,10 +200,14 @@ extension Share {
             var destination: (itself: Lookup, seen: Lookup)?
             if let (path, last) = method.destination {
                 destination = try self.look(at: path, last: last, beside: target, look.expecting(free: true))
+                if let own = try ownName(destination?.itself, of: target, as: path, look.wait) {
+                    let itself = method.respellsTarget ? own : target
+                    destination = (itself, itself)
+                }
             }
             var tagged: [ResourcePath] = []
             for tag in tags(in: context) {
-                if let path = path(ofTag: tag, in: context) {
+                if let path = path(ofReference: tag, in: context) {
                     tagged.append(try lookTagged(at: path, wait: look.wait).path)
                 }
             }
@@ -202,59 +216,4 @@ extension Share {
                 destinationSubject: destination?.seen, tagged: tagged)
         }
     }
-}
-
-extension Share {
-    /// What stands at any path. Links that lead round and round are as unservable as those that lead outside.
-    func look(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
-        try serving(path) { () throws(StoreError) in
-            try resources.lookup(path, last: .followed, wait: wait)
-        }
-    }
-
-    private func serving(
-        _ path: ResourcePath, _ lookup: () throws(StoreError) -> Lookup
-    ) throws(StoreError) -> Lookup {
-        do throws(StoreError) {
-            return try lookup()
-        } catch .loop {
-            return Lookup(path: path, state: .unservable)
-        } catch {
-            throw error
-        }
-    }
-
-    /// What stands at any path, and what is to be seen there; one look unless there is a link on the way.
-    ///
-    /// - Parameter other: with a look that commits, what was looked up before for the same change.
-    private func look(
-        at path: ResourcePath, last: LastSegment, beside other: Lookup?, _ look: Look
-    ) throws(StoreError) -> (itself: Lookup, seen: Lookup) {
-        let seen = try serving(path) { () throws(StoreError) in
-            switch look {
-            case .first(let wait): try resources.lookup(path, last: .followed, wait: wait)
-            case .atOnceOverFreeNames: try resources.placeOfFreeName(path, beside: other)
-            case .atOnce, .mayWait:
-                try resources.lookupForChange(path, last: .followed, beside: other, wait: look.wait)
-            }
-        }
-        guard last == .itself, seen.path != path else { return (seen, seen) }
-        return (try resources.lookup(path, last: .itself, wait: look.wait), seen)
-    }
-
-    /// What stands at a path that `If` names: where nothing can, nothing does (RFC 4918 §10.4.4).
-    func lookTagged(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
-        do throws(StoreError) {
-            return try look(at: path, wait: wait)
-        } catch {
-            switch error {
-            case .forbidden, .invalidName: return Lookup(path: path, state: .unservable)
-            default: throw error
-            }
-        }
-    }
-
-    /// Runs on another thread what no answer depends on. Where too much waits, it is left to the sweep of
-    /// leftovers.
-    func tidy(_ body: @escaping @Sendable () -> Void) async { _ = await work.run(body) }
 }

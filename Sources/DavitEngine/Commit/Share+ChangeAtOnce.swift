@@ -5,7 +5,7 @@ internal import DavitStore
 /// A method whose change is often over at once.
 protocol BriefMethod: ChangeMethod {
     /// What ``ChangeMethod/prepare(_:)`` would make, if that takes no time; nil if something has to be waited for.
-    func prepareAtOnce(_ request: HTTPRequest) -> Prepared?
+    func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
     /// Whether the method has something to gain from taking the names it makes to be free.
     var expectsFreeNames: Bool { get }
     /// The response to a brief change; nil if nothing was changed, and the usual way is to be gone.
@@ -25,7 +25,8 @@ extension Share {
     func changeAtOnce<Method: BriefMethod>(
         _ method: Method, context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
-        guard method.needsNoScene(context.request), let prepared = method.prepareAtOnce(context.request)
+        guard configuration.hooks.areEmpty, method.needsNoScene(context.request),
+            let prepared = try method.prepareAtOnce(context.request)
         else {
             return nil
         }
@@ -50,6 +51,8 @@ extension Share {
             return outcome.flatMap { method.response(to: $0, on: scene) }
         } catch {
             if error.wouldBlock { return nil }
+            // A lock forbids to make the name: but whoever looks may see that it is taken, which is the answer then.
+            if look == .atOnceOverFreeNames, error.status == .locked { return nil }
             throw error
         }
     }

@@ -2,25 +2,26 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension Share {
-    /// Changes dead properties and the execute bits of a resource, both or neither.
+    /// Changes dead properties and attributes of a resource, all of them or none.
     ///
     /// - Parameters:
     ///   - rows: changes of its properties; may be empty.
-    ///   - executable: what its bits become; nil if they stay.
+    ///   - attributes: at least one.
     func patch(
-        _ path: ResourcePath, _ info: ResourceInfo, rows: [StateChange], executable: Bool?
+        _ path: ResourcePath, _ info: ResourceInfo, rows: [StateChange], attributes: ResourceAttributes
     ) throws(StoreError) {
-        let bound = Self.patch(of: path, info, rows)
-        guard let executable else { return try record(bound) }
-        guard !rows.isEmpty else { return try resources.setExecutable(executable, at: path) }
-        // The bits follow the commit; a crash between the two leaves an intent that says what they become.
+        // One call of the system needs no record.
+        if rows.isEmpty, attributes.count == 1 {
+            return try resources.setAttributes(attributes, at: path)
+        }
+        // The attributes follow the commit; a crash between the two leaves an intent that says what they become.
         let intent = Intent(
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
-            isCopy: false, executable: executable)
+            isCopy: false, attributes: attributes)
         let old = try oldProperties(at: path, info)
-        try record(bound + [.putIntent(intent)])
+        try record(Self.patch(of: path, info, rows) + [.putIntent(intent)])
         do throws(StoreError) {
-            try resources.setExecutable(executable, at: path)
+            try resources.setAttributes(attributes, at: path)
         } catch {
             let before = PropertyRecord(binding: Binding(identity: info.identity), properties: old)
             try record([.putRecord(path, before), .dropIntent(id: intent.id)])

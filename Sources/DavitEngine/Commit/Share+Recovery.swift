@@ -9,8 +9,8 @@ extension Share {
     public func recover() throws(StateError) {
         for intent in try state.intents() {
             do throws(StoreError) {
-                if let executable = intent.executable {
-                    try finish(intent, executable)
+                if let attributes = intent.attributes {
+                    try finish(intent, attributes)
                     continue
                 }
                 try finishExchange(intent)
@@ -28,10 +28,10 @@ extension Share {
         }
     }
 
-    /// The rows are there; the bits may be.
-    private func finish(_ intent: Intent, _ executable: Bool) throws(StoreError) {
+    /// The rows are there; what they came with may be.
+    private func finish(_ intent: Intent, _ attributes: ResourceAttributes) throws(StoreError) {
         if try resources.identity(at: intent.destination) == intent.moved {
-            try resources.setExecutable(executable, at: intent.destination)
+            try resources.setAttributes(attributes, at: intent.destination)
         }
         forget(intent)
     }

@@ -41,7 +41,7 @@ extension Share {
     }
 
     private func isThere(_ path: ResourcePath, _ binding: Binding) throws(StoreError) -> Bool {
-        let current = try resources.lookup(path, last: .itself, wait: .allowed).info
+        let current = try stored.lookup(path, last: .itself, wait: .allowed).info
         return current.map { binding.holds(for: $0.identity) } ?? false
     }
 

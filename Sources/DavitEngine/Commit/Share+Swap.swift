@@ -11,11 +11,11 @@ extension Share {
     ) throws(WebDAVError) {
         let old = destination.info
         try storing { () throws(StoreError) in
-            let rows = try copiedRows(of: source, in: staged)
+            let rows = try copiedRows(of: source, in: staged, isMove: false)
             if rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
                 guard let old else { return try staged.publish(isReplacing: false) }
                 if !old.isCollection && !staged.info.isCollection {
-                    return try resources.rename(staged.path, overContent: destination.path)
+                    return try staged.publishOverContent()
                 }
             }
             let intent = Intent(
@@ -47,7 +47,7 @@ extension Share {
                 id: state.nextIntentID(), source: staged.path, destination: destination.path,
                 moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
                 origin: origin)
-            try withIntent(intent, rows: try copiedRows(of: source, in: staged)) {
+            try withIntent(intent, rows: try copiedRows(of: source, in: staged, isMove: true)) {
                 () throws(StoreError) in
                 try staged.publish(isReplacing: isReplacing)
                 do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
@@ -63,8 +63,11 @@ extension Share {
     }
 
     /// The records of the source's resources under the names their copies have now, bound to the copies.
+    ///
+    /// Digests stay behind: they hold for an entity tag, a copy has another, and nobody can say that its bytes were read
+    /// while the source still had the old one. A copy is made now (RFC 4918 §15.1), what is moved was made when it was.
     private func copiedRows(
-        of source: ResourcePath, in staged: any StagedTree
+        of source: ResourcePath, in staged: any StagedTree, isMove: Bool
     ) throws(StoreError) -> [StateChange] {
         var rows: [StateChange] = []
         for (path, record) in try records(under: source) {
@@ -72,10 +75,14 @@ extension Share {
             guard let current, record.binding.holds(for: current.identity) else { continue }
             guard let copy = try staged.identity(ofCopyOf: path) else { continue }
             guard let copyPath = path.rebased(from: source, to: staged.path) else { continue }
+            let properties = record.properties.filter { property in
+                guard let live = LiveProperty(property.name) else { return true }
+                return isMove && live == .creationdate
+            }
+            if properties.isEmpty { continue }
             rows.append(
                 .putRecord(
-                    copyPath,
-                    PropertyRecord(binding: Binding(identity: copy), properties: record.properties)))
+                    copyPath, PropertyRecord(binding: Binding(identity: copy), properties: properties)))
         }
         return rows
     }

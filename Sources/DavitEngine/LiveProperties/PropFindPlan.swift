@@ -19,11 +19,35 @@ final class PropFindPlan: Sendable {
     let takesAllDead: Bool
     /// Names the server computes nothing for and nobody set get a 404: only where they were asked for by name.
     let namesMissing: Bool
+    /// Something is asked for that can have a row: dead properties, or live ones of which not all is in the file.
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
+    let wantsAddMember: Bool
+    /// Where a resource is counts also for what is not told about it.
+    let needsPath: Bool
+    /// What is asked of the resources that the values of these properties name (RFC 3253 §3.8); else empty.
+    let expansions: [PropertyName: PropFindPlan]
+    let wantsSyncToken: Bool
 
-    init(_ body: PropFindBody) {
+    /// - Parameter properties: none is asked for twice.
+    convenience init(expanding properties: [ExpandedProperty]) {
+        let nested = properties.filter { !$0.nested.isEmpty }
+        self.init(
+            .prop(properties.map(\.name)),
+            expansions: Dictionary(
+                uniqueKeysWithValues: nested.map { ($0.name, PropFindPlan(expanding: $0.nested)) }))
+    }
+
+    /// - Parameters:
+    ///   - readsDead: dead properties are looked at, whether they are told or not.
+    ///   - needsPath: as ``needsPath``.
+    init(
+        _ body: PropFindBody, expansions: [PropertyName: PropFindPlan] = [:], readsDead: Bool = false,
+        needsPath: Bool = false
+    ) {
+        self.expansions = expansions
+        self.needsPath = needsPath
         switch body {
         case .propname:
             kind = .names
@@ -44,9 +68,11 @@ final class PropFindPlan: Sendable {
         }
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
-        wantsDead = takesAllDead || !dead.isEmpty
+        wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery)
+        wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
+        wantsSyncToken = kind == .values && live.contains(.syncToken)
     }
 
     /// Each name once.

@@ -4,33 +4,52 @@ internal import DavitWebDAV
 
 /// Writes the `response` of one resource after another, as a plan asks for it. Belongs to one ``PropFindStream``.
 final class PropertyResponses {
-    private let share: Share
-    private let plan: PropFindPlan
-    private let check: WriteGuard
+    let share: Share
+    let plan: PropFindPlan
+    let check: WriteGuard
+    /// Nil where nothing is expanded.
+    let expansions: ExpansionBudget?
     let writer = MultistatusWriter()
+    /// Properties that are missing are left out (RFC 8144 §2.1).
+    private let isMinimal: Bool
+    /// Who asks, as a resource.
+    private(set) lazy var principals = Principals(check.context)
+    /// What `sync-token` says; nil where it was not asked for, or there is none.
+    @safe @exclusivity(unchecked) var syncToken: String?
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
     /// The last `getlastmodified`: the members of a collection often have the same.
     @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
     @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
+    /// The rows of the resource that is being written, and the digests among them.
+    @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
+    @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
 
-    init(share: Share, context: RequestContext, plan: PropFindPlan) {
+    /// - Parameter expansions: what the answer that this is a part of may still expand.
+    init(
+        share: Share, context: RequestContext, plan: PropFindPlan,
+        expansions: ExpansionBudget? = nil
+    ) {
         self.share = share
         self.plan = plan
+        self.expansions = expansions ?? (plan.expansions.isEmpty ? nil : ExpansionBudget())
         check = WriteGuard(share: share, context: context, wait: .allowed)
+        isMinimal = ResponsePreferences(context.request).isMinimal
     }
 
     /// True if answering for this one resource asks the database, or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
         plan.wantsQuota || (plan.wantsDead && share.state.hasRows(at: path))
-            || (plan.wantsLocks && share.state.hasLocks)
+            || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty
     }
 
     /// True if more than dead properties depends on where a resource is.
-    var needsPath: Bool { plan.wantsQuota || (plan.wantsLocks && share.state.hasLocks) }
+    var needsPath: Bool {
+        plan.needsPath || plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
+    }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
-        guard plan.wantsDead else { return [] }
+        guard plan.wantsDead, share.state.hasRows(at: path) else { return [] }
         return try properties(of: [(path, info.identity)])[0]
     }
 
@@ -43,7 +62,7 @@ final class PropertyResponses {
         }
     }
 
-    /// Whether dead properties are asked for, and something below `path` has some.
+    /// Whether something that can have a row is asked for, and something below `path` has some.
     func hasProperties(below path: ResourcePath) -> Bool {
         plan.wantsDead && share.state.hasProperties(below: path)
     }
@@ -54,31 +73,54 @@ final class PropertyResponses {
     func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty]
     ) throws(WebDAVError) {
+        if !(properties.isEmpty && rows.isEmpty) {
+            rows = properties
+            digests = properties.digests(of: member.info)
+        }
         writer.beginPropStat()
         for (place, property) in plan.live.enumerated() {
             guard exists(property, of: member) else {
-                if plan.namesMissing { missing.append(plan.liveNames[place]) }
+                miss(place)
                 continue
             }
             switch plan.kind {
-            case .values: try write(property, of: member, at: path)
+            case .values:
+                if !plan.expansions.isEmpty, let nested = plan.expansions[property.name] {
+                    try writeExpanding(property, of: member, at: path, by: nested)
+                } else {
+                    try write(property, of: member, at: path)
+                }
             case .names: writer.emptyProperty(plan.liveNames[place])
             }
         }
-        writeDead(properties)
+        try writeDead(properties)
+        endPropStats()
+    }
+
+    /// Ends the properties that are there, and with those that are not the response.
+    func endPropStats() {
         writer.endPropStat(status: .ok)
         if !missing.isEmpty {
-            writer.beginPropStat()
-            for element in missing { writer.emptyProperty(element) }
+            if !isMinimal {
+                writer.beginPropStat()
+                for element in missing { writer.emptyProperty(element) }
+                writer.endPropStat(status: .notFound)
+            }
             missing.removeAll(keepingCapacity: true)
-            writer.endPropStat(status: .notFound)
         }
         writer.endResponse()
     }
 
-    private func writeDead(_ properties: [StoredProperty]) {
+    /// A live property that was asked for, and that the resource does not have.
+    func miss(_ place: Int) { miss(plan.liveNames[place]) }
+
+    func miss(_ name: EmptyPropertyElement) {
+        if plan.namesMissing { missing.append(name) }
+    }
+
+    private func writeDead(_ properties: [StoredProperty]) throws(WebDAVError) {
         if plan.takesAllDead {
-            for property in properties {
+            for property in properties where LiveProperty(property.name) == nil {
                 switch plan.kind {
                 case .values: writer.deadProperty(property.value)
                 case .names: writer.emptyProperty(property.name)
@@ -89,7 +131,11 @@ final class PropertyResponses {
         guard !properties.isEmpty else { return missing.append(contentsOf: plan.deadNames) }
         for (place, name) in plan.dead.enumerated() {
             if let property = properties.first(where: { $0.name == name }) {
-                writer.deadProperty(property.value)
+                if let nested = plan.expansions[name] {
+                    try writeExpanding(property.value, by: nested)
+                } else {
+                    writer.deadProperty(property.value)
+                }
             } else {
                 missing.append(plan.deadNames[place])
             }
@@ -97,14 +143,14 @@ final class PropertyResponses {
     }
 
     /// Writes one live property, which the resource has.
-    private func write(
+    func write(
         _ property: LiveProperty, of member: Member, at path: ResourcePath
     ) throws(WebDAVError) {
         let info = member.info
         switch property {
         case .creationdate:
             scratch.removeAll(keepingCapacity: true)
-            HTTPDate.appendISO8601(info.created ?? info.modified, to: &scratch)
+            HTTPDate.appendISO8601(rows.created ?? info.created ?? info.modified, to: &scratch)
             writer.property("creationdate", bytes: scratch)
         case .displayname: writer.property("displayname", escaped: member.name)
         case .getcontentlength: writer.property("getcontentlength", number: info.length)
@@ -116,35 +162,52 @@ final class PropertyResponses {
             scratch.removeAll(keepingCapacity: true)
             info.appendEncodedEntityTag(to: &scratch)
             writer.property("getetag", bytes: scratch)
-        case .getlastmodified: writeModified(info.modified)
+        case .getlastmodified: writer.property("getlastmodified", bytes: text(of: info.modified))
+        case .win32LastModifiedTime: writer.property(property.name, escaped: text(of: info.modified))
+        case .lastmodified: writer.property("lastmodified", number: info.modified.seconds)
         case .resourcetype:
             writer.property("resourcetype", markup: info.isCollection ? "<D:collection/>" : "")
         case .supportedlock: writer.supportedLock()
+        case .supportedQueryGrammarSet: writer.supportedQueryGrammars()
         case .lockdiscovery: try writeLocks(at: path)
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
+        case .addMember:
+            writer.property(
+                "add-member",
+                bytes: Array("<D:href>".utf8) + check.context.addMemberHref(of: path)
+                    + Array("</D:href>".utf8))
+        case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
+            .principalURL, .alternateURISet, .groupMembership:
+            writeAccess(property)
+        case .supportedReportSet:
+            writer.property(
+                "supported-report-set",
+                markup: SupportedReports.of(info, hasJournal: share.journal != nil))
+        case .syncToken: writer.property("sync-token", bytes: Array((syncToken ?? "").utf8))
         case .executable:
             writer.property(
                 property.name, escaped: [info.isExecutable ? UInt8(ascii: "T") : UInt8(ascii: "F")])
+        case .checksums: writer.deadProperty(LiveProperty.checksumsElement(digests))
         }
     }
 
-    private func writeModified(_ modified: Timestamp) {
+    private func text(of modified: Timestamp) -> [UInt8] {
         if modifiedText.isEmpty || modifiedSeconds != modified.seconds {
             modifiedText.removeAll(keepingCapacity: true)
             HTTPDate.appendIMF(modified, to: &modifiedText)
             modifiedSeconds = modified.seconds
         }
-        writer.property("getlastmodified", bytes: modifiedText)
+        return modifiedText
     }
 
     private func exists(_ property: LiveProperty, of member: Member) -> Bool {
         switch property {
-        case .getcontentlength, .getetag, .executable: !member.info.isCollection
-        // The root of a share has no name of its own.
-        case .displayname: !member.name.isEmpty
-        case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
-            .quotaAvailableBytes, .quotaUsedBytes:
-            true
+        case .addMember: member.info.isCollection && !share.configuration.isReadOnly
+        case .currentUserPrincipal: principals.userElement != nil
+        case .checksums: !digests.isEmpty
+        case .syncToken:
+            member.info.isCollection && (syncToken != nil || plan.kind == .names && share.journal != nil)
+        default: property.exists(of: member)
         }
     }
 

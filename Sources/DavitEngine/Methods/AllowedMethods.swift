@@ -1,11 +1,18 @@
 /// The methods a resource supports, for `Allow` (RFC 9110 §10.2.1).
 enum AllowedMethods {
     static let collection: StaticString =
-        "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"
+        "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
+    /// A collection, under the URI that adds members.
+    static let addMember: StaticString =
+        "OPTIONS, GET, HEAD, POST, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     static let content: StaticString =
-        "OPTIONS, GET, HEAD, PUT, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"
+        "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
+    static let principal: StaticString = "OPTIONS, PROPFIND"
     static let unmapped: StaticString = "OPTIONS, PUT, MKCOL, LOCK"
+    /// What some resource supports under its own URI: POST has another.
+    static let ofResources: StaticString =
+        "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     /// For `OPTIONS *`: whatever some resource supports.
     static let any: StaticString =
-        "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"
+        "OPTIONS, GET, HEAD, POST, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
 }

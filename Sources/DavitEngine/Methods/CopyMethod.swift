@@ -17,12 +17,17 @@ struct CopyMethod: ChangeMethod {
         return scene.destination.map(Transfer.effects) ?? []
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .copy }
+
     func claims(on scene: Scene) -> [Claim] {
         [Claim(path: scene.target.path, mode: .shared)]
             + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func isForOnePlace(_ prepared: any StagedTree) -> Bool { true }
+    func serves(_ prepared: any StagedTree, from first: Scene, in scene: Scene) -> Bool {
+        guard let old = first.destination, let new = scene.destination else { return false }
+        return scene.target.path == first.target.path && new.path.isRespelling(of: old.path)
+    }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> any StagedTree {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
@@ -31,7 +36,7 @@ struct CopyMethod: ChangeMethod {
         return try await share.offload { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
                 try resources.stageCopy(
-                    of: source, for: destination.path, includesMembers: includesMembers)
+                    of: source, for: destination.path, includesMembers: includesMembers, rules: nil)
             }
         }
     }
@@ -41,6 +46,7 @@ struct CopyMethod: ChangeMethod {
     ) throws(WebDAVError) -> any StagedTree {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
         if !staged.failures.isEmpty && destination.info != nil { return staged }
+        staged.destination = destination.path
         try share.swapIn(staged, from: scene.target.path, to: destination)
         return staged
     }

@@ -30,13 +30,14 @@ struct DeleteMethod: BriefMethod {
         }
         // §9.6.1: on a collection, Depth other than infinity is an error.
         if scene.target.info?.isCollection == true {
-            let isInfinite =
-                scene.context.request.withValue(of: .depth) { Depth.parse($0) == .infinity } ?? true
-            if !isInfinite { throw WebDAVError(.badRequest) }
+            let depth = try scene.context.request.value(of: .depth) { Depth.parse($0) }
+            if depth ?? .infinity != .infinity { throw WebDAVError(.badRequest) }
         }
         // Locks below the target do not stop the rest: `commit` looks at them one by one.
         return [.write(path), .member(path)]
     }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .delete }
 
     func canBeBrief(_ prepared: Void) -> Bool { true }
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
@@ -48,7 +49,10 @@ struct DeleteMethod: BriefMethod {
             share.dropRows(under: path)
             return .removed
         }
-        let locked = check.unheldRoots(among: try check.locks(under: path))
+        let unheld = try check.unheldLocks(in: path)
+        let inTheWay = unheld.filter { $0.root == path }
+        if !inTheWay.isEmpty { throw WriteGuard.refusal(inTheWay.map(\.lock), scene.context) }
+        let locked = Set(unheld.map(\.root))
         guard locked.isEmpty else {
             var removal = MemberRemoval(share: share, locked: locked)
             removal.remove(path)

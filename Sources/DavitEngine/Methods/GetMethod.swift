@@ -9,7 +9,13 @@ struct GetMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let resource = try await open(context.path)
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
-        if let response = try response(context, resource) { return response }
+        if var response = try response(context, resource) {
+            if DigestWish.isIn(context.request) {
+                try await DigestWish(context.request).fulfil(
+                    in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share)
+            }
+            return response
+        }
         return try await collection(context, resource.info)
     }
 
@@ -17,16 +23,19 @@ struct GetMethod: Sendable {
     /// - Returns: nil for a collection.
     /// - Throws: also what says that it would have to wait.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
-        try response(
-            context, storing { () throws(StoreError) in try share.resources.open(context.path, wait: .never) }
-        )
+        // A digest may have to be computed.
+        if DigestWish.isIn(context.request) { return nil }
+        return try response(context, open(context.path, .never))
     }
 
     /// Opens on the event loop, where it must not wait; if it would, on another thread.
     private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
-        let resources = share.resources
-        return try await share.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
+        try await share.attempt { wait throws(WebDAVError) in try open(path, wait) }
+    }
+
+    private func open(_ path: ResourcePath, _ wait: Wait) throws(WebDAVError) -> OpenResource {
+        do throws(StoreError) { return try share.resources.open(path, wait: wait) } catch {
+            throw WebDAVError(reading: error)
         }
     }
 
@@ -39,6 +48,12 @@ struct GetMethod: Sendable {
         let response = HTTPResponse.stored(
             content.file, content.head, for: context.request, now: context.now)
         if response.status == .preconditionFailed { throw WebDAVError(.preconditionFailed) }
+        if let told = share.configuration.hooks.told, context.request.method == .get,
+            response.status == .ok || response.status == .partialContent
+        {
+            told(
+                ShareAction(downloadOf: resource.canonicalPath ?? context.path, context, in: share))
+        }
         return response
     }
 

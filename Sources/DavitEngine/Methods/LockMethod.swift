@@ -27,11 +27,8 @@ struct LockMethod: ChangeMethod {
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
         // §9.10.3: absent means infinity; 1 is an error.
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? .infinity, depth != .one
-        else {
-            throw WebDAVError(.badRequest)
-        }
-        self.depth = depth
+        depth = try Depth.asked(in: request, fallback: .infinity)
+        if depth == .one { throw WebDAVError(.badRequest) }
         let timeout = request.combinedBytes(of: .timeout).map { TimeoutHeader.parse($0.span) }
         seconds = (timeout ?? TimeoutHeader(wishes: [])).granted(
             default: share.configuration.defaultLockSeconds, maximum: share.configuration.maximumLockSeconds)
@@ -50,6 +47,11 @@ struct LockMethod: ChangeMethod {
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
         }
+    }
+
+    /// §7.3: a lock on a free name makes an empty resource.
+    func actionKind(on scene: Scene) -> ShareAction.Kind? {
+        scene.target.info == nil && scene.context.request.body.isPresent ? .upload : nil
     }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
@@ -106,7 +108,7 @@ struct LockMethod: ChangeMethod {
         let covering = try check.locks(covering: path)
         let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
         guard conflicts.isEmpty else {
-            throw WebDAVError(.locked, .noConflictingLock(conflicts.map(scene.context.href(ofRootOf:))))
+            throw WebDAVError(.locked, .noConflictingLock(scene.context.hrefs(ofRootsOf: conflicts)))
         }
         let below = depth == .infinity ? try check.locks(under: path) : []
         let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
@@ -162,7 +164,8 @@ struct LockMethod: ChangeMethod {
         guard scene.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
         let covering = try check.locks(covering: scene.target.path)
         var refreshed = covering.filter { scene.context.submittedTokens.contains($0.token.uri) }
-        guard !refreshed.isEmpty else {
+        // A lock of a collection is on its members, not on names that are free.
+        guard scene.target.info != nil, !refreshed.isEmpty else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
         }
         guard refreshed.allSatisfy(check.isOwner) else { throw WebDAVError(.forbidden) }
@@ -174,7 +177,10 @@ struct LockMethod: ChangeMethod {
         let changes = refreshed.map {
             StateChange.refreshLock($0.token, root: $0.root, timeoutSeconds: seconds, expiry: expiry)
         }
-        let outcome = Outcome(locks: refreshed, newToken: nil, refreshed: refreshed.map(\.token))
+        // The whole of DAV:lockdiscovery; what was asked for last, where clients look.
+        let others = covering.filter { !scene.context.submittedTokens.contains($0.token.uri) }
+        let outcome = Outcome(
+            locks: others + refreshed, newToken: nil, refreshed: refreshed.map(\.token))
         return RowChange(rows: changes, outcome: outcome)
     }
 
@@ -199,8 +205,9 @@ struct LockMethod: ChangeMethod {
     private func refusal(_ conflicts: [Lock], _ scene: Scene) -> HTTPResponse {
         let writer = MultistatusWriter()
         writer.begin()
-        for lock in conflicts {
-            writer.beginResponse(href: Href.sanitise(scene.context.href(ofRootOf: lock)))
+        // §14.24: no href twice, also where several shared locks are on one member.
+        for href in scene.context.hrefs(ofRootsOf: conflicts) {
+            writer.beginResponse(href: Href.sanitise(href))
             writer.responseStatus(.locked)
             writer.endResponse(condition: .noConflictingLock([]))
         }

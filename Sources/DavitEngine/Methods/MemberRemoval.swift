@@ -1,7 +1,8 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Removes a tree member by member around those that are locked: the slow way of DELETE.
+/// Removes a tree member by member around those that are locked: the slow way of DELETE. What is not listed goes with
+/// its collection, and a lock on it holds.
 struct MemberRemoval {
     let share: Share
     /// Lock roots whose token was not submitted.
@@ -43,7 +44,7 @@ struct MemberRemoval {
     ) {
         let own = stack.count - 1
         do throws(StoreError) {
-            let cursor = try share.resources.members(of: path)
+            let cursor = try share.stored.members(of: path)
             while true {
                 let members = try cursor.next()
                 if members.isEmpty { return }
@@ -97,7 +98,7 @@ struct MemberRemoval {
         _ path: ResourcePath, _ removal: (any ResourceStore) throws(StoreError) -> Void
     ) -> Bool {
         do throws(StoreError) {
-            try removal(share.resources)
+            try removal(share.stored)
             share.dropRows(under: path)
             return true
         } catch {

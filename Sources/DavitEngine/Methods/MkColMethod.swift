@@ -1,15 +1,13 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// MKCOL (RFC 4918 §9.3): creates an empty collection at the target.
+/// MKCOL (RFC 4918 §9.3): creates an empty collection at the target. With content it is an ``ExtendedMkColMethod``.
 struct MkColMethod: BriefMethod {
     let share: Share
     var makesTarget: Bool { true }
     var expectsFreeNames: Bool { true }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        // §9.3: content that the server does not understand is refused, never ignored.
-        if scene.context.request.body.isPresent { throw WebDAVError(.unsupportedMediaType) }
         switch scene.target.state {
         case .mapped(let info):
             throw .methodNotAllowed(info.isCollection ? AllowedMethods.collection : AllowedMethods.content)
@@ -18,6 +16,8 @@ struct MkColMethod: BriefMethod {
         case .unservable: throw WebDAVError(.forbidden)
         }
     }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .createCollection }
 
     func canBeBrief(_ prepared: Void) -> Bool { true }
     func isBrief(on scene: Scene) -> Bool { true }

@@ -24,6 +24,7 @@ struct MoveMethod: BriefMethod {
     /// A link moves itself, and is replaced itself.
     var targetSegment: LastSegment { .itself }
     var expectsFreeNames: Bool { true }
+    var respellsTarget: Bool { true }
     var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .itself) }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
@@ -35,6 +36,8 @@ struct MoveMethod: BriefMethod {
         return [.tree(scene.target.path), .member(scene.target.path)]
             + (scene.destination.map(Transfer.effects) ?? [])
     }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .move }
 
     func claims(on scene: Scene) -> [Claim] {
         let source = Claim(path: scene.target.path, mode: .exclusive)
@@ -69,10 +72,11 @@ struct MoveMethod: BriefMethod {
     private func moveByCopy(
         _ scene: Scene, _ source: ResourceInfo, to destination: Lookup
     ) throws(WebDAVError) -> Outcome {
-        // A link cannot be taken along: what it leads to is copied, and the link removed.
+        // A link cannot be taken along: what it leads to is copied, and the link removed. What is not served goes along,
+        // as with a rename.
         let seen = scene.subject.path
         let staged = try storing { () throws(StoreError) in
-            try share.resources.stageCopy(of: seen, for: destination.path, includesMembers: true)
+            try share.stored.stageCopy(of: seen, for: destination.path, includesMembers: true)
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }
         let origin = Intent.Origin(path: scene.target.path, identity: source.identity)

@@ -1,21 +1,33 @@
 public import DavitHTTP
 internal import DavitStore
 
-/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1): what the server and the target can do.
+/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1, RFC 5323 §3): what the server and the target can do.
 public struct OptionsMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        if Principals.isAbove(context.path) { return Self.response(allowing: AllowedMethods.principal) }
         let share = share
         let lookup = try await share.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
         }
         switch lookup.state {
         case .mapped(let info):
-            return Self.response(
-                allowing: info.isCollection ? AllowedMethods.collection : AllowedMethods.content)
+            return Self.response(to: context.request, for: info)
         case .unmapped, .missingAncestor, .unservable: return Self.response(allowing: AllowedMethods.unmapped)
         }
+    }
+
+    private static func response(to request: HTTPRequest, for info: ResourceInfo) -> HTTPResponse {
+        guard info.isCollection else {
+            var response = response(allowing: AllowedMethods.content)
+            response.fields.append(named: "Accept-Patch", ContentPart.patchType.description)
+            return response
+        }
+        guard PostMethod.addsMember(request) else { return response(allowing: AllowedMethods.collection) }
+        var response = response(allowing: AllowedMethods.addMember)
+        response.fields.append(named: "Accept-Post", "*/*")
+        return response
     }
 
     static func response(allowing methods: StaticString) -> HTTPResponse {
@@ -23,13 +35,16 @@ public struct OptionsMethod: Sendable {
         response.fields = complianceFields
         response.fields.append(.allow, methods)
         response.fields.append(.acceptRanges, "bytes")
+        response.fields.append(.dasl, "<DAV:basicsearch>")
         return response
     }
 
-    /// Class 1, 2 and 3, and the property set of `executable`; Office and Windows want MS-Author-Via.
+    /// Class 1, 2 and 3, what else clients ask for by name (RFC 5689 §3.1; the kind of PATCH), and the property set of
+    /// `executable`; Office and Windows want MS-Author-Via.
     public static let complianceFields: HTTPFields = {
         var fields = HTTPFields()
-        fields.append(.dav, "1, 2, 3, <http://apache.org/dav/propset/fs/1>")
+        fields.append(
+            .dav, "1, 2, 3, extended-mkcol, sabredav-partialupdate, <http://apache.org/dav/propset/fs/1>")
         fields.append(.msAuthorVia, "DAV")
         return fields
     }()

@@ -10,12 +10,24 @@ struct PropFindMethod: Sendable {
         let depth = try depth(of: context.request)
         let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         let plan = try share.plans.plan(for: bytes)
-        let lookup = try await share.attempt { wait throws(WebDAVError) in try find(context, wait) }
+        if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
+        let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
+        return try await respond(context, plan, depth, lookup)
+    }
+
+    /// The properties that a plan asks for, of what has been looked up.
+    func respond(
+        _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth, _ lookup: Lookup
+    ) async throws(WebDAVError) -> HTTPResponse {
         let stream = try stream(context, plan, depth, lookup)
-        if stream.isOfOneResource { return .multistatus(body: .bytes(try await stream.whole())) }
+        if plan.wantsSyncToken, lookup.info?.isCollection == true, share.journal != nil {
+            // Before anything is looked at: what changes meanwhile is told to whoever asks with the token.
+            stream.syncToken = SyncToken(try await share.compared(lookup.path, isDeep: true)).text
+        }
+        if stream.isOfOneResource { return Self.response(.bytes(try await stream.whole()), context) }
         // Before the head is out: what cannot be read at all has a status.
         try await stream.start()
-        return .multistatus(body: .stream(stream))
+        return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)
     }
 
     /// As ``respond(_:)`` for Depth 0 without `If`, if nothing has to be waited for.
@@ -27,24 +39,29 @@ struct PropFindMethod: Sendable {
             bytes.count <= share.configuration.bodyLimitBytes
         else { return nil }
         let plan = try share.plans.plan(for: bytes)
-        let stream = try stream(context, plan, depth, try find(context, .never))
-        return try stream.wholeAtOnce().map { .multistatus(body: .bytes($0)) }
+        if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
+        if plan.wantsSyncToken, share.journal != nil { return nil }
+        let stream = try stream(context, plan, depth, try share.find(context, .never))
+        return try stream.wholeAtOnce().map { Self.response(.bytes($0), context) }
+    }
+
+    private static func response(
+        _ body: HTTPBody, _ context: RequestContext, excludesRoot: Bool = false
+    ) -> HTTPResponse {
+        var response = HTTPResponse.multistatus(body: body)
+        ResponsePreferences(context.request).append(to: &response.fields, result: true, root: excludesRoot)
+        return response
     }
 
     /// §9.1: absent means infinity; where that is switched off an absent Depth is read as 1.
     private func depth(of request: HTTPRequest) throws(WebDAVError) -> Depth {
-        let fallback: Depth = share.configuration.allowsInfiniteDepth ? .infinity : .one
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? fallback else {
-            throw WebDAVError(.badRequest)
-        }
-        return depth
+        try Depth.asked(in: request, fallback: share.configuration.allowsInfiniteDepth ? .infinity : .one)
     }
 
     private func stream(
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth, _ lookup: Lookup
     ) throws(WebDAVError) -> PropFindStream {
-        guard let info = lookup.info else { throw WebDAVError(.notFound) }
-        if !info.isCollection && context.endsInSlash { throw WebDAVError(.notFound) }
+        let info = try lookup.mapped(for: context)
         if info.isCollection && depth == .infinity && !share.configuration.allowsInfiniteDepth {
             throw WebDAVError(.forbidden, .propfindFiniteDepth)
         }
@@ -52,14 +69,22 @@ struct PropFindMethod: Sendable {
             share: share, context: context, plan: plan, depth: depth, target: lookup.path, info: info)
     }
 
-    private func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
-        let lookup = try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
-        let isConditional = Preconditions.stand(in: context.request)
-        guard isConditional || context.ifHeader != nil else { return lookup }
-        let check = WriteGuard(share: share, context: context, wait: wait)
-        // RFC 9110 §13.2.1: only where the answer would be a success without them.
-        if isConditional, lookup.info != nil { try check.checkPreconditions(target: lookup.info) }
-        try check.checkIf(target: lookup.info, path: lookup.path)
-        return lookup
+    /// A principal sees itself and nobody else.
+    private func respondAboutPrincipals(
+        _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth
+    ) throws(WebDAVError) -> HTTPResponse {
+        let responses = PropertyResponses(share: share, context: context, plan: plan)
+        let principals = responses.principals
+        guard let resource = principals.resource(at: context.path), resource != .absent else {
+            throw WebDAVError(.notFound)
+        }
+        responses.writer.begin()
+        responses.writeResponse(
+            href: resource == .user ? context.href : principals.collectionHref, about: resource)
+        if resource == .collection, depth != .zero, let href = principals.userHref {
+            responses.writeResponse(href: href, about: .user)
+        }
+        responses.writer.end()
+        return .multistatus(body: .bytes(responses.writer.drain()))
     }
 }

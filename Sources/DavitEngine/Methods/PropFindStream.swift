@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// Walks the target and its members and writes their responses, a piece at a time, so that memory stays
-/// flat whatever the size of the tree.
+/// flat whatever the size of the tree. For SEARCH it walks several targets, and writes what the query admits.
 ///
 /// Belongs to the task of its request, which lends it to one job of the pool at a time and waits for it: that
 /// is what makes the unchecked conformance true.
@@ -39,19 +39,52 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         let properties: [StoredProperty]
     }
 
+    /// Where a walk begins.
+    private struct Start {
+        let depth: Depth
+        /// Canonical.
+        let target: ResourcePath
+        let info: ResourceInfo
+        /// As the client spells it.
+        let href: [UInt8]
+        let name: [UInt8]
+
+        init(depth: Depth, target: ResourcePath, info: ResourceInfo, href: [UInt8], name: [UInt8]) {
+            self.depth = depth
+            self.target = target
+            self.info = info
+            self.href = href
+            self.name = name
+        }
+
+        init(_ place: SearchPlan.Place) {
+            self.init(
+                depth: place.depth, target: place.target, info: place.info, href: place.href, name: place.name
+            )
+        }
+    }
+
     /// Members whose properties are read at once.
     private static let readyLimit = 32
     /// Bytes of a piece; what a response adds over it stays until the next. The first one is small, so that the
     /// answer begins early; a hop to the pool and back for each costs as much as some ten members.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
+    /// Steps of one piece, after which others get the thread: a search may come to many members and tell of none.
+    private static let stepLimit = 8192
 
     private let share: Share
     private let context: RequestContext
-    private let depth: Depth
-    private let target: ResourcePath
-    private let info: ResourceInfo
+    /// The only one of PROPFIND; apart, so that it needs no array.
+    private let firstStart: Start
+    private let otherStarts: [Start]
+    /// How many of both have been begun.
+    @safe @exclusivity(unchecked) private var startCount = 0
+    /// Nil for PROPFIND.
+    private let search: SearchRun?
     private let responses: PropertyResponses
+    /// Whether the answer is about the members of a collection, and not about the collection.
+    let excludesRoot: Bool
     @safe @exclusivity(unchecked) private var levels: [Level] = []
     private var hasBegun = false
     private var hasEnded = false
@@ -64,10 +97,36 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     ) {
         self.share = share
         self.context = context
-        self.depth = depth
-        self.target = target
-        self.info = info
+        // The name as the client spells it, which for an alias is not the canonical one.
+        firstStart = Start(
+            depth: depth, target: target, info: info, href: context.href, name: Array(context.path.name))
+        otherStarts = []
+        search = nil
         responses = PropertyResponses(share: share, context: context, plan: plan)
+        excludesRoot = info.isCollection && depth != .zero && Self.excludesRoot(context.request)
+    }
+
+    /// RFC 8144 §4, and the older way to say it in Depth.
+    private static func excludesRoot(_ request: HTTPRequest) -> Bool {
+        if request.contains(.prefer), ResponsePreferences(request).excludesRoot { return true }
+        return request.withValue(of: .depth) { Depth.excludesRoot($0) } ?? false
+    }
+
+    init(share: Share, context: RequestContext, search plan: SearchPlan) {
+        self.share = share
+        self.context = context
+        // The grammar wants one scope at least.
+        firstStart = Start(plan.places[0])
+        otherStarts = plan.places.dropFirst().map { Start($0) }
+        search = SearchRun(plan, resources: share.resources)
+        excludesRoot = false
+        responses = PropertyResponses(share: share, context: context, plan: plan.properties)
+    }
+
+    /// The state of the share (RFC 6578 §4), where that is asked for.
+    var syncToken: String? {
+        get { responses.syncToken }
+        set { responses.syncToken = newValue }
     }
 
     /// Makes the first piece.
@@ -89,7 +148,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     /// True if no members are asked for.
-    var isOfOneResource: Bool { depth == .zero || !info.isCollection }
+    var isOfOneResource: Bool {
+        search == nil && (firstStart.depth == .zero || !firstStart.info.isCollection)
+    }
 
     /// The whole answer for one resource, on the loop where nothing needs to wait.
     func whole() async throws(WebDAVError) -> [UInt8] {
@@ -100,41 +161,93 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
 
     /// As ``whole()``; nil if that would have to wait.
     func wholeAtOnce() throws(WebDAVError) -> [UInt8]? {
-        if responses.mayBlock(at: target) { return nil }
+        if responses.mayBlock(at: firstStart.target) { return nil }
         try writePiece()
         return responses.writer.drain()
     }
 
     private func writePiece() throws(WebDAVError) {
         let limit = hasBegun ? Self.pieceBytes : Self.firstPieceBytes
-        if !hasBegun { try begin() }
-        // A little more, for what the last response adds over it.
-        if !levels.isEmpty { responses.writer.reserve(limit + 4096 - responses.writer.count) }
-        while responses.writer.count < limit, let level = levels.last { try advance(level) }
-        if levels.isEmpty && !hasEnded {
-            hasEnded = true
-            responses.writer.end()
+        if !hasBegun {
+            hasBegun = true
+            responses.writer.begin()
+            try beginNext()
         }
+        // A little more, for what the last response adds over it.
+        if !levels.isEmpty, search == nil { responses.writer.reserve(limit + 4096 - responses.writer.count) }
+        var steps = 0
+        while responses.writer.count < limit, steps < Self.stepLimit, !hasEnded {
+            steps += 1
+            if search?.isOver == true { try end() } else { try step() }
+        }
+        if levels.isEmpty, startCount > otherStarts.count, search == nil, !hasEnded { try end() }
     }
 
-    private func begin() throws(WebDAVError) {
-        hasBegun = true
-        responses.writer.begin()
-        var href = context.href
-        if info.isCollection && href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+    /// The next member, the next target, the next result in order, or the end.
+    private func step() throws(WebDAVError) {
+        if let level = levels.last { return try advance(level) }
+        if startCount <= otherStarts.count { return try beginNext() }
+        if let row = search?.nextRow() { return try write(row) }
+        try end()
+    }
+
+    private func end() throws(WebDAVError) {
+        levels.removeAll()
+        hasEnded = true
+        if search?.isTruncated == true {
+            // RFC 5323 §2.3.1: the answer has a part of the results.
+            responses.writer.beginResponse(href: context.href)
+            responses.writer.responseStatus(.insufficientStorage)
+            responses.writer.endResponse(description: "There are more results than are told here.")
+        }
+        responses.writer.end()
+    }
+
+    private func start(_ index: Int) -> Start { index == 0 ? firstStart : otherStarts[index - 1] }
+
+    private func beginNext() throws(WebDAVError) {
+        let start = start(startCount)
+        search?.place = startCount
+        startCount += 1
+        var href = start.href
+        if start.info.isCollection && href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
         let properties = try storing { () throws(StoreError) in
-            try responses.properties(at: target, of: info)
+            try responses.properties(at: start.target, of: start.info)
         }
-        responses.writer.beginResponse(href: href)
-        // The name as the client spells it, which for an alias is not the canonical one.
-        try responses.write(
-            Member(name: Array(context.path.name), info: info), at: target, properties: properties
-        )
-        if info.isCollection && depth != .zero {
-            try storing { () throws(StoreError) in
-                try enter(target, href: href, info)
-            }
+        let member = Member(name: start.name, info: start.info)
+        if !excludesRoot,
+            try admits(member, at: start.target, walked: start.target, properties, href: { href })
+        {
+            responses.writer.beginResponse(href: href)
+            try responses.write(member, at: start.target, properties: properties)
         }
+        guard start.info.isCollection, start.depth != .zero else { return }
+        // What cannot be read at all has a status, while the head is not out.
+        if startCount > 1 { return try enterIfPossible(start.target, href: href, start.info) }
+        try storing { () throws(StoreError) in try enter(start.target, href: href, start.info) }
+    }
+
+    private func admits(
+        _ member: Member, at path: ResourcePath, walked: ResourcePath, _ properties: [StoredProperty],
+        href: () -> [UInt8]
+    ) throws(WebDAVError) -> Bool {
+        guard let search else { return true }
+        return try search.admits(member, at: path, walked: walked, properties, href: href)
+    }
+
+    /// Writes a result of a search in its place, as it is now; what has gone meanwhile is left out.
+    private func write(_ row: SearchRun.Row) throws(WebDAVError) {
+        let lookup: Lookup
+        do throws(StoreError) { lookup = try share.look(at: row.path, wait: .allowed) } catch {
+            if error.isOfOneResource { return }
+            throw WebDAVError(store: error)
+        }
+        guard let info = lookup.info else { return }
+        let properties = try storing { () throws(StoreError) in
+            try responses.properties(at: lookup.path, of: info)
+        }
+        responses.writer.beginResponse(href: row.href)
+        try responses.write(Member(name: row.name, info: info), at: lookup.path, properties: properties)
     }
 
     private func enter(
@@ -175,9 +288,22 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty], in level: Level
     ) throws(WebDAVError) {
+        if let search {
+            guard let walked = level.path.appending(member.name),
+                try search.admits(
+                    member, at: path, walked: walked, properties, href: { Self.href(of: member, in: level) })
+            else { return }
+        }
         responses.writer.beginResponse(
             href: level.href, member: member.name, isCollection: member.info.isCollection)
         try responses.write(member, at: path, properties: properties)
+    }
+
+    private static func href(of member: Member, in level: Level) -> [UInt8] {
+        var href = level.href
+        PercentCoding.append(member.name, to: &href)
+        if member.info.isCollection { href.append(UInt8(ascii: "/")) }
+        return href
     }
 
     private func advanceWithProperties(_ level: Level) throws(WebDAVError) {
@@ -205,23 +331,31 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Goes into a member, if that is asked for, unless a link leads back to a collection on the way down.
     private func descend(_ member: Member, from level: Level) throws(WebDAVError) {
         let info = member.info
-        guard depth == .infinity && info.isCollection else { return }
+        guard info.isCollection, start(startCount - 1).depth == .infinity else { return }
         let isOnTheWay = levels.contains {
             $0.info.identity == info.identity && $0.info.volume == info.volume
         }
         if isOnTheWay { return }
         guard let path = member.canonicalPath ?? level.path.appending(member.name) else { return }
-        do throws(StoreError) {
-            var href = level.href
-            PercentCoding.append(member.name, to: &href)
-            href.append(UInt8(ascii: "/"))
-            try enter(path, href: href, info)
-        } catch {
-            switch error {
+        try enterIfPossible(path, href: Self.href(of: member, in: level), info)
+    }
+
+    private func enterIfPossible(
+        _ path: ResourcePath, href: [UInt8], _ info: ResourceInfo
+    ) throws(WebDAVError) {
+        do throws(StoreError) { try enter(path, href: href, info) } catch {
             // Not readable, or gone meanwhile: it was listed, and its members are not to be had.
-            case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName: return
-            default: throw WebDAVError(store: error)
-            }
+            if !error.isOfOneResource { throw WebDAVError(store: error) }
+        }
+    }
+}
+
+extension StoreError {
+    /// It says something about the one resource that was asked for, and nothing about others.
+    fileprivate var isOfOneResource: Bool {
+        switch self {
+        case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
+        default: false
         }
     }
 }

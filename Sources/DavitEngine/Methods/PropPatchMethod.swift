@@ -7,6 +7,8 @@ struct PropPatchMethod: ChangeMethod {
     struct Outcome: Sendable {
         /// One entry for each property named, in document order, each name once.
         var results: [(name: PropertyName, status: HTTPStatus)]
+        /// Why some are forbidden.
+        var condition: ErrorBody.Condition?
     }
 
     let share: Share
@@ -17,6 +19,8 @@ struct PropPatchMethod: ChangeMethod {
         return [.write(scene.target.path)]
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+
     func prepare(_ scene: Scene) async throws(WebDAVError) -> PropertyUpdate {
         let bytes = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         return try parsing { () throws(BodyError) in try PropertyUpdate.parse(bytes) }
@@ -26,8 +30,19 @@ struct PropPatchMethod: ChangeMethod {
 
     func commit(_ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard) throws(WebDAVError) -> Outcome {
         let plan = try plan(scene, update)
-        try storing { () throws(StoreError) in
-            try share.patch(scene.target.path, plan.info, rows: plan.rows, executable: plan.executable)
+        guard plan.attributes.count > 0 else {
+            try storing { () throws(StoreError) in
+                try share.record(Share.patch(of: scene.target.path, plan.info, plan.rows))
+            }
+            return plan.outcome
+        }
+        do throws(StoreError) {
+            try share.patch(scene.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
+        } catch .forbidden {
+            // The resource is somebody else's: it is these properties that cannot be set.
+            return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
+        } catch {
+            throw WebDAVError(store: error)
         }
         return plan.outcome
     }
@@ -36,7 +51,7 @@ struct PropPatchMethod: ChangeMethod {
         _ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>? {
         let plan = try plan(scene, update)
-        guard plan.executable == nil else { return nil }
+        guard plan.attributes.count == 0 else { return nil }
         return RowChange(
             rows: Share.patch(of: scene.target.path, plan.info, plan.rows), outcome: plan.outcome)
     }
@@ -44,76 +59,87 @@ struct PropPatchMethod: ChangeMethod {
     private struct Plan {
         var info: ResourceInfo
         var rows: [StateChange] = []
-        /// What the execute bits become; nil if they stay.
-        var executable: Bool?
+        /// What becomes of the resource itself; none if it stays as it is.
+        var attributes = ResourceAttributes()
+        /// The properties that stand for ``attributes``.
+        var ofAttributes: Set<PropertyName> = []
         var outcome: Outcome
     }
 
     private func plan(_ scene: Scene, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
         guard let info = scene.target.info else { throw WebDAVError(.notFound) }
-        let names = Self.names(in: update)
-        let refused = Set(names.filter { Self.refusal(of: $0, in: update, info: info) })
-        guard refused.isEmpty else {
-            let results: [(PropertyName, HTTPStatus)] = names.map {
-                ($0, refused.contains($0) ? .forbidden : .failedDependency)
-            }
-            return Plan(info: info, outcome: Outcome(results: results))
-        }
-        var plan = Plan(info: info, outcome: Outcome(results: names.map { ($0, .ok) }))
-        let path = scene.target.path
+        var plan = Plan(info: info, outcome: Outcome(results: update.names.map { ($0, .ok) }))
+        var refused: [PropertyName: Refusal] = [:]
         for instruction in update.instructions {
-            if LiveProperty(instruction.name) != nil {
-                plan.executable = Self.executableValue(instruction)
-                continue
+            let effect = PropertyEffect(instruction, on: info, now: scene.context.now)
+            switch effect {
+            case .row: plan.rows.append(Self.row(instruction, at: scene.target.path))
+            case .executable(let isExecutable): plan.attributes.isExecutable = isExecutable
+            case .modified(let time?): plan.attributes.modified = time
+            case .modified(nil): break
+            case .protected: refused[instruction.name] = .forbidden
+            case .unsuitable: refused[instruction.name] = refused[instruction.name] ?? .conflict
             }
-            switch instruction {
-            case .set(let name, let value):
-                plan.rows.append(.setProperty(path, StoredProperty(name: name, value: value)))
-            case .remove(let name): plan.rows.append(.removeProperty(path, name))
-            }
+            if effect != .row { plan.ofAttributes.insert(instruction.name) }
         }
-        if plan.executable == info.isExecutable { plan.executable = nil }
+        guard refused.isEmpty else {
+            let outcome = Self.refusal(in: plan.outcome, .cannotModifyProtectedProperty) { refused[$0] }
+            return Plan(info: info, outcome: outcome)
+        }
+        if plan.attributes.isExecutable == info.isExecutable { plan.attributes.isExecutable = nil }
+        // The second is all that was asked for: as long as it is the same, nothing has changed.
+        if plan.attributes.modified?.seconds == info.modified.seconds { plan.attributes.modified = nil }
         return plan
     }
 
-    private static func names(in update: PropertyUpdate) -> [PropertyName] {
-        var seen: Set<PropertyName> = []
-        return update.instructions.map(\.name).filter { seen.insert($0).inserted }
-    }
-
-    /// Live properties are protected (§15), but for `executable`, which takes T and F on content.
-    private static func refusal(
-        of name: PropertyName, in update: PropertyUpdate, info: ResourceInfo
-    ) -> Bool {
-        guard let live = LiveProperty(name) else { return false }
-        guard live == .executable, !info.isCollection else { return true }
-        return !update.instructions.allSatisfy { $0.name != name || executableValue($0) != nil }
-    }
-
-    private static func executableValue(_ instruction: PropertyUpdate.Instruction) -> Bool? {
-        guard case .set(_, let value) = instruction else { return nil }
-        switch value.text {
-        case "T": return true
-        case "F": return false
-        default: return nil
+    private static func row(_ instruction: PropertyUpdate.Instruction, at path: ResourcePath) -> StateChange {
+        switch instruction {
+        case .set(let name, let value): .setProperty(path, StoredProperty(name: name, value: value))
+        case .remove(let name): .removeProperty(path, name)
         }
     }
 
+    /// Why a property is not changed.
+    private enum Refusal { case forbidden, conflict }
+
+    /// §9.2.1: the properties that nothing is wrong with depend on the others.
+    private static func refusal(
+        in outcome: Outcome, _ condition: ErrorBody.Condition?, _ refused: (PropertyName) -> Refusal?
+    ) -> Outcome {
+        Outcome(
+            results: outcome.results.map { name, _ in
+                switch refused(name) {
+                case .forbidden: (name, .forbidden)
+                case .conflict: (name, .conflict)
+                case nil: (name, .failedDependency)
+                }
+            }, condition: condition)
+    }
+
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        let preferences = ResponsePreferences(scene.context.request)
+        if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
+            // RFC 8144 §2.2: that all went well is all there is to say.
+            var response = HTTPResponse(.ok)
+            preferences.append(to: &response.fields, result: true)
+            return response
+        }
         let writer = MultistatusWriter()
         writer.begin()
         writer.beginResponse(
             href: scene.context.href, isCollection: scene.target.info?.isCollection == true)
-        for status in [HTTPStatus.ok, .forbidden, .failedDependency] {
+        for status in [HTTPStatus.ok, .forbidden, .conflict, .failedDependency] {
             let names = outcome.results.filter { $0.status == status }.map(\.name)
             guard !names.isEmpty else { continue }
             writer.beginPropStat()
             for name in names { writer.emptyProperty(name) }
             writer.endPropStat(
-                status: status, condition: status == .forbidden ? .cannotModifyProtectedProperty : nil)
+                status: status, condition: status == .forbidden ? outcome.condition : nil)
         }
         writer.endResponse()
         writer.end()
-        return .multistatus(body: .bytes(writer.drain()))
+        var response = HTTPResponse.multistatus(body: .bytes(writer.drain()))
+        preferences.append(to: &response.fields)
+        return response
     }
 }

@@ -1,8 +1,10 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all.
+/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all. With
+/// `Content-Range` the body is a part of it, and a matter of ``PatchMethod``.
 struct PutMethod: BriefMethod {
     /// What was received: small content in memory, everything else in a new file that nobody sees.
     enum Prepared: Sendable {
@@ -13,6 +15,8 @@ struct PutMethod: BriefMethod {
     struct Outcome: Sendable {
         var info: ResourceInfo
         var isNew: Bool
+        /// What the client has said of the content besides its bytes is kept.
+        var keepsFacts = false
     }
 
     /// Bytes that are received before a file is made for them: the content of most documents, in one hop.
@@ -20,12 +24,18 @@ struct PutMethod: BriefMethod {
     private static let largeBytes = 1 << 20
 
     let share: Share
+    let upload: UploadFields
+
+    /// - Parameter isPart: what is received is not all of the content.
+    init(share: Share, request: HTTPRequest, isPart: Bool = false) throws(WebDAVError) {
+        self.share = share
+        upload = try UploadFields(request, isPart: isPart)
+    }
+
     /// A file that is made for a name that is not free is made for nothing.
     var expectsFreeNames: Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        // A server that cannot apply a part must not take it for the whole (RFC 9110 §14.5).
-        if scene.context.request.contains(.contentRange) { throw WebDAVError(.badRequest) }
         let path = scene.target.path
         switch scene.target.state {
         case .mapped(let info):
@@ -40,46 +50,85 @@ struct PutMethod: BriefMethod {
         }
     }
 
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+
+    func content(of prepared: Prepared) -> PreparedContent {
+        switch prepared {
+        case .buffered(let buffer): .buffered(buffer)
+        case .staged(let content): .staged(content)
+        }
+    }
+
     func canBeBrief(_ prepared: Prepared) -> Bool {
-        if case .buffered = prepared { return true }
+        if case .buffered = prepared { return !upload.needsMoreThanBytes }
         return false
     }
 
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
 
     /// A new file is on the volume of its folder; bytes in memory can go anywhere.
-    func isForOnePlace(_ prepared: Prepared) -> Bool {
-        if case .staged = prepared { return true }
-        return false
+    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
+        serves(prepared, at: first.target.path, in: scene.target.path)
+    }
+
+    func serves(_ prepared: Prepared, at first: ResourcePath, in path: ResourcePath) -> Bool {
+        if case .staged = prepared { return path.isRespelling(of: first) }
+        return true
     }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
         let body = scene.context.request.body
         let expected = body.declaredLength
-        let small = IOBuffer(capacity: Int(min(expected ?? .max, Int64(Self.smallBytes))))
-        if try await Self.fill(small, from: body, expected: expected) { return .buffered(small) }
-
+        let announced = expected ?? upload.expectedLength
+        try share.checkLength(announced ?? 0)
+        let check = DigestCheck(upload.digests)
         let (resources, path) = (share.resources, scene.target.path)
-        let staged = try await share.offload { () throws(WebDAVError) in
-            try storing { () throws(StoreError) in
-                let staged = try resources.stageContent(for: path, expectedLength: expected)
-                try staged.write(small)
-                return staged
+        let staged: any StagedContent
+        if let announced, announced > Self.smallBytes {
+            // Before the first byte is read: who waits for 100 Continue hears now that there is no room.
+            staged = try await share.offload { () throws(WebDAVError) in
+                try storing { () throws(StoreError) in
+                    try resources.stageContent(for: path, expectedLength: announced)
+                }
+            }
+        } else {
+            let small = IOBuffer(capacity: Int(min(expected ?? .max, Int64(Self.smallBytes))))
+            let isComplete = try await Self.fill(small, from: body, expected: expected)
+            try share.checkLength(Int64(small.count))
+            check?.update(small)
+            if isComplete {
+                try Self.verify(check)
+                return .buffered(small)
+            }
+            staged = try await share.offload { () throws(WebDAVError) in
+                try storing { () throws(StoreError) in
+                    let staged = try resources.stageContent(for: path, expectedLength: expected)
+                    try staged.write(small)
+                    return staged
+                }
             }
         }
-        try await receive(body, into: staged, expected: expected)
+        try await receive(body, into: staged, expected: expected, check)
+        try Self.verify(check)
         return .staged(staged)
     }
 
-    func prepareAtOnce(_ request: HTTPRequest) -> Prepared? {
-        guard let bytes = request.body.arrived, bytes.count <= Self.smallBytes else { return nil }
+    func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
+        guard !upload.needsMoreThanBytes, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
+        else { return nil }
+        try share.checkLength(Int64(bytes.count))
         let small = IOBuffer(capacity: bytes.count)
         _ = small.append(bytes)
         return .buffered(small)
     }
 
+    /// What is not what its sender meant is not stored; what was there stays.
+    private static func verify(_ check: DigestCheck?) throws(WebDAVError) {
+        if let check, !check.isRight() { throw WebDAVError(.badRequest, .digestMismatch) }
+    }
+
     private func receive(
-        _ body: any RequestBody, into staged: any StagedContent, expected: Int64?
+        _ body: any RequestBody, into staged: any StagedContent, expected: Int64?, _ check: DigestCheck?
     ) async throws(WebDAVError) {
         let large = IOBuffer(capacity: Self.largeBytes)
         var isComplete = false
@@ -87,9 +136,13 @@ struct PutMethod: BriefMethod {
             large.removeAll()
             isComplete = try await Self.fill(large, from: body, expected: expected.map { $0 - staged.length })
             if large.count == 0 { return }
+            try share.checkLength(staged.length + Int64(large.count))
             // The socket is not read meanwhile: that is the back-pressure.
             try await share.attempt { wait throws(WebDAVError) in
+                // It takes as long as a write to a disk, so that the event loop must not do it.
+                if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
                 try storing { () throws(StoreError) in try staged.write(large, wait: wait) }
+                check?.update(large)
             }
         }
     }
@@ -122,28 +175,54 @@ struct PutMethod: BriefMethod {
                     for: scene.target.place, expectedLength: Int64(buffer.count))
                 try staged.write(buffer)
             }
-            let new = try staged.seal(replacing: old, modified: nil)
+            let new = try staged.seal(replacing: old, modified: upload.modified)
             try share.bind(path, from: old, to: new)
             try staged.publish(isReplacing: old != nil)
-            return Outcome(info: new, isNew: old == nil)
+            return Outcome(info: new, isNew: old == nil, keepsFacts: keepFacts(at: path, of: new))
         }
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        Self.response(to: outcome)
+    /// Behind the change: what is kept then is true, and what a crash in between loses is nobody's content.
+    private func keepFacts(at path: ResourcePath, of new: ResourceInfo) -> Bool {
+        guard upload.needsMoreThanBytes else { return false }
+        var facts: [StoredProperty] = []
+        var verified: [ContentDigest] = []
+        for digest in upload.digests where !upload.isPart && !verified.contains(digest) {
+            if RunningDigest.isAvailable(digest.algorithm) { verified.append(digest) }
+        }
+        if !verified.isEmpty { facts.append(StoredProperty(verified, of: new.entityTag)) }
+        if let created = upload.created { facts.append(StoredProperty(created: created)) }
+        return !facts.isEmpty && share.keep(facts, at: path, of: new)
     }
 
-    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { Self.response(to: outcome) }
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        response(to: outcome)
+    }
 
-    private static func response(to outcome: Outcome) -> HTTPResponse {
+    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { response(to: outcome) }
+
+    private func response(to outcome: Outcome) -> HTTPResponse {
         var response = HTTPResponse(outcome.isNew ? .created : .noContent)
         response.fields.append(.etag, outcome.info.entityTag.encoded)
         response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))
+        // FAT has even seconds only, and no volume has all times: what it made of this one counts.
+        if let modified = upload.modified, abs(outcome.info.modified.seconds - modified.seconds) <= 1 {
+            response.fields.append(.xOCMTime, "accepted")
+        }
+        if upload.created != nil, outcome.keepsFacts { response.fields.append(.xOCCTime, "accepted") }
         return response
     }
 }
 
 extension Share {
+    /// - Parameter length: bytes of content as it will be, or as much of it as there is.
+    /// - Throws: 413 if it may not be so long.
+    func checkLength(_ length: Int64) throws(WebDAVError) {
+        if let maximum = configuration.maximumFileBytes, length > maximum {
+            throw WebDAVError(.contentTooLarge)
+        }
+    }
+
     /// Lets the rows at `path` hold for what will replace the resource, before it does: a crash between the
     /// two leaves them with whichever is there. Without rows there is nothing to do, and no query.
     func bind(_ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo) throws(StoreError) {

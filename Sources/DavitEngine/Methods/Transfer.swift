@@ -27,15 +27,9 @@ struct Transfer: Sendable {
         guard let path else { throw WebDAVError(.badGateway) }
         destination = path
         // §10.6: absent means T.
-        guard let overwrite = request.withValue(of: .overwrite, { Overwrite.parse($0) }) ?? .allowed else {
-            throw WebDAVError(.badRequest)
-        }
-        overwrites = overwrite == .allowed
+        overwrites = try request.value(of: .overwrite) { Overwrite.parse($0) } != .forbidden
         // §9.8.3, §9.9.2: absent means infinity.
-        guard let depth = request.withValue(of: .depth, { Depth.parse($0) }) ?? .infinity else {
-            throw WebDAVError(.badRequest)
-        }
-        self.depth = depth
+        depth = try Depth.asked(in: request, fallback: .infinity)
     }
 
     /// Refuses what neither method can do.
@@ -61,10 +55,11 @@ struct Transfer: Sendable {
         }
     }
 
-    /// What changes at the destination.
+    /// What changes at the destination. §7.4: what is copied or moved into a collection is a new member of it, also
+    /// where it takes the place of another, which is removed first (§9.8.4, §9.9.3).
     static func effects(at destination: Lookup) -> [Effect] {
-        destination.info == nil
-            ? [.write(destination.path), .member(destination.path)] : [.tree(destination.path)]
+        let path = destination.path
+        return [destination.info == nil ? .write(path) : .tree(path), .member(path)]
     }
 
     static func response(_ scene: Scene) -> HTTPResponse {

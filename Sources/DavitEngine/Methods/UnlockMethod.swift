@@ -9,13 +9,15 @@ struct UnlockMethod: ChangeMethod {
 
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
-        guard let token = request.withValue(of: .lockToken, { LockTokenHeader.parse($0) }) ?? nil else {
+        guard let token = try request.value(of: .lockToken, { LockTokenHeader.parse($0) }) else {
             throw WebDAVError(.badRequest)
         }
         self.token = token
     }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] { [] }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
 
     func claims(on scene: Scene) -> [Claim] {
         let root = share.state.lock(for: token, now: scene.context.now)?.root
@@ -33,8 +35,8 @@ struct UnlockMethod: ChangeMethod {
         _ scene: Scene, _ prepared: Void, guard check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Void>? {
         let covering = try check.locks(covering: scene.target.path)
-        // §9.11.1: 409 where no lock with this token covers the target.
-        guard let lock = covering.first(where: { $0.token == token }) else {
+        // §9.11.1: 409 where no lock with this token covers the target, and where there is none that could be covered.
+        guard scene.target.info != nil, let lock = covering.first(where: { $0.token == token }) else {
             throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
         }
         guard check.isOwner(of: lock) else { throw WebDAVError(.forbidden) }

@@ -1,4 +1,5 @@
 package import DavitHTTP
+internal import DavitStore
 
 /// What a change needs to be alone with.
 package struct Claim: Hashable, Sendable {
@@ -9,18 +10,23 @@ package struct Claim: Hashable, Sendable {
         case exclusive
     }
 
-    /// Canonical; the claim is for it and all that is below it.
-    package var path: ResourcePath
-    package var mode: Mode
+    /// The claim is for it and all that is below it: the same for all spellings of a path, so that no two of them
+    /// are made at a time.
+    package let key: ResourcePath
+    package let mode: Mode
 
+    /// - Parameter path: canonical.
     package init(path: ResourcePath, mode: Mode) {
-        self.path = path
+        key = path.equivalenceKey
         self.mode = mode
     }
+
+    /// Whether one of the two claims is for what the other is for.
+    package func overlaps(_ other: Claim) -> Bool { key.contains(other.key) || other.key.contains(key) }
 
     /// Whether two askers may hold both at a time.
     package func isCompatible(with other: Claim) -> Bool {
         if mode == .shared, other.mode == .shared { return true }
-        return !path.contains(other.path) && !other.path.contains(path)
+        return !overlaps(other)
     }
 }

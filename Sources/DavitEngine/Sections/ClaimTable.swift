@@ -120,7 +120,7 @@ package struct ClaimTable {
         var node = root
         var latest = node.here.latestConflict(before: ticket, with: claim.mode)
         var offset = 0
-        while let segment = claim.path.nextSegment(at: &offset) {
+        while let segment = claim.key.nextSegment(at: &offset) {
             guard let child = node.children[segment] else { return latest }
             node = child
             latest = max(latest, node.here.latestConflict(before: ticket, with: claim.mode))
@@ -132,7 +132,7 @@ package struct ClaimTable {
     private func add(_ claim: Claim, _ ticket: UInt64) {
         var node = root
         var offset = 0
-        while let segment = claim.path.nextSegment(at: &offset) {
+        while let segment = claim.key.nextSegment(at: &offset) {
             node.below.add(ticket, claim.mode)
             if let child = node.children[segment] {
                 node = child
@@ -150,7 +150,7 @@ package struct ClaimTable {
         var node = root
         var offset = 0
         var steps: [(parent: Node, segment: SegmentKey)] = []
-        while let segment = claim.path.nextSegment(at: &offset) {
+        while let segment = claim.key.nextSegment(at: &offset) {
             node.below.remove(ticket, claim.mode)
             steps.append((node, segment))
             guard let child = node.children[segment] else { return }

@@ -10,6 +10,19 @@ public enum MediaType {
         name.withSpan { byExtension[key(of: $0)] ?? octetStream }
     }
 
+    /// The usual extension of a media type, without a dot; nil if the table has none, or only guesses.
+    ///
+    /// - Parameter essence: `type/subtype` in lower case, without parameters.
+    /// - Complexity: O(size of the table).
+    package static func suffix(for essence: String) -> [UInt8]? {
+        for (type, extensions) in types {
+            let name = type.description.prefix { $0 != ";" }
+            guard name == essence else { continue }
+            return Array(extensions.description.utf8.prefix { $0 != UInt8(ascii: " ") })
+        }
+        return nil
+    }
+
     /// The extension in lower case as one number; 0 if there is none that could be in the table.
     private static func key(of name: borrowing Span<UInt8>) -> UInt128 {
         // Packed into one integer from the end: 16 bytes are more than any extension known here has.

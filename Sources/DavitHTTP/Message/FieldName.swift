@@ -5,20 +5,29 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     case other
     /// What is accepted, to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization
+    /// `Brief`, a field of Microsoft's that Prefer has replaced.
+    case brief
     /// Caching, connection and content.
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
     /// Content, continued.
-    case contentLocation, contentRange, contentSecurityPolicy, contentType
-    /// `Date` to `Host`.
-    case date, dav, depth, destination, etag, expect, forwarded, host
+    case contentDigest, contentLocation, contentRange, contentSecurityPolicy, contentType
+    /// `DASL` to `Host`.
+    case dasl, date, dav, depth, destination, etag, expect, forwarded, host
     /// Conditions.
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
     /// `Keep-Alive` to `Referer`.
     case keepAlive, lastModified, location, lockToken, msAuthorVia, origin, overwrite, prefer, range, referer
+    /// What a client says of content that it sends: `OC-Checksum`, `Repr-Digest`.
+    case ocChecksum, reprDigest
     /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
     /// `WWW-Authenticate`, and names that begin with X.
-    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedProto
+    case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix,
+        xForwardedProto
+    /// What content a client wants to be sure of (RFC 9530).
+    case wantContentDigest, wantReprDigest
+    /// What clients of ownCloud and the Finder say of content that they send.
+    case xExpectedEntityLength, xOCCTime, xOCMTime
 
     /// The name as davit writes it.
     public var text: StaticString {
@@ -31,8 +40,10 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .age: "Age"
         case .allow: "Allow"
         case .authorization: "Authorization"
+        case .brief: "Brief"
         case .cacheControl: "Cache-Control"
         case .connection: "Connection"
+        case .contentDigest: "Content-Digest"
         case .contentDisposition: "Content-Disposition"
         case .contentEncoding: "Content-Encoding"
         case .contentLanguage: "Content-Language"
@@ -41,6 +52,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .contentRange: "Content-Range"
         case .contentSecurityPolicy: "Content-Security-Policy"
         case .contentType: "Content-Type"
+        case .dasl: "DASL"
         case .date: "Date"
         case .dav: "DAV"
         case .depth: "Depth"
@@ -60,12 +72,14 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .location: "Location"
         case .lockToken: "Lock-Token"
         case .msAuthorVia: "MS-Author-Via"
+        case .ocChecksum: "OC-Checksum"
         case .origin: "Origin"
         case .overwrite: "Overwrite"
         case .prefer: "Prefer"
         case .range: "Range"
         case .referer: "Referer"
         case .referrerPolicy: "Referrer-Policy"
+        case .reprDigest: "Repr-Digest"
         case .retryAfter: "Retry-After"
         case .server: "Server"
         case .te: "TE"
@@ -75,11 +89,17 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .upgrade: "Upgrade"
         case .userAgent: "User-Agent"
         case .vary: "Vary"
+        case .wantContentDigest: "Want-Content-Digest"
+        case .wantReprDigest: "Want-Repr-Digest"
         case .wwwAuthenticate: "WWW-Authenticate"
         case .xContentTypeOptions: "X-Content-Type-Options"
+        case .xExpectedEntityLength: "X-Expected-Entity-Length"
         case .xForwardedFor: "X-Forwarded-For"
         case .xForwardedHost: "X-Forwarded-Host"
+        case .xForwardedPrefix: "X-Forwarded-Prefix"
         case .xForwardedProto: "X-Forwarded-Proto"
+        case .xOCCTime: "X-OC-CTime"
+        case .xOCMTime: "X-OC-MTime"
         }
     }
 }

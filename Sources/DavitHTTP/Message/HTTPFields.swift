@@ -4,14 +4,13 @@
 public struct HTTPFields: Sendable {
     /// Complete field lines, each with its CRLF.
     public private(set) var encoded: [UInt8] = []
-    /// One bit per ``FieldName`` that was appended.
-    private var present: UInt64 = 0
+    private var present = FieldNameSet()
 
     /// No fields.
     public init() {}
 
     /// Whether a field of this name was appended. O(1).
-    public func contains(_ name: FieldName) -> Bool { present & (1 << UInt64(name.rawValue)) != 0 }
+    public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
     /// Appends a field. CR, LF and NUL in the value become spaces, so that a value can never end its line.
     public mutating func append(_ name: FieldName, _ value: StaticString) {
@@ -46,7 +45,7 @@ public struct HTTPFields: Sendable {
     /// If it has one after all, it is known by it from now on.
     public mutating func append(named name: String, _ value: String) {
         let known = FieldName(parsing: Array(name.utf8).span)
-        if known != .other { present |= 1 << UInt64(known.rawValue) }
+        if known != .other { present.insert(known) }
         appendSafely(name.utf8)
         encoded.append(UInt8(ascii: ":"))
         encoded.append(UInt8(ascii: " "))
@@ -95,7 +94,7 @@ public struct HTTPFields: Sendable {
             encoded.append(contentsOf: line)
             encoded.append(UInt8(ascii: "\n"))
         }
-        present &= ~(1 << UInt64(name.rawValue))
+        present.remove(name)
     }
 
     /// Appends those fields of `other` whose names have a case in ``FieldName`` and are not here yet.
@@ -103,8 +102,8 @@ public struct HTTPFields: Sendable {
         let before = present
         for line in other.encoded.split(separator: UInt8(ascii: "\n")) {
             let name = Self.name(of: line)
-            guard name != .other, before & (1 << UInt64(name.rawValue)) == 0 else { continue }
-            present |= 1 << UInt64(name.rawValue)
+            guard name != .other, !before.contains(name) else { continue }
+            present.insert(name)
             encoded.append(contentsOf: line)
             encoded.append(UInt8(ascii: "\n"))
         }
@@ -115,7 +114,7 @@ public struct HTTPFields: Sendable {
     }
 
     private mutating func begin(_ name: FieldName) {
-        present |= 1 << UInt64(name.rawValue)
+        present.insert(name)
         if encoded.isEmpty { encoded.reserveCapacity(384) }
         appendText(name.text)
         encoded.append(UInt8(ascii: ":"))

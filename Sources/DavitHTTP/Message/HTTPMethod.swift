@@ -4,6 +4,10 @@ public enum HTTPMethod: Hashable, Sendable {
     case get, head, options, put, post, delete, patch, trace, connect
     /// Methods of RFC 4918.
     case mkcol, copy, move, propfind, proppatch, lock, unlock
+    /// RFC 3253 §3.6.
+    case report
+    /// The method of RFC 5323.
+    case search
     /// A method this server has no name for; the token as sent.
     case other(String)
 }
@@ -14,7 +18,8 @@ extension HTTPMethod {
         ("GET", .get), ("HEAD", .head), ("OPTIONS", .options), ("PUT", .put), ("POST", .post),
         ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
         ("MKCOL", .mkcol), ("COPY", .copy), ("MOVE", .move), ("PROPFIND", .propfind),
-        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock),
+        ("PROPPATCH", .proppatch), ("LOCK", .lock), ("UNLOCK", .unlock), ("REPORT", .report),
+        ("SEARCH", .search),
     ]
 
     /// The method token, as it stands in a request line.

@@ -5,11 +5,16 @@ package struct ForwardedOrigin: Hashable, Sendable {
     package var isSecure: Bool?
     /// `host[:port]`, well formed.
     package var host: [UInt8]?
+    /// What the proxies took away from the beginning of the path.
+    package var prefix: PathPrefix?
 
-    package init(peerAddress: String? = nil, isSecure: Bool? = nil, host: [UInt8]? = nil) {
+    package init(
+        peerAddress: String? = nil, isSecure: Bool? = nil, host: [UInt8]? = nil, prefix: PathPrefix? = nil
+    ) {
         self.peerAddress = peerAddress
         self.isSecure = isSecure
         self.host = host
+        self.prefix = prefix
     }
 }
 
@@ -19,6 +24,18 @@ extension HTTPRequest {
     public var host: HostField? {
         guard let bytes = forwardedOrigin?.host ?? authority ?? bytes(of: .host) else { return nil }
         return HostField(parsing: bytes.span)
+    }
+}
+
+extension HTTPRequest {
+    /// True if the name that the client asked for cannot be known: the peer is a trusted proxy, or by its fields some
+    /// proxy on this machine, and says nothing of it. Such a proxy may have put its own name for this server into Host.
+    package var isHostUncertain: Bool {
+        if let forwardedOrigin { return forwardedOrigin.host == nil }
+        guard contains(.xForwardedFor) || contains(.forwarded), !contains(.xForwardedHost) else {
+            return false
+        }
+        return ends?.remote.isLoopback == true
     }
 }
 

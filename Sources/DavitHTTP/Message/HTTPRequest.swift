@@ -19,7 +19,7 @@ public final class HTTPRequest: @unchecked Sendable {
     @safe @exclusivity(unchecked) package private(set) var head: [UInt8] = []
     @safe @exclusivity(unchecked) package private(set) var lines: [FieldLine] = []
     /// One bit per ``FieldName`` that stands in `lines`, so that asking for an absent field costs nothing.
-    @safe @exclusivity(unchecked) private var present: UInt64 = 0
+    @safe @exclusivity(unchecked) private var present = FieldNameSet()
 
     /// The last valid Host field that this object has seen, and what it names: clients send the same again. Nil
     /// before the first.
@@ -162,7 +162,7 @@ public final class HTTPRequest: @unchecked Sendable {
 
 extension HTTPRequest {
     package func append(_ line: FieldLine) {
-        present |= 1 << UInt64(line.name.rawValue)
+        present.insert(line.name)
         lines.append(line)
     }
 
@@ -176,7 +176,7 @@ extension HTTPRequest {
         if !parsedMountPath.isEmpty { parsedMountPath = [] }
         head.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
-        present = 0
+        present.removeAll()
         values.body = EmptyRequestBody.shared
         values.principal = nil
         values.admittedBy = nil
@@ -210,7 +210,7 @@ extension HTTPRequest {
     }
 
     /// Whether a field of this name was sent. O(1).
-    public func contains(_ name: FieldName) -> Bool { present & (1 << UInt64(name.rawValue)) != 0 }
+    public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
     /// Hands the bytes of the first field with this name to `body`; nil if there is none. No copy is made.
     public func withValue<R, E: Error>(

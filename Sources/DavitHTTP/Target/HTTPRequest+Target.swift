@@ -20,6 +20,14 @@ extension HTTPRequest {
         parsedTarget.form = form == .absolute ? .absolute : .origin
     }
 
+    /// Puts what a proxy has taken away from the path into ``mountPath``.
+    /// - Returns: what ``leaveMount(_:)`` needs.
+    package func enter(_ prefix: PathPrefix) -> Place {
+        let place = Place(rawPath: target.rawPath, mountPath: mountPath)
+        parsedMountPath = prefix.bytes + parsedMountPath
+        return place
+    }
+
     /// What ``enterMount(segments:)`` changes.
     package struct Place {
         fileprivate var rawPath: [UInt8]

@@ -30,6 +30,9 @@ public struct ResourcePath: Hashable, Sendable {
     /// True for the share itself.
     public var isRoot: Bool { bytes.isEmpty }
 
+    /// True if all names in it are plain ASCII, which has one spelling only.
+    package var isASCII: Bool { bytes.allSatisfy { $0 < 0x80 } }
+
     /// The last segment; empty for the root.
     public var name: ArraySlice<UInt8> {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[...] }

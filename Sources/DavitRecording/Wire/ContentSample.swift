@@ -1,5 +1,6 @@
 #if TLS
 internal import DavitCrypto
+internal import DavitHTTP
 #endif
 
 /// Content as it passes: all of it up to a limit, above that only its length and its digest, or the byte that all of it is.

@@ -1,5 +1,6 @@
 #if TLS
 internal import DavitCrypto
+internal import DavitHTTP
 
 /// What is kept of a password.
 struct AccountSecret: Sendable {

@@ -140,14 +140,15 @@ extension DigestCredentials.User {
 
 extension HTTPRequest {
     /// Whether a URI is that of this request (RFC 7616 §3.4.6): the target as it came over the wire, or the same
-    /// with or without scheme and host, which a proxy may have added or taken away.
+    /// with or without scheme, host and prefix, which a proxy may have added or taken away.
     fileprivate func isFor(uri: [UInt8]) -> Bool {
         let start = (head.firstIndex(of: UInt8(ascii: " ")) ?? head.endIndex - 1) + 1
         let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.endIndex
         let sent = Array(head[start..<end])
         if sent.hasSameBytes(as: uri) { return true }
         guard let own = Self.parse(sent, method), let other = Self.parse(uri, method),
-            own.rawPath == other.rawPath, own.rawQuery == other.rawQuery
+            own.rawPath == other.rawPath || mountPath + own.rawPath == other.rawPath,
+            own.rawQuery == other.rawQuery
         else { return false }
         guard let named = other.authority else { return true }
         return named.map(\.lowercasedASCII)

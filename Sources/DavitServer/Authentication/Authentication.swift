@@ -55,7 +55,7 @@ public final class Authentication: Middleware {
     let work: any BlockingWork
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
     let keys = CredentialKeys()
-    let gate = HashGate(limit: hashesAtATime, waitingLimit: waitingForHashes)
+    let gate = Gate(limit: hashesAtATime, waitingLimit: waitingForHashes)
 
     /// - Parameters:
     ///   - optionsFields: stand on 401 answers to OPTIONS too, for clients that look there for what the server

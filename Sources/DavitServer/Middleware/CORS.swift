@@ -9,8 +9,7 @@ public struct CORS: Middleware {
     /// The methods of HTTP and of WebDAV that change or show something.
     public static let webDAVMethods: [HTTPMethod] = [
         .get, .head, .options, .put, .post, .patch, .delete, .mkcol, .copy, .move, .propfind, .proppatch,
-        .lock,
-        .unlock,
+        .report, .search, .lock, .unlock,
     ]
     /// What WebDAV clients in a browser send.
     public static let webDAVRequestFields = [

@@ -2,13 +2,14 @@ public import DavitHTTP
 
 /// Learns from the proxies in front of this server where a request came from.
 ///
-/// Believes `Forwarded` (RFC 7239) or `X-Forwarded-For`, `-Proto` and `-Host` from the peers it was told to, and from
-/// no others. Each proxy adds at the right what it saw; the lists are followed from there, from trusted address to
+/// Believes `Forwarded` (RFC 7239) or `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` from the peers it was told to, and
+/// from no others. Each proxy adds at the right what it saw; the lists are followed from there, from trusted address to
 /// trusted address, and what stands to the left of the first other one is the client's own word and not read. What is
 /// malformed ends the walk: the request is answered as one of the last address that is known.
 ///
 /// The result is what ``DavitHTTP/HTTPRequest/peerAddress``, ``DavitHTTP/HTTPRequest/isSecure`` and
-/// ``DavitHTTP/HTTPRequest/host`` say from then on.
+/// ``DavitHTTP/HTTPRequest/host`` say from then on. A prefix that the proxies took away from the path is part of
+/// ``DavitHTTP/HTTPRequest/mountPath`` while the request is answered.
 public struct TrustedProxies: Middleware {
     /// Which fields the proxies set.
     public enum Fields: String, CaseIterable, Sendable {
@@ -17,7 +18,7 @@ public struct TrustedProxies: Middleware {
         case either
         /// `Forwarded` (RFC 7239) alone.
         case forwarded
-        /// `X-Forwarded-For`, `-Proto` and `-Host` alone.
+        /// `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` alone.
         case xForwarded = "x-forwarded"
     }
 
@@ -53,7 +54,7 @@ public struct TrustedProxies: Middleware {
         guard request.forwardedOrigin == nil, trusts(peer: request.connectionPeerAddress) else { return }
         let hasOlder =
             request.contains(.xForwardedFor) || request.contains(.xForwardedProto)
-            || request.contains(.xForwardedHost)
+            || request.contains(.xForwardedHost) || request.contains(.xForwardedPrefix)
         switch fields {
         case .forwarded: learnFromForwarded(request)
         case .xForwarded: learnFromOlderFields(request)
@@ -87,7 +88,6 @@ public struct TrustedProxies: Middleware {
             guard let next = element.client, trusts(next), hops < Self.hopLimit else { return .stop }
             return .next
         }
-        guard hops > 0 else { return }
         origin.peerAddress = client?.text
         request.forwardedOrigin = origin
     }
@@ -108,7 +108,25 @@ public struct TrustedProxies: Middleware {
         withElement(of: .xForwardedHost, hop: hops, in: request) {
             origin.host = HostField.Parts(parsing: $0) == nil ? nil : [UInt8](copying: $0)
         }
+        origin.prefix = prefix(of: request, hops: hops)
         request.forwardedOrigin = origin
+    }
+
+    /// What all trusted hops have taken away: each that does adds its part at the right, and the outermost one's comes
+    /// first in the path. Nil without the field, and where a part of it is malformed.
+    private func prefix(of request: HTTPRequest, hops: Int) -> PathPrefix? {
+        var prefix: PathPrefix?
+        var (place, isWellFormed) = (0, true)
+        request.forEachElementFromRight(of: .xForwardedPrefix) { bytes in
+            place += 1
+            guard let part = PathPrefix(parsing: bytes) else {
+                isWellFormed = false
+                return .stop
+            }
+            prefix = part + (prefix ?? .empty)
+            return place < hops ? .next : .stop
+        }
+        return isWellFormed ? prefix : nil
     }
 
     /// Hands over the element at this place from the right, 1 for the last; the first one of a list that is shorter,

@@ -9,7 +9,15 @@ extension RootDirectory {
     /// Whether one call of the system can resolve a whole path.
     static var canOpenBeneath: Bool { true }
 
-    static func ignoresCase(_ number: Int32) -> Bool { fpathconf(number, _PC_CASE_SENSITIVE) == 0 }
+    static func matching(_ number: Int32) -> NameMatching {
+        if fpathconf(number, _PC_CASE_SENSITIVE) == 0 { return .equivalenceAndCase }
+        var volume = statfs()
+        guard unsafe fstatfs(number, &volume) == 0 else { return .bytes }
+        let kind = unsafe withUnsafeBytes(of: &volume.f_fstypename) { name in
+            unsafe Array(name.prefix { $0 != 0 })
+        }
+        return kind == Array("apfs".utf8) || kind == Array("hfs".utf8) ? .equivalence : .bytes
+    }
 
     /// The path of an existing file or directory with its names as they are stored.
     package borrowing func storedPath(of path: [UInt8]) throws(SystemError) -> [UInt8] {

@@ -37,7 +37,7 @@ extension FileDescriptor {
     }
 
     /// Copies from the positions of both files, `count` bytes or up to the end.
-    private borrowing func copyRange(
+    borrowing func copyRange(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {
         let (from, to) = (rawValue, target.rawValue)
@@ -88,11 +88,6 @@ extension FileDescriptor {
             offset = end
         }
         try target.setLength(length)
-    }
-
-    private borrowing func seek(_ offset: Int64, _ whence: Int32) throws(SystemError) -> Int64 {
-        let number = rawValue
-        return Int64(try FileCall.run("lseek") { lseek(number, off_t(offset), whence) })
     }
 }
 #endif

@@ -16,6 +16,9 @@ extension FileDescriptor {
     /// The status of a member of this directory; of a symbolic link, not of where it leads.
     package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         let directory = rawValue
+        #if DAVIT_FAULTS
+        let name = FoldingVolume.stored(name, in: directory)
+        #endif
         return try unsafe withCPath(name) { text throws(SystemError) in
             try unsafe Self.statx(directory, text, flags: AT_SYMLINK_NOFOLLOW)
         }

@@ -97,9 +97,10 @@ extension RootDirectory {
     /// Whether one call of the system can resolve a whole path.
     static var canOpenBeneath: Bool { features.hasOpenat2 }
 
-    static func ignoresCase(_ number: Int32) -> Bool { false }
+    /// Some volumes ignore case here, too, but tell neither that nor how a name is stored.
+    static func matching(_ number: Int32) -> NameMatching { .bytes }
 
-    /// The path itself: a volume that ignores case does not tell how a name is stored.
+    /// The path itself.
     package borrowing func storedPath(of path: [UInt8]) throws(SystemError) -> [UInt8] { path }
 
     private struct Features: Sendable {

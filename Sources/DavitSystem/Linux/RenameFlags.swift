@@ -24,6 +24,10 @@ extension FileDescriptor {
         _ name: [UInt8], to directory: borrowing FileDescriptor, as newName: [UInt8], flags: UInt32
     ) throws(SystemError) {
         let (from, to) = (rawValue, directory.rawValue)
+        #if DAVIT_FAULTS
+        let name = FoldingVolume.stored(name, in: from)
+        let newName = FoldingVolume.stored(newName, in: to)
+        #endif
         try unsafe withCPath(name) { old throws(SystemError) in
             try unsafe withCPath(newName) { new throws(SystemError) in
                 _ = try FileCall.run("renameat2") { unsafe davit_renameat2(from, old, to, new, flags) }

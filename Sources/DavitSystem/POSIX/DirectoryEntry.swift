@@ -33,6 +33,10 @@ internal import Darwin
         unsafe buffer.append(contentsOf: UnsafeRawBufferPointer(start: name, count: count))
     }
 
+    package var isASCII: Bool {
+        unsafe UnsafeRawBufferPointer(start: name, count: count).allSatisfy { $0 < 0x80 }
+    }
+
     package var startsWithDot: Bool { unsafe name[0] == CChar(0x2E) }
 
     var isSelfOrParent: Bool {

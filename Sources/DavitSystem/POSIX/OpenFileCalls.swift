@@ -22,6 +22,45 @@ extension FileDescriptor {
         }
     }
 
+    /// Writes all of `bytes` from `offset` on, whatever the descriptor's position. Behind the end, what is between
+    /// becomes a hole, which reads as zeros.
+    package borrowing func writeAll(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int64
+    ) throws(SystemError) {
+        let number = rawValue
+        var rest = unsafe bytes[...]
+        var place = offset
+        while unsafe !rest.isEmpty {
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+            let count = try FileCall.run("pwrite") {
+                unsafe pwrite(number, piece.baseAddress, piece.count, off_t(place))
+            }
+            unsafe rest = rest.dropFirst(count)
+            place += Int64(count)
+        }
+    }
+
+    /// Moves the descriptor's position.
+    /// - Returns: the new position.
+    borrowing func seek(_ offset: Int64, _ whence: Int32) throws(SystemError) -> Int64 {
+        let number = rawValue
+        return Int64(try FileCall.run("lseek") { lseek(number, off_t(offset), whence) })
+    }
+
+    /// Copies the first `count` bytes of this file into `target` from `offset` on: inside the kernel where the system
+    /// can, and never all of it in memory at once. Moves the positions of both.
+    package borrowing func copyBytes(
+        _ count: Int64, to target: borrowing FileDescriptor, at offset: Int64
+    ) throws(SystemError) {
+        _ = try seek(0, SEEK_SET)
+        _ = try target.seek(offset, SEEK_SET)
+        #if os(Linux)
+        try copyRange(to: target, count: count)
+        #else
+        try copyThroughMemory(to: target, count: count)
+        #endif
+    }
+
     /// Reads at the descriptor's position.
     /// - Returns: bytes read; 0 at the end.
     package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
@@ -50,7 +89,9 @@ extension FileDescriptor {
         let number = rawValue
         var nanoseconds = nanoseconds
         #if DAVIT_FAULTS
-        if FileFaults.plan?.cutsTimes == true { nanoseconds -= nanoseconds % 1_000_000_000 }
+        if FileFaults.plan?.cutsTimes == true {
+            nanoseconds -= (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
+        }
         #endif
         var seconds = nanoseconds / 1_000_000_000
         var fraction = nanoseconds % 1_000_000_000
@@ -92,6 +133,9 @@ extension FileDescriptor {
         let number = rawValue
         var volume = statvfs()
         _ = try FileCall.run("fstatvfs") { unsafe fstatvfs(number, &volume) }
+        #if DAVIT_FAULTS
+        if let available = FileFaults.plan?.availableBytes { return (available, 0) }
+        #endif
         let unit = UInt64(volume.f_frsize)
         func bytes(_ blocks: UInt64) -> Int64 {
             let (product, overflow) = blocks.multipliedReportingOverflow(by: unit)
@@ -100,6 +144,23 @@ extension FileDescriptor {
         let blocks = UInt64(volume.f_blocks)
         let free = UInt64(volume.f_bfree)
         return (bytes(UInt64(volume.f_bavail)), bytes(blocks > free ? blocks - free : 0))
+    }
+}
+
+/// Room on a volume.
+extension FileDescriptor {
+    /// Refuses now what would not fit later.
+    ///
+    /// - Parameters:
+    ///   - length: bytes to come.
+    ///   - kept: bytes of the volume that shall be left; nil asks nothing, and finds room everywhere.
+    /// - Throws: `noSpace` where the volume has no room for `length` bytes, `overQuota` where it has, but what shall be
+    ///   kept free would not be.
+    package borrowing func checkRoom(for length: Int64, keepingFree kept: Int64?) throws(SystemError) {
+        guard let kept else { return }
+        let available = try space().available
+        if available < length { throw SystemError(errno: ENOSPC, call: "fstatvfs") }
+        if length > 0, available - length < kept { throw SystemError(errno: EDQUOT, call: "fstatvfs") }
     }
 }
 

@@ -48,6 +48,9 @@ extension FileDescriptor {
         _ name: [UInt8], for mode: OpenMode, permissions: UInt32 = 0
     ) throws(SystemError) -> FileDescriptor {
         let directory = rawValue
+        #if DAVIT_FAULTS
+        let name = FoldingVolume.stored(name, in: directory)
+        #endif
         let number = try unsafe withCPath(name) { text throws(SystemError) in
             try FileCall.run("openat") {
                 unsafe openAt(directory, text, mode.flags | O_NOFOLLOW, permissions)

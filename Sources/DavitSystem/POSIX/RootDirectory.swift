@@ -17,9 +17,8 @@ package struct RootDirectory: ~Copyable, Sendable {
 
     /// True where the system cannot resolve a path beneath a directory in one call.
     let walksComponents: Bool
-    /// True if names that differ in the case of letters only are one name on the root's volume. Only Apple's
-    /// systems tell.
-    package let ignoresCase: Bool
+    /// Which names the root's volume takes for one. Only Apple's systems tell.
+    package let matching: NameMatching
     /// True if the root's volume is known to be this machine's own. There an open file keeps its inode number, and
     /// removing it leaves nothing in its directory; volumes of a network or a helper process promise neither.
     package let canKeepOpenFiles: Bool
@@ -35,20 +34,11 @@ package struct RootDirectory: ~Copyable, Sendable {
             try FileCall.run("open") { unsafe openAt(AT_FDCWD, text, OpenMode.entries.flags, 0) }
         }
         descriptor = FileDescriptor(owning: number)
-        ignoresCase = Self.ignoresCase(number)
-        canKeepOpenFiles = Self.isLocal(number)
+        matching = Self.matching(number)
+        canKeepOpenFiles = descriptor.isOnLocalVolume
         isInMemory = descriptor.isInMemory
         self.realPath = realPath
         self.walksComponents = walksComponents || !Self.canOpenBeneath
-    }
-
-    private static func isLocal(_ number: Int32) -> Bool {
-        #if os(Linux)
-        davit_is_local(number) != 0
-        #else
-        var volume = statfs()
-        return unsafe fstatfs(number, &volume) == 0 && volume.f_flags & UInt32(MNT_LOCAL) != 0
-        #endif
     }
 
     /// As the single call would do it: one component after the other, none of them a link.
@@ -61,7 +51,13 @@ package struct RootDirectory: ~Copyable, Sendable {
             base = try base.openBase(component)
         }
         let directory = base.rawValue
-        let number = try unsafe withCPath(components.last ?? [UInt8(ascii: ".")]) {
+        let name = components.last ?? [UInt8(ascii: ".")]
+        #if DAVIT_FAULTS
+        let stored = FoldingVolume.stored(name, in: directory)
+        #else
+        let stored = name
+        #endif
+        let number = try unsafe withCPath(stored) {
             text throws(SystemError) in
             try FileCall.run(call) { unsafe openAt(directory, text, flags | O_NOFOLLOW, permissions) }
         }
@@ -69,7 +65,38 @@ package struct RootDirectory: ~Copyable, Sendable {
     }
 }
 
+extension RootDirectory {
+    /// How a volume finds a name.
+    package enum NameMatching: Sendable {
+        /// By its bytes.
+        case bytes
+        /// By canonical equivalence.
+        case equivalence
+        /// The same, and without regard to the case of letters.
+        case equivalenceAndCase
+    }
+
+    /// Whether what is found at a path can be stored under other names.
+    package borrowing func findsOtherSpellings(of path: [UInt8]) -> Bool {
+        switch matching {
+        case .bytes: false
+        case .equivalence: !path.allSatisfy { $0 < 0x80 }
+        case .equivalenceAndCase: true
+        }
+    }
+}
+
 extension FileDescriptor {
+    /// True if what is open is known to be on a volume of this machine's own.
+    package var isOnLocalVolume: Bool {
+        #if os(Linux)
+        davit_is_local(rawValue) != 0
+        #else
+        var volume = statfs()
+        return unsafe fstatfs(rawValue, &volume) == 0 && volume.f_flags & UInt32(MNT_LOCAL) != 0
+        #endif
+    }
+
     /// Opens a directory as a base; says `loop` for a link where the system says "not a directory".
     fileprivate borrowing func openBase(_ name: [UInt8]) throws(SystemError) -> FileDescriptor {
         do {

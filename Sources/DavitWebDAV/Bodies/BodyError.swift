@@ -6,8 +6,8 @@ public enum BodyError: Error, Hashable, Sendable {
     case malformed(line: Int)
     /// 403 with `no-external-entities` (§16).
     case externalEntity(line: Int)
-    /// Well-formed, but another document than the method is about, or a kind of lock that does not exist: 422
-    /// (§11.2).
+    /// Well-formed, but another document than the method is about, a kind of lock or an operator that does not exist, or
+    /// a query that is too large: 422 (§11.2, RFC 5323 §5.5.2).
     case notThis(line: Int)
 
     init(_ error: XMLError) {
@@ -24,14 +24,14 @@ extension XMLElement {
     static func root(
         named local: StaticString, of bytes: [UInt8], limits: XMLLimits
     ) throws(BodyError) -> XMLElement {
-        let document: XMLDocument
-        do {
-            document = try XMLDocument.parse(bytes, limits: limits)
-        } catch {
-            throw BodyError(error)
-        }
-        guard document.root.isDAV(local) else { throw .notThis(line: document.root.line) }
-        return document.root
+        let root = try root(of: bytes, limits: limits)
+        guard root.isDAV(local) else { throw .notThis(line: root.line) }
+        return root
+    }
+
+    /// The root of a request body, whatever it is called.
+    static func root(of bytes: [UInt8], limits: XMLLimits) throws(BodyError) -> XMLElement {
+        do { return try XMLDocument.parse(bytes, limits: limits).root } catch { throw BodyError(error) }
     }
 
     func isDAV(_ local: StaticString) -> Bool { isNamed(local, in: "DAV:") }

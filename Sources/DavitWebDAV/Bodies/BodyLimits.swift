@@ -9,6 +9,10 @@ public struct BodyLimits: Hashable, Sendable {
     public var properties = 1024
     /// Bytes of all values of one PROPPATCH with their namespace declarations, which every value repeats.
     public var valueBytes = 4 << 20
+    /// Operators of one search condition, each of which every resource in the scopes is asked.
+    public var operators = 256
+    /// Scopes of one search.
+    public var scopes = 64
 
     public init() {}
 }

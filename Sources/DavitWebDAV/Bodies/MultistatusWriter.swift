@@ -22,11 +22,22 @@ public final class MultistatusWriter {
         output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">"#)
     }
 
-    /// - Parameter description: a sentence for people, about the whole answer.
-    public func end(description: String? = nil) {
+    /// - Parameters:
+    ///   - description: a sentence for people, about the whole answer.
+    ///   - syncToken: the state up to which the answer tells changes (RFC 6578 §6.4), a URI.
+    public func end(description: String? = nil, syncToken: String? = nil) {
         writeDescription(description)
+        if let syncToken { output.element("D:", "sync-token", escaped: Array(syncToken.utf8)) }
         output.markup("</D:multistatus>")
     }
+
+    /// Starts the answer to an extended MKCOL (RFC 5689 §5.2): propstats follow, and ``endMkColResponse()``.
+    public func beginMkColResponse() {
+        output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:mkcol-response xmlns:D="DAV:">"#)
+    }
+
+    /// Ends what ``beginMkColResponse()`` has begun.
+    public func endMkColResponse() { output.markup("</D:mkcol-response>") }
 
     /// Starts the answer about one resource.
     /// - Parameters:

@@ -34,7 +34,17 @@ public enum PropFindBody: Hashable, Sendable {
         }
     }
 
-    private static func propertyNames(
+    /// What `select` of a search asks for (RFC 5323 §5.3): `allprop` or `prop`.
+    init(selecting element: XMLElement, limits: BodyLimits) throws(BodyError) {
+        switch (try element.only("allprop"), try element.only("prop")) {
+        case (.some, nil): self = .allprop(include: [])
+        case (nil, let some?): self = .prop(try Self.propertyNames(in: some, limit: limits.properties))
+        default: throw .malformed(line: element.line)
+        }
+    }
+
+    /// The children of a `prop` or `include` element, each name once.
+    static func propertyNames(
         in element: XMLElement?, limit: Int
     ) throws(BodyError) -> [PropertyName] {
         var names: [PropertyName] = []

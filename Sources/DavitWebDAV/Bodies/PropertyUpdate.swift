@@ -21,6 +21,12 @@ public struct PropertyUpdate: Hashable, Sendable {
 
     public init(instructions: [Instruction]) { self.instructions = instructions }
 
+    /// The properties that are named, each once, in the order of the first mention.
+    public var names: [PropertyName] {
+        var seen: Set<PropertyName> = []
+        return instructions.map(\.name).filter { seen.insert($0).inserted }
+    }
+
     /// Parses the content of a PROPPATCH. Unknown elements are ignored (§17).
     ///
     /// - Throws: ``BodyError``; `malformed` also if there is nothing to do.
@@ -28,11 +34,20 @@ public struct PropertyUpdate: Hashable, Sendable {
         _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> PropertyUpdate {
         let root = try XMLElement.root(named: "propertyupdate", of: bytes, limits: limits.xml)
+        let instructions = try Self.instructions(in: root, allowsRemove: true, limits: limits)
+        if instructions.isEmpty { throw .malformed(line: root.line) }
+        return PropertyUpdate(instructions: instructions)
+    }
+
+    /// What the `set` and, if that is allowed, the `remove` elements of `root` say, in document order.
+    static func instructions(
+        in root: XMLElement, allowsRemove: Bool, limits: BodyLimits
+    ) throws(BodyError) -> [Instruction] {
         var instructions: [Instruction] = []
         var valueBytes = 0
         for action in root.children {
             let isSet = action.isDAV("set")
-            guard isSet || action.isDAV("remove") else { continue }
+            guard isSet || allowsRemove && action.isDAV("remove") else { continue }
             guard let prop = try action.only("prop") else { throw .malformed(line: action.line) }
             for property in prop.children {
                 if isSet {
@@ -47,7 +62,6 @@ public struct PropertyUpdate: Hashable, Sendable {
                 }
             }
         }
-        if instructions.isEmpty { throw .malformed(line: root.line) }
-        return PropertyUpdate(instructions: instructions)
+        return instructions
     }
 }

@@ -255,6 +255,22 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field], method: "OPTIONS", target: "*").status == .noContent)
     }
 
+    /// What a proxy has taken away from the path is part of what the client has signed.
+    @Test(arguments: [
+        ("/x/f", HTTPStatus.noContent), ("/f", .noContent), ("http://a/x/f", .noContent),
+        ("/y/f", .badRequest),
+        ("/x/g", .badRequest), ("/x/x/f", .badRequest),
+    ])
+    func theAnswerIsForTheTargetThatTheProxyWasAsked(uri: String, status: HTTPStatus) async throws {
+        let gate = try Self.makeGate()
+        let prefix = try #require(PathPrefix("/x"))
+        let handler = gate.handler.behind(PublicPrefix(hosts: [.init(name: Array("a".utf8), prefix: prefix)]))
+        var client = try await Self.begin(gate)
+        client.uri = uri
+        let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
+        #expect(try await handler.respond(to: request).status == status)
+    }
+
     /// What a middleware in between made of the target is not what the client has signed.
     @Test func aRewrittenTargetIsTheOneThatWasSent() async throws {
         let gate = try Self.makeGate()

@@ -60,8 +60,12 @@ extension Semantics {
         Semantics("9.3.4", "PUT /files/a", content: "x", 204, ["ETag": "*", "Content-Length": nothing]),
         Semantics("9.3.4", "PUT /hello", content: "x", 405, ["Allow": "GET, HEAD, OPTIONS"]),
         Semantics("9.3.4", "PUT /site/index.html", content: "x", 405, ["Allow": "*"]),
-        // A part of a representation would be taken for the whole (§14.5).
-        Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/10"], content: "x", 400),
+        // A part of a representation is not taken for the whole.
+        Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/10"], content: "x", 204),
+        Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/9"], content: "x", 400),
+        Semantics(
+            "14.5", "PUT /files/a", ["Content-Range: bytes 11-11/*"], content: "x", 416,
+            ["Content-Range": "bytes */10"]),
         // A coding that is not undone would become the content (§8.4, §15.5.16).
         Semantics(
             "8.4", "PUT /files/a", ["Content-Encoding: gzip"], content: "x", 415,

@@ -24,6 +24,22 @@ struct LiveClient {
     func send(
         _ line: String, _ fields: [String] = [], host: String = "localhost", content: String = ""
     ) throws -> Answer {
+        answer(from: try begin(line, fields, host: host, content: content))
+    }
+
+    /// Sends requests on as many connections before the first answer is read: a server has them all at once.
+    func sendAtOnce(
+        _ requests: [(line: String, fields: [String], content: String)]
+    ) throws -> [Answer] {
+        let sockets = try requests.map {
+            try begin($0.line, $0.fields, host: "localhost", content: $0.content)
+        }
+        return sockets.map { answer(from: $0) }
+    }
+
+    private func begin(
+        _ line: String, _ fields: [String], host: String, content: String
+    ) throws -> Waiting {
         let target =
             address.host.contains(":")
             ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
@@ -38,11 +54,22 @@ struct LiveClient {
             guard case .bytes(let count) = outcome else { break }
             rest = rest.dropFirst(count)
         }
+        return Waiting(socket)
+    }
+
+    /// A connection on which an answer is to come.
+    private final class Waiting {
+        let socket: FileDescriptor
+
+        init(_ socket: consuming FileDescriptor) { self.socket = socket }
+    }
+
+    private func answer(from connection: Waiting) -> Answer {
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         reading: while true {
             let outcome = unsafe buffer.withUnsafeMutableBytes {
-                unsafe Socket.receive(socket.rawValue, into: $0)
+                unsafe Socket.receive(connection.socket.rawValue, into: $0)
             }
             switch outcome {
             case .bytes(let count): received += buffer[..<count]

@@ -21,6 +21,13 @@ enum SmallFiles {
         return bytes
     }
 
+    static func write(_ text: String, to path: String) throws {
+        guard let file = unsafe fopen(path, "w") else { throw Failure(errno: errno) }
+        defer { unsafe _ = fclose(file) }
+        let bytes = Array(text.utf8)
+        guard unsafe fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Failure(errno: errno) }
+    }
+
     static func names(_ folder: String) -> [String] {
         guard let directory = unsafe opendir(folder) else { return [] }
         defer { unsafe _ = closedir(directory) }

@@ -1,5 +1,3 @@
-internal import DavitHTTP
-
 /// Bytes as hexadecimal digits.
 package enum HexText {
     /// Two lower-case digits for each byte, as Digest authentication writes them (RFC 7616 §3.3).

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Lets a few in at a time: a scrypt hash takes 32 MiB and a core, and whoever wants to can ask for many.
-final class HashGate: Sendable {
+/// Lets a few in at a time, in the order in which they come; nobody holds a thread while waiting.
+package final class Gate: Sendable {
     private struct State {
         var inside = 0
         var waiting: [CheckedContinuation<Bool, Never>] = []
@@ -11,13 +11,16 @@ final class HashGate: Sendable {
     private let waitingLimit: Int
     private let state = Mutex(State())
 
-    init(limit: Int, waitingLimit: Int) {
+    /// - Parameters:
+    ///   - limit: how many are inside at a time.
+    ///   - waitingLimit: how many may wait.
+    package init(limit: Int, waitingLimit: Int) {
         self.limit = limit
         self.waitingLimit = waitingLimit
     }
 
     /// - Returns: false if too many wait already; else ``leave()`` is to be called.
-    func enter() async -> Bool {
+    package func enter() async -> Bool {
         await withCheckedContinuation { continuation in
             let isAdmitted = state.withLock { state -> Bool? in
                 if state.inside < limit {
@@ -32,7 +35,8 @@ final class HashGate: Sendable {
         }
     }
 
-    func leave() {
+    /// Lets the next one in.
+    package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.inside -= 1

@@ -1,0 +1,40 @@
+internal import DavitEngine
+internal import DavitFileStore
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+internal import Synchronization
+
+/// The folder for what Macs leave behind, in the state folder of a share with ``LitterPolicy/aside``.
+final class Litter: Sendable {
+    /// How often it is looked through while there are requests.
+    private static let intervalNanoseconds: Int64 = 3600 * 1_000_000_000
+
+    let store: AsideStore
+    let folder: FileResourceStore
+    private let lastSweep = Atomic<Int64>(0)
+
+    init(of share: FileResourceStore, in state: OwnedFolder, sync: SyncLevel) throws(ServerError) {
+        let path = state.path + "/litter"
+        do throws(SystemError) { try OwnedFolder.makeFolders(path) } catch {
+            throw .stateFolderNotUsable(path: path, error)
+        }
+        do throws(FileResourceStore.RootError) {
+            folder = try FileResourceStore(root: path, sync: sync)
+        } catch {
+            throw .stateNotUsable(path: path, reason: "\(error)")
+        }
+        store = AsideStore(share, aside: folder)
+    }
+
+    /// Removes what has been kept for long enough, now and then. May block.
+    func sweep(_ share: Share) {
+        let now = Clock.wallNow()
+        let last = lastSweep.load(ordering: .relaxed)
+        guard last == 0 || now - last >= Self.intervalNanoseconds,
+            lastSweep.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        else { return }
+        let time = Timestamp(nanoseconds: now).adding(seconds: -AsideStore.keptSeconds)
+        store.expire(before: time) { path, removal in share.expire(path, removal) }
+    }
+}

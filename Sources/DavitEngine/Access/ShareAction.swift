@@ -1,0 +1,141 @@
+public import DavitHTTP
+internal import DavitStore
+
+/// Something that a client does to a share. Hooks are asked about it before, or told of it afterwards; see ``ShareHooks``.
+public struct ShareAction: Sendable {
+    /// What can be done to a share.
+    public enum Kind: Hashable, Sendable {
+        /// GET of content, also of a part of it.
+        case download
+        /// PUT, PATCH, POST of a new member, and LOCK of a free name, which makes an empty file.
+        case upload
+        /// MOVE: of a collection with everything in it, as one action.
+        case move
+        /// COPY, in the same way.
+        case copy
+        /// DELETE, in the same way.
+        case delete
+        /// MKCOL.
+        case createCollection
+    }
+
+    /// What is done.
+    public let kind: Kind
+    /// What it is done to, as the share sees it: canonical, without links on the way.
+    public let path: ResourcePath
+    /// The same as the path of a file; bytes that are not UTF-8 are replaced.
+    public var filePath: String { locate(path) }
+    /// Where it goes, for ``Kind/move`` and ``Kind/copy``.
+    public let destination: ResourcePath?
+    /// The same as the path of a file.
+    public var destinationFilePath: String? { destination.map(locate) }
+    /// Whether it is a folder that is moved, copied, deleted or made.
+    public let isCollection: Bool
+    /// Whether something was there before: at the destination, for uploads at ``path``.
+    public let isReplacing: Bool
+    /// Who asked for it; nil where nobody needs an account.
+    public let principal: String?
+    /// For an upload that hooks are asked about: all of what was sent.
+    public internal(set) var content: UploadedContent?
+    private let locate: @Sendable (ResourcePath) -> String
+}
+
+extension ShareAction {
+    /// What a change does, on the scene that it was checked with.
+    init(_ kind: Kind, on scene: Scene, in share: Share) {
+        self.kind = kind
+        // Who adds a member names the collection, and makes what is its destination.
+        let uploaded = scene.destination ?? scene.target
+        path = kind == .upload ? uploaded.path : scene.target.path
+        locate = share.configuration.filePath
+        destination = kind == .upload ? nil : scene.destination?.path
+        isCollection =
+            kind == .createCollection || (kind != .upload && scene.subject.info?.isCollection == true)
+        isReplacing =
+            switch kind {
+            case .move, .copy: scene.destination?.info != nil
+            case .upload: uploaded.info != nil
+            case .download, .delete, .createCollection: false
+            }
+        principal = scene.context.principal
+    }
+
+    /// The GET of content at a canonical path.
+    init(downloadOf path: ResourcePath, _ context: RequestContext, in share: Share) {
+        kind = .download
+        self.path = path
+        locate = share.configuration.filePath
+        destination = nil
+        isCollection = false
+        isReplacing = false
+        principal = context.principal
+    }
+
+    /// Whether it changes the same in the same place.
+    func isSame(as other: ShareAction) -> Bool {
+        kind == other.kind && path == other.path && destination == other.destination
+            && isCollection == other.isCollection && isReplacing == other.isReplacing
+    }
+}
+
+/// The whole content of an upload, before it gets its name. For the hook that is asked about it, and only as long as that
+/// runs.
+public struct UploadedContent: Sendable {
+    /// Bytes that were sent.
+    public let length: Int64
+    private let share: Share
+    private let source: PreparedContent
+
+    init(_ source: PreparedContent, in share: Share) {
+        self.share = share
+        self.source = source
+        length = source.length
+    }
+
+    /// The bytes from `offset` on, `count` at most, fewer at the end. Large content is read from the disk, on another
+    /// thread.
+    /// - Throws: ``DavitHTTP/HTTPError`` where it cannot be read; 503 when too much work waits.
+    public func bytes(from offset: Int64 = 0, count: Int) async throws(HTTPError) -> [UInt8] {
+        let offset = max(offset, 0)
+        let wanted = Int(max(min(Int64(count), length - offset), 0))
+        if wanted == 0 { return [] }
+        do throws(WebDAVError) {
+            switch source {
+            case .none: return []
+            case .buffered(let buffer):
+                return unsafe buffer.withBytes { unsafe Array($0[Int(offset)..<Int(offset) + wanted]) }
+            case .staged(let staged):
+                return try await share.offload { () throws(WebDAVError) in
+                    try storing { () throws(StoreError) in try Self.read(wanted, of: staged, from: offset) }
+                }
+            }
+        } catch {
+            throw HTTPError(error.status, "the content could not be read")
+        }
+    }
+
+    private static func read(
+        _ count: Int, of staged: any StagedContent, from offset: Int64
+    ) throws(StoreError) -> [UInt8] {
+        let buffer = IOBuffer(capacity: count)
+        while buffer.freeCount > 0 {
+            if try staged.read(at: offset + Int64(buffer.count), into: buffer) == 0 { break }
+        }
+        return unsafe buffer.withBytes { unsafe Array($0) }
+    }
+}
+
+/// What a change has received and not yet given a name.
+enum PreparedContent: Sendable {
+    case none
+    case buffered(IOBuffer)
+    case staged(any StagedContent)
+
+    var length: Int64 {
+        switch self {
+        case .none: 0
+        case .buffered(let buffer): Int64(buffer.count)
+        case .staged(let content): content.length
+        }
+    }
+}

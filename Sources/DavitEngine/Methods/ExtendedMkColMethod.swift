@@ -1,0 +1,118 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// MKCOL with content (RFC 5689): creates a collection with properties, both or neither.
+struct ExtendedMkColMethod: ChangeMethod {
+    struct Outcome: Sendable {
+        /// The properties that were refused, and why; empty if the collection was made.
+        var refused: [(name: PropertyName, condition: ErrorBody.Condition)] = []
+        /// The others, which were not tried because of those.
+        var others: [PropertyName] = []
+    }
+
+    private static let resourceType = PropertyName.dav("resourcetype")
+
+    let share: Share
+    var makesTarget: Bool { true }
+
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .createCollection }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        try Self.checkType(of: scene.context.request)
+        return try MkColMethod(share: share).effects(on: scene)
+    }
+
+    /// RFC 4918 §9.3: content that the server does not understand is refused, never ignored. Who does not say what it is
+    /// may send XML.
+    private static func checkType(of request: HTTPRequest) throws(WebDAVError) {
+        guard request.contains(.contentType) else { return }
+        switch request.contentType?.essence {
+        case "application/xml", "text/xml": return
+        default: throw WebDAVError(.unsupportedMediaType)
+        }
+    }
+
+    func prepare(_ scene: Scene) async throws(WebDAVError) -> MkColBody {
+        let request = scene.context.request
+        try Self.checkType(of: request)
+        let bytes = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        do throws(BodyError) {
+            return bytes.isEmpty ? MkColBody.empty : try MkColBody.parse(bytes)
+        } catch {
+            switch error {
+            case .notThis: throw WebDAVError(.unsupportedMediaType)
+            // Anything, if nobody says that it is XML.
+            case .malformed where !request.contains(.contentType): throw WebDAVError(.unsupportedMediaType)
+            default: throw WebDAVError(body: error)
+            }
+        }
+    }
+
+    func commit(
+        _ scene: Scene, _ body: MkColBody, guard check: WriteGuard
+    ) throws(WebDAVError) -> Outcome {
+        let refusal = Self.refusal(of: body)
+        guard refusal.refused.isEmpty else { return refusal }
+        let path = scene.target.path
+        let rows = body.properties.instructions.compactMap { instruction -> StateChange? in
+            guard case .set(let name, let value) = instruction, name != Self.resourceType else { return nil }
+            return .setProperty(path, StoredProperty(name: name, value: value))
+        }
+        try storing { () throws(StoreError) in
+            guard !rows.isEmpty else { return try share.resources.createCollection(at: scene.target.place) }
+            try create(path, rows)
+        }
+        return Outcome()
+    }
+
+    /// The rows come first and name the collection that is about to appear: without it they count for nothing.
+    private func create(_ path: ResourcePath, _ rows: [StateChange]) throws(StoreError) {
+        let staged = try share.resources.stageCollection(at: path)
+        try share.record(Share.patch(of: path, staged.info, rows))
+        do throws(StoreError) {
+            try staged.publish(isReplacing: false)
+        } catch {
+            share.dropRows(under: path)
+            throw error
+        }
+    }
+
+    private static func refusal(of body: MkColBody) -> Outcome {
+        var outcome = Outcome()
+        for name in body.properties.names {
+            if name == resourceType {
+                if body.isPlainCollection {
+                    outcome.others.append(name)
+                } else {
+                    outcome.refused.append((name, .validResourceType))
+                }
+            } else if LiveProperty(name) != nil {
+                outcome.refused.append((name, .cannotModifyProtectedProperty))
+            } else {
+                outcome.others.append(name)
+            }
+        }
+        return outcome
+    }
+
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        guard !outcome.refused.isEmpty else { return HTTPResponse(.created) }
+        let writer = MultistatusWriter()
+        writer.beginMkColResponse()
+        for condition in [ErrorBody.Condition.validResourceType, .cannotModifyProtectedProperty] {
+            writer.beginPropStat()
+            for (name, reason) in outcome.refused where reason == condition { writer.emptyProperty(name) }
+            writer.endPropStat(status: .forbidden, condition: condition)
+        }
+        writer.beginPropStat()
+        for name in outcome.others { writer.emptyProperty(name) }
+        writer.endPropStat(status: .failedDependency)
+        writer.endMkColResponse()
+        var response = HTTPResponse(.forbidden, body: .bytes(writer.drain()))
+        response.fields.append(.contentType, ErrorBody.mediaType)
+        response.fields.append(.cacheControl, "no-cache")
+        return response
+    }
+}

@@ -1,0 +1,29 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// REPORT (RFC 3253 §3.6): what the root element of the content asks about the target.
+struct ReportMethod: Sendable {
+    let share: Share
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        // §3.6: absent means 0.
+        let depth = try Depth.asked(in: context.request, fallback: .zero)
+        let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try parsing { () throws(BodyError) in try ReportBody.parse(bytes) }
+        if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
+        let share = share
+        let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
+        // Before the report: what is not there supports nothing.
+        let info = try lookup.mapped(for: context)
+        switch body {
+        case .expandProperty(let properties):
+            return try await PropFindMethod(share: share).respond(
+                context, PropFindPlan(expanding: properties), depth, lookup)
+        case .syncCollection(let body):
+            let report = SyncCollectionReport(share: share, body: body)
+            return try await report.respond(context, depth, lookup.path, info)
+        case .unknown: throw WebDAVError(.forbidden, .supportedReport)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// SEARCH (RFC 5323): the resources of some scopes that fulfil a condition, with their properties.
+struct SearchMethod: Sendable {
+    let share: Share
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let request = try Self.parse(bytes)
+        let share = share
+        let places = try await share.attempt { wait throws(WebDAVError) in
+            let arbiter = try share.find(context, wait)
+            guard let info = arbiter.info, info.isCollection || !context.endsInSlash else {
+                throw WebDAVError(.notFound)
+            }
+            return try SearchScopes(share: share, context: context, wait: wait).places(of: request.scopes)
+        }
+        switch request {
+        case .schemaDiscovery:
+            return .multistatus(body: .bytes(Self.schema(of: places)))
+        case .query(let query):
+            let plan = SearchPlan(query, in: places, keptLimit: share.configuration.orderedSearchLimit)
+            let stream = PropFindStream(share: share, context: context, search: plan)
+            // Before the head is out: what cannot be read at all has a status.
+            try await stream.start()
+            return .multistatus(body: .stream(stream))
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws(WebDAVError) -> SearchRequest {
+        do throws(SearchRequest.ParseError) { return try SearchRequest.parse(bytes) } catch {
+            switch error {
+            case .body(let error): throw WebDAVError(body: error)
+            case .unknownGrammar: throw WebDAVError(.forbidden, .searchGrammarSupported)
+            case .unknownGrammarOfDiscovery: throw WebDAVError(.forbidden, .searchGrammarDiscoverySupported)
+            }
+        }
+    }
+
+    private static func schema(of places: [SearchPlan.Place]) -> [UInt8] {
+        let properties = LiveProperty.allCases.filter { $0.name.namespace == "DAV:" }.map {
+            SearchableProperty(local: $0.name.local, type: $0.searchType)
+        }
+        let writer = MultistatusWriter()
+        writer.begin()
+        for place in places { writer.searchSchema(href: place.href, properties) }
+        writer.end()
+        return writer.drain()
+    }
+}
+
+extension SearchRequest {
+    fileprivate var scopes: [SearchScope] {
+        switch self {
+        case .query(let query): query.scopes
+        case .schemaDiscovery(let scopes): scopes
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+extension Share {
+    /// Puts the content that a resource has now into the answer to a change of it, if the client prefers that: after the
+    /// change (RFC 7240 §4.2), and where a condition did not hold, so that the client need not ask what stands there
+    /// instead (RFC 8144 §3.2).
+    ///
+    /// - Returns: the response as it was if there is no such content: the resource is a collection, cannot be read, or has
+    ///   been changed by others since.
+    func withRepresentation(_ response: HTTPResponse, for request: HTTPRequest) async -> HTTPResponse {
+        let preferences = ResponsePreferences(request)
+        guard preferences.wantsRepresentation, Self.mayHaveRepresentation(response, request.method),
+            let context = try? RequestContext(request, now: now()), let path = path(of: response, context)
+        else { return response }
+        let resources = resources
+        let resource = try? await attempt { wait throws(WebDAVError) in
+            try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
+        }
+        guard let content = resource?.content else { return response }
+        var answer = response
+        if response.status == .preconditionFailed {
+            answer.fields = HTTPFields()
+        } else {
+            guard response.fields.first(.etag) == String(decoding: content.head.tag.encoded, as: UTF8.self)
+            else { return response }
+            if response.status == .noContent { answer.status = .ok }
+        }
+        answer.fields.appendMissing(content.head.fields)
+        answer.fields.append(.contentLocation, context.href(of: path))
+        answer.body = .file(content.file, offset: 0, length: content.file.length)
+        preferences.append(to: &answer.fields, result: true)
+        return answer
+    }
+
+    private static func mayHaveRepresentation(_ response: HTTPResponse, _ method: HTTPMethod) -> Bool {
+        switch (method, response.status) {
+        case (.put, .created), (.put, .noContent), (.patch, .noContent), (.post, .created): true
+        case (.put, .preconditionFailed), (.patch, .preconditionFailed): true
+        default: false
+        }
+    }
+
+    /// What was changed: the target, or what a POST has made.
+    private func path(of response: HTTPResponse, _ context: RequestContext) -> ResourcePath? {
+        guard context.request.method == .post else { return context.path }
+        guard let location = response.fields.first(.location) else { return nil }
+        return try? path(at: Array(location.utf8), in: context)
+    }
+}

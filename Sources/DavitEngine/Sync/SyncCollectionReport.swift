@@ -1,0 +1,41 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// The sync-collection report (RFC 6578 §3.2): what has changed in a collection since its last answer.
+struct SyncCollectionReport: Sendable {
+    let share: Share
+    let body: SyncCollectionBody
+
+    /// - Parameters:
+    ///   - path: of the target, canonical.
+    ///   - info: what stands there.
+    func respond(
+        _ context: RequestContext, _ depth: Depth, _ path: ResourcePath, _ info: ResourceInfo
+    ) async throws(WebDAVError) -> HTTPResponse {
+        guard share.journal != nil, info.isCollection else { throw WebDAVError(.forbidden, .supportedReport) }
+        // §3.2: how deep is asked for with sync-level.
+        guard depth == .zero else { throw WebDAVError(.badRequest) }
+        let token = try sentToken()
+        let plan = PropFindPlan(.prop(body.properties))
+        let position = try await share.compared(path, isDeep: body.level == .infinite || plan.wantsSyncToken)
+        if let token, !token.isValid(at: position) { throw WebDAVError(.forbidden, .validSyncToken) }
+        let responses = PropertyResponses(share: share, context: context, plan: plan)
+        if plan.wantsSyncToken { responses.syncToken = SyncToken(position).text }
+        let stream = SyncCollectionStream(
+            share: share, context: context, target: path, body: body, responses: responses,
+            since: token ?? SyncToken(journal: position.journal, number: 0, base: position.last),
+            through: position)
+        // Before the head is out: what cannot be read at all has a status.
+        try await stream.start()
+        return .multistatus(body: .stream(stream))
+    }
+
+    private func sentToken() throws(WebDAVError) -> SyncToken? {
+        if body.token.isEmpty { return nil }
+        guard let token = SyncToken(parsing: body.token) else {
+            throw WebDAVError(.forbidden, .validSyncToken)
+        }
+        return token
+    }
+}

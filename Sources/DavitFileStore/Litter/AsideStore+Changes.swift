@@ -1,0 +1,175 @@
+public import DavitHTTP
+public import DavitStore
+
+extension AsideStore {
+    public func stageContent(
+        for place: Place, expectedLength: Int64?
+    ) throws(StoreError) -> any StagedContent {
+        if try home(of: place.path) == .share {
+            return try share.stageContent(for: place, expectedLength: expectedLength)
+        }
+        // What would have to go again at once.
+        if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
+        try makeCollections(above: place.path)
+        return try aside.stageContent(for: Place(place.path), expectedLength: expectedLength)
+    }
+
+    public func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        switch try home(of: place.path) {
+        case .share: try share.stageUpdate(of: place)
+        case .aside: try aside.stageUpdate(of: Place(place.path))
+        }
+    }
+
+    public func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        if try home(of: path) == .aside {
+            try makeCollections(above: path)
+            return try aside.stageCollection(at: path)
+        }
+        // Of a folder that somebody else has removed.
+        clear(path)
+        return try share.stageCollection(at: path)
+    }
+
+    public func createCollection(at place: Place) throws(StoreError) {
+        if try home(of: place.path) == .share {
+            try share.createCollection(at: place)
+            // Of a folder that somebody else has removed.
+            return clear(place.path)
+        }
+        try makeCollections(above: place.path)
+        try aside.createCollection(at: Place(place.path))
+    }
+
+    public func stageCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+    ) throws(StoreError) -> any StagedTree {
+        let (from, to) = (try home(of: source), try home(of: destination))
+        if to == .aside { try makeCollections(above: destination) }
+        guard from == to else {
+            return try ContentCopy(
+                of: source, in: from == .share ? share : aside, for: destination,
+                in: to == .share ? share : aside)
+        }
+        if from == .aside {
+            return try aside.stageCopy(
+                of: source, for: destination, includesMembers: includesMembers, rules: rules)
+        }
+        let tree = try share.stageCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules)
+        guard tree.info.isCollection else { return tree }
+        return AccompaniedCopy(
+            tree, companions: includesMembers ? copyCompanions(of: source, for: destination, rules) : nil,
+            aside: aside)
+    }
+
+    /// Companions are not worth the failure of a copy.
+    private func copyCompanions(
+        of source: ResourcePath, for destination: ResourcePath, _ rules: ShareRules?
+    ) -> (any StagedTree)? {
+        guard (try? aside.identity(at: source)) ?? nil != nil else { return nil }
+        guard (try? makeCollections(above: destination)) != nil else { return nil }
+        return try? aside.stageCopy(of: source, for: destination, includesMembers: true, rules: rules)
+    }
+
+    public func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
+        guard try commonHome(source, destination) == .share else {
+            try makeCollections(above: destination)
+            return try aside.rename(source, toFree: destination)
+        }
+        try share.rename(source, toFree: destination)
+        carry(source, to: destination)
+    }
+
+    public func renameInOneStep(
+        _ source: Place, toFree destination: Place
+    ) throws(StoreError) -> Bool {
+        guard try commonHome(source.path, destination.path) == .share else {
+            try makeCollections(above: destination.path)
+            return try aside.renameInOneStep(Place(source.path), toFree: Place(destination.path))
+        }
+        guard try share.renameInOneStep(source, toFree: destination) else { return false }
+        carry(source.path, to: destination.path)
+        return true
+    }
+
+    public func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
+        switch try commonHome(source.path, destination.path) {
+        case .share: try share.rename(source, overContent: destination)
+        case .aside: try aside.rename(Place(source.path), overContent: Place(destination.path))
+        }
+    }
+
+    public func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
+        if try commonHome(a, b) == .aside { return try aside.exchange(a, b) }
+        try share.exchange(a, b)
+        let (hasA, hasB) = (hasCompanions(a), hasCompanions(b))
+        if hasA, hasB {
+            try? aside.exchange(a, b)
+        } else if hasA {
+            carry(a, to: b)
+        } else if hasB {
+            carry(b, to: a)
+        }
+    }
+
+    public func removeContent(at place: Place) throws(StoreError) {
+        switch try home(of: place.path) {
+        case .share: try share.removeContent(at: place)
+        case .aside: try aside.removeContent(at: Place(place.path))
+        }
+    }
+
+    public func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
+        if try home(of: path) == .aside { return try aside.detach(path) }
+        let tree = try share.detach(path)
+        return AccompaniedTree(tree, companions: hasCompanions(path) ? try? aside.detach(path) : nil)
+    }
+
+    public func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
+        if try home(of: path) == .aside { return try aside.removeEmptyCollection(at: path) }
+        try share.removeEmptyCollection(at: path)
+        clear(path)
+    }
+
+    public func setAttributes(
+        _ attributes: ResourceAttributes, at path: ResourcePath
+    ) throws(StoreError) { try store(of: path).setAttributes(attributes, at: path) }
+
+    // MARK: Folders of companions
+
+    private func hasCompanions(_ path: ResourcePath) -> Bool {
+        ((try? aside.identity(at: path)) ?? nil) != nil
+    }
+
+    /// The companions in a folder go where it goes. The folder has moved already: a failure here can only part them.
+    private func carry(_ source: ResourcePath, to destination: ResourcePath) {
+        clear(destination)
+        guard hasCompanions(source), (try? makeCollections(above: destination)) != nil else { return }
+        try? aside.rename(source, toFree: destination)
+    }
+
+    /// Removes the companions of a folder that is gone.
+    private func clear(_ path: ResourcePath) {
+        guard hasCompanions(path) else { return }
+        _ = (try? aside.detach(path))?.destroy()
+    }
+
+    private func makeCollections(above path: ResourcePath) throws(StoreError) {
+        var missing: [ResourcePath] = []
+        var above = path.parent
+        while let next = above, try aside.identity(at: next) == nil {
+            missing.append(next)
+            above = next.parent
+        }
+        for path in missing.reversed() {
+            do throws(StoreError) { try aside.createCollection(at: path) } catch .alreadyExists {
+                // Somebody else needed it, too.
+            } catch {
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// A copy of content from one folder into another, where companions become ordinary files or the other way round.
+///
+/// `@unchecked`: one task at a time uses it, as ``StagedTree`` asks.
+final class ContentCopy: StagedTree, @unchecked Sendable {
+    private static let pieceBytes = 1 << 20
+
+    private let source: ResourcePath
+    var destination: ResourcePath {
+        didSet { staged.place = Place(destination) }
+    }
+    private let store: FileResourceStore
+    private let staged: any StagedContent
+    private var replaced: (any DetachedTree)?
+    let path: ResourcePath
+    let info: ResourceInfo
+    var failures: [(path: ResourcePath, error: StoreError)] { [] }
+
+    /// - Throws: `forbidden` for a collection.
+    init(
+        of source: ResourcePath, in from: FileResourceStore, for destination: ResourcePath,
+        in store: FileResourceStore
+    ) throws(StoreError) {
+        guard let content = try from.open(source, wait: .allowed).content else { throw .forbidden }
+        let name = ReservedName.random().bytes
+        guard let path = destination.parent?.appending(name) else { throw .forbidden }
+        staged = try store.stageContent(for: destination, expectedLength: content.file.length)
+        let buffer = IOBuffer(capacity: Self.pieceBytes)
+        while try Self.read(content.file, at: staged.length, into: buffer) > 0 {
+            try staged.write(buffer)
+            buffer.removeAll()
+        }
+        info = try staged.seal(replacing: nil, modified: nil)
+        self.source = source
+        self.destination = destination
+        self.store = store
+        self.path = path
+    }
+
+    private static func read(
+        _ file: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int {
+        guard let file = file as? OpenFile else { throw .failed(reason: "content of another store") }
+        return try file.read(at: offset, into: buffer)
+    }
+
+    func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        path == source ? info.identity : nil
+    }
+
+    func publish(isReplacing: Bool) throws(StoreError) {
+        if isReplacing { replaced = try store.detach(destination) }
+        do throws(StoreError) { try staged.publish(isReplacing: false) } catch {
+            try? replaced?.restore()
+            replaced = nil
+            throw error
+        }
+    }
+
+    func publishOverContent() throws(StoreError) { try staged.publish(isReplacing: true) }
+
+    func unpublish(isReplacing: Bool) throws(StoreError) {
+        try store.removeContent(at: destination)
+        try replaced?.restore()
+        replaced = nil
+    }
+
+    func destroy() {
+        _ = replaced?.destroy()
+        replaced = nil
+    }
+}

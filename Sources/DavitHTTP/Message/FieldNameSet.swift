@@ -1,0 +1,23 @@
+/// Which names were seen: a bit for each ``FieldName``, of which there may be 128, as many as a ``NameTable`` holds.
+///
+/// Two words and not one wide integer, whose shifts cost more.
+struct FieldNameSet: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    private static func bit(_ name: FieldName) -> UInt64 { 1 &<< UInt64(name.rawValue) }
+
+    func contains(_ name: FieldName) -> Bool {
+        (name.rawValue < 64 ? low : high) & Self.bit(name) != 0
+    }
+
+    mutating func insert(_ name: FieldName) {
+        if name.rawValue < 64 { low |= Self.bit(name) } else { high |= Self.bit(name) }
+    }
+
+    mutating func remove(_ name: FieldName) {
+        if name.rawValue < 64 { low &= ~Self.bit(name) } else { high &= ~Self.bit(name) }
+    }
+
+    mutating func removeAll() { (low, high) = (0, 0) }
+}

@@ -1,0 +1,202 @@
+internal import DavitHTTP
+internal import DavitSQLite
+internal import DavitStore
+
+/// Records the difference between what the rows say and what is there.
+extension JournalCore {
+    /// Reads a folder and records what is other than the rows say. If it is not there any more, it stays unvisited.
+    func visit(_ id: Int64, _ path: ResourcePath) throws(JournalError) {
+        guard let identity = try identity(ofFolder: path) else { return forget(id) }
+        // Before it is read, so that nothing is missed.
+        do throws(JournalError) {
+            try watches.add(
+                id, at: path, pathOf: { (id) throws(JournalError) in try self.path(of: id) },
+                mapping: { .store($0) })
+        } catch {
+            guard case .store(let reason) = error, Self.isAbsence(reason) else { throw error }
+            return forget(id)
+        }
+        try settleFolder(id, path, identity)
+        var left = try rows { () throws(StateError) in try database.entries(in: id) }
+        var links: [[UInt8]] = []
+        guard try readMembers(of: id, path, left: &left, links: &links) else { return forget(id) }
+        for name in links where left[name] == nil { try compare(name, of: id, path, []) }
+        // What a listing has not met may have been renamed meanwhile.
+        for (name, row) in left {
+            try settle(name, of: id, path, row: row, found: try look(path, name), [])
+        }
+        visited.insert(id)
+    }
+
+    /// If the folder is another one than was read, nothing of that is left.
+    private func settleFolder(
+        _ id: Int64, _ path: ResourcePath, _ identity: ResourceIdentity
+    ) throws(JournalError) {
+        guard var folder = try rows({ () throws(StateError) in try database.folder(id) }) else { return }
+        if folder.identity != identity, folder.identity.inode != 0 {
+            try removeSubtree(path, but: id)
+        }
+        folder.identity = identity
+        try rows { () throws(StateError) in try database.set(folder, isGone: false) }
+    }
+
+    /// - Parameters:
+    ///   - left: the members that are known; those that are met are taken out.
+    ///   - links: gets those that lead to nothing that is served.
+    /// - Returns: false if there is no such folder.
+    private func readMembers(
+        of id: Int64, _ path: ResourcePath, left: inout [[UInt8]: JournalEntry],
+        links: inout [[UInt8]]
+    ) throws(JournalError) -> Bool {
+        let cursor: any MemberCursor
+        do throws(StoreError) { cursor = try resources.members(of: path) } catch {
+            // Listed like PROPFIND does: what cannot be read has no members.
+            if error == .forbidden { return true }
+            guard Self.isAbsence(error) else { throw .store(error) }
+            return false
+        }
+        var member = Member()
+        while true {
+            let hasMore: Bool
+            do throws(StoreError) { hasMore = try cursor.next(&member) } catch { throw .store(error) }
+            guard hasMore else {
+                links = cursor.linksLeftOut
+                return true
+            }
+            looks += 1
+            if looks & 1023 == 0, isCancelled() { throw .interrupted }
+            let found = JournalEntry(member.info, isLink: member.canonicalPath != nil)
+            let row = left.removeValue(forKey: member.name)
+            try settle(member.name, of: id, path, row: row, found: found, [])
+        }
+    }
+
+    func compare(
+        _ name: [UInt8], of id: Int64, _ folder: ResourcePath, _ hints: DirtyNames.Hints
+    ) throws(JournalError) {
+        let row = try rows { () throws(StateError) in try database.entry(name, in: id) }
+        try settle(name, of: id, folder, row: row, found: try look(folder, name), hints)
+    }
+
+    /// Records the difference between what was there and what is.
+    private func settle(
+        _ name: [UInt8], of id: Int64, _ folder: ResourcePath, row: JournalEntry?, found: JournalEntry?,
+        _ hints: DirtyNames.Hints
+    ) throws(JournalError) {
+        guard let path = folder.appending(name) else { return }
+        let old = row.flatMap { $0.isMember ? $0 : nil }
+        let isSameFolder =
+            old?.kind == .collection && found?.kind == .collection && old?.identity == found?.identity
+        if old?.kind == .collection, !isSameFolder { try removeSubtree(path) }
+        guard let found, found.isMember else {
+            return try settleAbsence(name, of: id, row: row, isHidden: found != nil, hints)
+        }
+        try rows { () throws(StateError) in
+            if old.map(found.differs(from:)) ?? true || hints.contains(.arrived) {
+                try database.put(found, name, in: id)
+            } else if old?.isVolatile != found.isVolatile {
+                try database.setVolatile(found.isVolatile, name, in: id)
+            }
+        }
+        guard found.kind == .collection else { return }
+        let child = try self.folder(at: path)
+        if !visited.contains(child.id) || hints.contains(.access) { pending.push(child.id, path) }
+    }
+
+    /// - Parameter isHidden: a link is there, which may lead to something one day, without an event in this folder.
+    private func settleAbsence(
+        _ name: [UInt8], of id: Int64, row: JournalEntry?, isHidden: Bool, _ hints: DirtyNames.Hints
+    ) throws(JournalError) {
+        try rows { () throws(StateError) in
+            let wasMember = row?.isMember ?? false
+            // Whoever made it may not know yet that it is gone again, so that removals without a row count
+            // (RFC 6578 §3.5.2).
+            if wasMember || (hints.contains(.left) && row?.kind != .hidden) {
+                try database.put(JournalEntry(removed: row, isHidden: isHidden), name, in: id)
+            } else if let row {
+                if row.isVolatile != isHidden { try database.setVolatile(isHidden, name, in: id) }
+            } else if isHidden {
+                try database.put(.hidden, name, in: id)
+            }
+        }
+    }
+
+    /// - Parameter kept: a folder that is still there, without its members.
+    func removeSubtree(_ path: ResourcePath, but kept: Int64? = nil) throws(JournalError) {
+        let folders = try rows { () throws(StateError) in try database.folders(under: path) }
+        for folder in folders {
+            try rows { () throws(StateError) in
+                try database.removeEntries(in: folder.id)
+                if folder.id != kept { try database.set(folder, isGone: true) }
+            }
+            if folder.id != kept { forget(folder.id) }
+        }
+    }
+
+    func forget(_ id: Int64) {
+        visited.remove(id)
+        watches.remove(id)
+        dirty.forget(id)
+        pending.remove(id)
+    }
+
+    // MARK: Looking
+
+    /// What a member is, as PROPFIND would list it; nil if it would not.
+    func look(_ folder: ResourcePath, _ name: [UInt8]) throws(JournalError) -> JournalEntry? {
+        guard let path = folder.appending(name) else { return nil }
+        if let rules, !rules.lists(name) { return .hidden }
+        looks += 1
+        do throws(StoreError) {
+            let lookup = try resources.lookup(path, last: .followed, wait: .allowed)
+            switch lookup.state {
+            case .mapped(let info):
+                if lookup.path == path { return JournalEntry(info, isLink: false) }
+                // Found by another spelling: that is the name of the member, and this one is nobody's.
+                if lookup.path.isRespelling(of: path) { return nil }
+                return JournalEntry(info, isLink: true)
+            case .unservable: return .hidden
+            case .unmapped, .missingAncestor: return nil
+            }
+        } catch {
+            if error == .loop { return .hidden }
+            if Self.isAbsence(error) || error == .forbidden { return nil }
+            throw .store(error)
+        }
+    }
+
+    private func identity(ofFolder path: ResourcePath) throws(JournalError) -> ResourceIdentity? {
+        do throws(StoreError) {
+            let lookup = try resources.lookup(path, last: .followed, wait: .allowed)
+            guard let info = lookup.info, info.isCollection, lookup.path == path else { return nil }
+            return info.identity
+        } catch {
+            if Self.isAbsence(error) || error == .forbidden { return nil }
+            throw .store(error)
+        }
+    }
+
+    /// Nothing is there that could be served. A fault is no absence: what cannot be seen for a moment was not removed.
+    private static func isAbsence(_ error: StoreError) -> Bool {
+        switch error {
+        case .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
+        case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy, .failed:
+            false
+        }
+    }
+
+    func folder(at path: ResourcePath) throws(JournalError) -> JournalFolder {
+        try rows { () throws(StateError) in
+            if let folder = try database.folder(at: path) { return folder }
+            return try database.addFolder(at: path)
+        }
+    }
+
+    func path(of id: Int64) throws(JournalError) -> ResourcePath? {
+        try rows { () throws(StateError) in try database.folder(id)?.path }
+    }
+
+    func rows<R>(_ body: () throws(StateError) -> R) throws(JournalError) -> R {
+        do throws(StateError) { return try body() } catch { throw .state(error) }
+    }
+}

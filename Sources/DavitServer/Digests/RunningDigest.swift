@@ -1,0 +1,65 @@
+package import DavitHTTP
+internal import DavitZlib
+
+#if TLS
+internal import DavitCrypto
+#endif
+
+/// A digest of content that comes piece by piece. Used by one task at a time.
+@safe package final class RunningDigest {
+    package let algorithm: DigestAlgorithm
+    private var adler = Adler32()
+    #if TLS
+    private var hash: Digest?
+    #endif
+
+    /// Nil if this build or its OpenSSL cannot make such digests: without the trait TLS there is `adler` alone.
+    package init?(_ algorithm: DigestAlgorithm) {
+        self.algorithm = algorithm
+        if algorithm == .adler32 { return }
+        #if TLS
+        guard let method = algorithm.method, let hash = try? Digest(method) else { return nil }
+        self.hash = consume hash
+        #else
+        return nil
+        #endif
+    }
+
+    /// Whether this build makes such digests.
+    package static func isAvailable(_ algorithm: DigestAlgorithm) -> Bool { RunningDigest(algorithm) != nil }
+
+    package func update(_ bytes: UnsafeRawBufferPointer) {
+        if algorithm == .adler32 { return unsafe adler.update(bytes) }
+        #if TLS
+        // What fails once gives no digest, and never a wrong one.
+        guard var running = hash.take() else { return }
+        let span = unsafe bytes.bindMemory(to: UInt8.self).span
+        if (try? running.update(span)) != nil { hash = consume running }
+        #endif
+    }
+
+    /// The digest of everything; nil where OpenSSL has failed. Ends it.
+    package func finish() -> ContentDigest? {
+        if algorithm == .adler32 { return ContentDigest(algorithm, adler.bytes) }
+        #if TLS
+        guard let bytes = try? hash.take()?.finish() else { return nil }
+        return ContentDigest(algorithm, bytes)
+        #else
+        return nil
+        #endif
+    }
+}
+
+#if TLS
+extension DigestAlgorithm {
+    fileprivate var method: Digest.Algorithm? {
+        switch self {
+        case .sha256: .sha256
+        case .sha512: .sha512
+        case .sha1: .sha1
+        case .md5: .md5
+        case .adler32: nil
+        }
+    }
+}
+#endif

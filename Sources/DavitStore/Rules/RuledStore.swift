@@ -1,0 +1,166 @@
+package import DavitHTTP
+
+/// A store in front of another that serves only the names that rules allow: what they leave out is as little there as a
+/// device file. So no method needs to know of it.
+///
+/// What goes by a path that a look-up has let through is handed on unseen. The extension of what a change makes is not
+/// looked at here: only the change knows whether it makes content or a collection.
+package final class RuledStore: ResourceStore {
+    private let store: any ResourceStore
+    private let rules: ShareRules
+
+    package init(_ store: any ResourceStore, rules: ShareRules) {
+        self.store = store
+        self.rules = rules
+    }
+
+    package func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup {
+        if rules.refuses(in: path) { return Lookup(path: path, state: .unservable) }
+        return judged(try store.lookup(path, last: last, wait: wait), as: path, last)
+    }
+
+    package func lookupForChange(
+        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+    ) throws(StoreError) -> Lookup {
+        if rules.refuses(in: path) { return Lookup(path: path, state: .unservable) }
+        return judged(
+            try store.lookupForChange(path, last: last, beside: other, wait: wait), as: path, last)
+    }
+
+    /// - Parameter last: a link itself has the kind of what it leads to, which the look-up that follows it has judged.
+    private func judged(_ lookup: Lookup, as path: ResourcePath, _ last: LastSegment) -> Lookup {
+        let isContent = last == .followed && lookup.info?.isCollection == false
+        return serves(path, canonical: lookup.path, isContent: isContent)
+            ? lookup : Lookup(path: path, state: .unservable)
+    }
+
+    /// - Parameter path: served itself, apart from its extension.
+    private func serves(_ path: ResourcePath, canonical: ResourcePath, isContent: Bool) -> Bool {
+        if isContent, rules.refuses(content: path.name) { return false }
+        if path == canonical { return true }
+        return !rules.refuses(in: canonical) && !(isContent && rules.refuses(content: canonical.name))
+    }
+
+    package var changesAtOnce: Bool { store.changesAtOnce }
+
+    package func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup {
+        if rules.refuses(in: path) { throw .wouldBlock }
+        return try store.placeOfFreeName(path, beside: other)
+    }
+
+    package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        if rules.refuses(in: path) { throw .notFound }
+        let resource = try store.open(path, wait: wait)
+        let canonical = resource.canonicalPath ?? path
+        guard serves(path, canonical: canonical, isContent: resource.content != nil) else { throw .notFound }
+        return resource
+    }
+
+    package func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
+        RuledCursor(try store.members(of: path), rules)
+    }
+
+    package func stageContent(
+        for place: Place, expectedLength: Int64?
+    ) throws(StoreError) -> any StagedContent {
+        try store.stageContent(for: place, expectedLength: expectedLength)
+    }
+
+    package func stageUpdate(
+        of place: Place
+    ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
+        try store.stageUpdate(of: place)
+    }
+
+    package func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
+        try store.stageCollection(at: path)
+    }
+
+    package func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        try store.isOneName(a, b)
+    }
+
+    package func createCollection(at place: Place) throws(StoreError) {
+        try store.createCollection(at: place)
+    }
+
+    /// What is not served is not copied.
+    package func stageCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+    ) throws(StoreError) -> any StagedTree {
+        try store.stageCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: rules ?? self.rules)
+    }
+
+    package func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
+        try store.rename(source, toFree: destination)
+    }
+
+    package func renameInOneStep(
+        _ source: Place, toFree destination: Place
+    ) throws(StoreError) -> Bool {
+        try store.renameInOneStep(source, toFree: destination)
+    }
+
+    package func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
+        try store.rename(source, overContent: destination)
+    }
+
+    package func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
+        try store.exchange(a, b)
+    }
+
+    package func removeContent(at place: Place) throws(StoreError) { try store.removeContent(at: place) }
+
+    package func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
+        try store.detach(path)
+    }
+
+    package func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
+        try store.removeEmptyCollection(at: path)
+    }
+
+    package func setAttributes(
+        _ attributes: ResourceAttributes, at path: ResourcePath
+    ) throws(StoreError) { try store.setAttributes(attributes, at: path) }
+
+    package func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int { try store.read(content, at: offset, into: buffer) }
+
+    package func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
+        try store.quota(at: path)
+    }
+
+    package func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        try store.identity(at: path)
+    }
+
+    package func removeLeftover(at path: ResourcePath) { store.removeLeftover(at: path) }
+}
+
+/// The members that are served, and listed.
+private final class RuledCursor: MemberCursor {
+    private let cursor: any MemberCursor
+    private let rules: ShareRules
+
+    init(_ cursor: any MemberCursor, _ rules: ShareRules) {
+        self.cursor = cursor
+        self.rules = rules
+    }
+
+    func next(_ member: inout Member) throws(StoreError) -> Bool {
+        while try cursor.next(&member) {
+            if isListed(member) { return true }
+        }
+        return false
+    }
+
+    private func isListed(_ member: Member) -> Bool {
+        let isContent = !member.info.isCollection
+        if rules.refuses(member.name) || !rules.lists(member.name) { return false }
+        if isContent, rules.refuses(content: member.name) { return false }
+        guard let target = member.canonicalPath else { return true }
+        return !rules.refuses(in: target) && !(isContent && rules.refuses(content: target.name))
+    }
+}

@@ -1,0 +1,42 @@
+/// What is mounted where: a volume that comes to cover a directory causes no event in it.
+package enum MountTable {
+    /// The lines about what is mounted below a directory, as the system has them; empty where it has no such table.
+    ///
+    /// They are other lines whenever something else is mounted there. Cost: a small file without a disk.
+    /// - Parameter root: absolute and without links.
+    package static func lines(below root: [UInt8]) -> [[UInt8]] {
+        #if os(Linux)
+        guard let file = try? SmallFile(reading: "/proc/self/mountinfo") else { return [] }
+        return lines(of: file.bytes, below: root)
+        #else
+        []
+        #endif
+    }
+
+    /// - Parameter table: as proc_pid_mountinfo(5) describes it.
+    package static func lines(of table: [UInt8], below root: [UInt8]) -> [[UInt8]] {
+        let above = (root == [UInt8(ascii: "/")] ? [] : root) + [UInt8(ascii: "/")]
+        return table.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count > 4 else { return nil }
+            let point = unescaped(fields[4])
+            return point.starts(with: above) && point.count > above.count ? Array(line) : nil
+        }
+    }
+
+    /// Undoes what stands for white space and backslashes: three octal digits.
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), rest.count >= 3 else {
+                bytes.append(byte)
+                continue
+            }
+            let value = rest.prefix(3).reduce(0) { $0 << 3 | Int($1 & 7) }
+            bytes.append(UInt8(truncatingIfNeeded: value))
+            rest = rest.dropFirst(3)
+        }
+        return bytes
+    }
+}

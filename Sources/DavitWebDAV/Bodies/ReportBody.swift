@@ -1,0 +1,28 @@
+internal import DavitXML
+
+/// What a REPORT asks for: its root element says which report it is (RFC 3253 §3.6).
+public enum ReportBody: Hashable, Sendable {
+    /// RFC 3253 §3.8.
+    case expandProperty([ExpandedProperty])
+    /// RFC 6578 §3.2.
+    case syncCollection(SyncCollectionBody)
+    /// A report that this server does not know, by the name of its root element.
+    case unknown(PropertyName)
+
+    /// Parses the content of a REPORT.
+    ///
+    /// - Throws: ``BodyError``; `malformed` for no content, and for a known report that lacks something.
+    public static func parse(
+        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+    ) throws(BodyError) -> ReportBody {
+        let root = try XMLElement.root(of: bytes, limits: limits.xml)
+        if root.isDAV("expand-property") {
+            var budget = limits.properties
+            return .expandProperty(try ExpandedProperty.parse(in: root, budget: &budget))
+        }
+        if root.isDAV("sync-collection") {
+            return .syncCollection(try SyncCollectionBody(root, limits: limits))
+        }
+        return .unknown(root.propertyName)
+    }
+}

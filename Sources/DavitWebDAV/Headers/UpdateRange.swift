@@ -1,0 +1,42 @@
+internal import DavitHTTP
+
+/// Where the content of a PATCH goes: the field `X-Update-Range` of the media type
+/// `application/x-sabredav-partialupdate`.
+public enum UpdateRange: Hashable, Sendable {
+    /// From this byte on, counted from 0: `bytes=4-`, or `bytes=4-9` with the length that the content must have.
+    case from(Int64, length: Int64?)
+    /// From as many bytes before the end: `bytes=-4`.
+    case fromEnd(Int64)
+    /// Behind the last byte: `append`.
+    case append
+
+    /// Why a value is refused.
+    public enum ParseError: Error, Hashable, Sendable {
+        /// 400.
+        case malformed
+        /// 416: it ends before it begins.
+        case backwards
+    }
+
+    /// Parses the value of the field, in any case. Several ranges are malformed: the content has one place.
+    public static func parse(_ value: borrowing Span<UInt8>) throws(ParseError) -> UpdateRange {
+        let text = value.extracting(value.trimmedRange)
+        if text.equalsIgnoringCase("append") { return .append }
+        guard text.startsIgnoringCase(with: "bytes=") else { throw .malformed }
+        let range = text.extracting(6..<text.count)
+        guard let dash = range.firstIndex(of: UInt8(ascii: "-")) else { throw .malformed }
+        let first = range.extracting(0..<dash)
+        let last = range.extracting((dash + 1)..<range.count)
+        if first.isEmpty {
+            guard let count = last.decimalValue else { throw .malformed }
+            return .fromEnd(count)
+        }
+        guard let start = first.decimalValue else { throw .malformed }
+        if last.isEmpty { return .from(start, length: nil) }
+        guard let end = last.decimalValue else { throw .malformed }
+        guard start <= end else { throw .backwards }
+        // One more than the largest number there is would be its length.
+        guard let range = ByteRange(parsing: range) else { throw .malformed }
+        return .from(start, length: range.length)
+    }
+}

@@ -1,0 +1,134 @@
+internal import DavitXML
+
+/// A search condition (RFC 5323 §5.5): operators over properties and literals.
+public indirect enum SearchCondition: Hashable, Sendable {
+    /// All, or some, of these; at least one.
+    case and([SearchCondition])
+    case or([SearchCondition])
+    case not(SearchCondition)
+    /// A property compared with a literal (§5.8, §5.9).
+    case comparison(Comparison, PropertyName, SearchLiteral, isCaseless: Bool)
+    /// A property that fits a pattern (§5.14).
+    case like(PropertyName, SearchPattern, isCaseless: Bool)
+    /// §5.12.
+    case isCollection
+    /// §5.13.
+    case isDefined(PropertyName)
+    /// §5.15.
+    case languageDefined(PropertyName)
+    /// The language of a property is in this range (§5.16).
+    case languageMatches(PropertyName, String)
+
+    /// The operators of §5.8 and §5.9.
+    public enum Comparison: Hashable, Sendable {
+        case eq, lt, lte, gt, gte
+    }
+
+    /// - Parameter count: of operators so far.
+    init(_ element: XMLElement, limits: BodyLimits, count: inout Int) throws(BodyError) {
+        count += 1
+        guard count <= limits.operators, element.namespace == "DAV:" else {
+            throw .notThis(line: element.line)
+        }
+        switch element.local {
+        case "and": self = .and(try Self.members(of: element, limits: limits, count: &count))
+        case "or": self = .or(try Self.members(of: element, limits: limits, count: &count))
+        case "not":
+            let members = try Self.members(of: element, limits: limits, count: &count)
+            guard members.count == 1 else { throw .malformed(line: element.line) }
+            self = .not(members[0])
+        case "eq": self = try .comparing(.eq, element)
+        case "lt": self = try .comparing(.lt, element)
+        case "lte": self = try .comparing(.lte, element)
+        case "gt": self = try .comparing(.gt, element)
+        case "gte": self = try .comparing(.gte, element)
+        case "like":
+            guard let pattern = SearchPattern(try Self.literal(of: element)) else {
+                throw .notThis(line: element.line)
+            }
+            self = .like(try element.operand(), pattern, isCaseless: try element.isCaseless())
+        case "is-collection": self = .isCollection
+        case "is-defined": self = .isDefined(try element.operand())
+        case "language-defined": self = .languageDefined(try element.operand())
+        case "language-matches": self = .languageMatches(try element.operand(), try Self.literal(of: element))
+        // §5.5.2: an operator that is not supported is 422. So is `contains`: nothing here reads content.
+        default: throw .notThis(line: element.line)
+        }
+    }
+
+    /// The conditions inside. No deeper than ``XMLLimits/depth``.
+    private static func members(
+        of element: XMLElement, limits: BodyLimits, count: inout Int
+    ) throws(BodyError) -> [SearchCondition] {
+        var members: [SearchCondition] = []
+        var child = element.firstChild
+        while let current = child {
+            members.append(try SearchCondition(current, limits: limits, count: &count))
+            child = current.next
+        }
+        if members.isEmpty { throw .malformed(line: element.line) }
+        return members
+    }
+
+    private static func comparing(_ comparison: Comparison, _ element: XMLElement) throws(BodyError)
+        -> SearchCondition
+    {
+        let literal: SearchLiteral
+        switch (try element.only("literal"), try element.only("typed-literal")) {
+        case (let plain?, nil): literal = SearchLiteral(type: nil, text: plain.text)
+        case (nil, let typed?): literal = try SearchLiteral(typed)
+        default: throw .malformed(line: element.line)
+        }
+        return .comparison(
+            comparison, try element.operand(), literal, isCaseless: try element.isCaseless())
+    }
+
+    private static func literal(of element: XMLElement) throws(BodyError) -> String {
+        guard let literal = try element.only("literal") else { throw .malformed(line: element.line) }
+        return literal.text
+    }
+}
+
+/// What a property is compared with (RFC 5323 §5.10, §5.11).
+public struct SearchLiteral: Hashable, Sendable {
+    /// As what texts are compared.
+    public enum ValueType: Hashable, Sendable {
+        case string, boolean, integer, decimal, dateTime
+    }
+
+    /// Nil where the property decides.
+    public var type: ValueType?
+    public var text: String
+
+    init(type: ValueType?, text: String) {
+        self.type = type
+        self.text = text
+    }
+
+    /// `typed-literal`, whose `xsi:type` is one of XML Schema's; a string without it.
+    init(_ element: XMLElement) throws(BodyError) {
+        text = element.text
+        guard let name = element.attribute("type", in: "http://www.w3.org/2001/XMLSchema-instance") else {
+            type = .string
+            return
+        }
+        let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+        let prefix = parts.count == 2 ? String(parts[0]) : ""
+        guard parts.count <= 2, element.namespace(ofPrefix: prefix) == "http://www.w3.org/2001/XMLSchema",
+            let type = Self.types[String(parts[parts.count - 1])]
+        else { throw .notThis(line: element.line) }
+        self.type = type
+    }
+
+    private static let types: [String: ValueType] = [
+        "string": .string, "normalizedString": .string, "token": .string, "anyURI": .string,
+        "language": .string,
+        "boolean": .boolean, "dateTime": .dateTime,
+        "decimal": .decimal, "float": .decimal, "double": .decimal,
+        "integer": .integer, "long": .integer, "int": .integer, "short": .integer, "byte": .integer,
+        "nonNegativeInteger": .integer, "positiveInteger": .integer, "nonPositiveInteger": .integer,
+        "negativeInteger": .integer, "unsignedLong": .integer, "unsignedInt": .integer,
+        "unsignedShort": .integer,
+        "unsignedByte": .integer,
+    ]
+}

@@ -1,0 +1,251 @@
+import DavitEngine
+import DavitHTTP
+import DavitTesting
+import Testing
+
+/// Names that Unicode holds for one: é in one code point (`%C3%A9`) and in two (`e%CC%81`).
+struct EquivalentNameTests {
+    private static let one = "/Caf%C3%A9"
+    private static let two = "/Cafe%CC%81"
+
+    static let scenarios: [Scenario] = [
+        Scenario(
+            "contract 45: every method finds a name by its other spelling",
+            [
+                step("PUT \(one)", [], "x", 201), step("GET \(two)", [], nil, 200, holds: ["x"]),
+                step("HEAD \(two)", [], nil, 200), step("OPTIONS \(two)", [], nil, 200),
+                step("PUT \(two)", [], "new", 204), step("GET \(one)", [], nil, 200, holds: ["new"]),
+                step("PROPFIND \(two)", [("Depth", "0")], nil, 207, holds: ["<D:href>\(two)</D:href>"]),
+                step("PROPPATCH \(two)", [], setProperty("a", "value"), 207),
+                step(
+                    "PROPFIND \(one)", [("Depth", "0")], askProperty("a"), 207,
+                    holds: [">value<", "<D:href>\(one)</D:href>"]),
+                step("COPY \(two)", [("Destination", "/copy")], nil, 201),
+                step("GET /copy", [], nil, 200, holds: ["new"]),
+                step("MOVE \(two)", [("Destination", "/moved")], nil, 201),
+                step("GET \(one)", [], nil, 404), step("PUT \(one)", [], "x", 201),
+                step("DELETE \(two)", [], nil, 204), step("GET \(one)", [], nil, 404),
+                step("MKCOL \(one)", [], nil, 201), step("MKCOL \(two)", [], nil, 405),
+            ]),
+        Scenario(
+            "contract 35: members as stored, below what the client spells",
+            [
+                step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/%C3%BC", [], "x", 201),
+                step("MKCOL \(two)/o%CC%88", [], nil, 201),
+                step("PUT \(one)/%C3%B6/f", [], "deep", 201),
+                step("GET \(two)/o%CC%88/f", [], nil, 200, holds: ["deep"]),
+                step("PUT \(two)/none/f", [], "x", 409), step("PUT \(two)/%C3%BC/f", [], "x", 409),
+                step(
+                    "PROPFIND \(two)", [("Depth", "1")], nil, 207,
+                    holds: ["<D:href>\(two)/</D:href>", "\(two)/%C3%BC<", "\(two)/o%CC%88/<"], lacks: [one]),
+                step(
+                    "PROPFIND \(two)/", [("Depth", "infinity")], nil, 207, holds: ["\(two)/o%CC%88/f<"],
+                    lacks: [one]),
+            ]),
+        Scenario(
+            "Destination: what has the name is replaced, and no second one made",
+            [
+                step("PUT \(one)", [], "old", 201), step("PUT /a", [], "a", 201),
+                step("COPY /a", [("Destination", two), ("Overwrite", "F")], nil, 412),
+                step("COPY /a", [("Destination", two)], nil, 204),
+                step("GET \(one)", [], nil, 200, holds: ["a"]), step("PUT /b", [], "b", 201),
+                step("MOVE /b", [("Destination", two), ("Overwrite", "F")], nil, 412),
+                step("MOVE /b", [("Destination", two)], nil, 204),
+                step("GET \(one)", [], nil, 200, holds: ["b"]),
+                step("PROPFIND /", [("Depth", "1")], nil, 207, holds: [one], lacks: [two]),
+                step("COPY \(one)", [("Destination", two)], nil, 403),
+                step("MKCOL /%C3%A9", [], nil, 201),
+                step("MOVE /%C3%A9", [("Destination", "/e%CC%81/x")], nil, 403),
+                step("COPY /%C3%A9", [("Destination", "/e%CC%81")], nil, 403),
+                step("PUT /%C3%A9/f", [], "f", 201),
+                step("MOVE /%C3%A9/f", [("Destination", "/e%CC%81/f")], nil, 403),
+                step("GET /%C3%A9/f", [], nil, 200, holds: ["f"]),
+            ]),
+        Scenario(
+            "A rename to another spelling, without replacing anything",
+            [
+                step("PUT \(one)", [], "x", 201), step("PROPPATCH \(one)", [], setProperty("a", "kept"), 207),
+                lock(one), step("MOVE \(one)", [("Destination", two), ("Overwrite", "F")], nil, 423),
+                step(
+                    "MOVE \(one)", [("Destination", two), ("Overwrite", "F"), ("If", "(<$1>)")], nil, 201),
+                step("PROPFIND /", [("Depth", "1")], nil, 207, holds: [two], lacks: [one]),
+                step("PROPFIND \(one)", [("Depth", "0")], askProperty("a"), 207, holds: [">kept<"]),
+                step("PUT \(one)", [], "unlocked", 204),
+                step("MKCOL /%C3%A9", [], nil, 201), step("PUT /%C3%A9/f", [], "member", 201),
+                step("PROPPATCH /%C3%A9/f", [], setProperty("a", "inner"), 207),
+                step("MOVE /e%CC%81/", [("Destination", "http://localhost/e%CC%81/")], nil, 201),
+                step("PROPFIND /", [("Depth", "1")], nil, 207, holds: ["/e%CC%81/"], lacks: ["/%C3%A9/"]),
+                step("PROPFIND /e%CC%81/f", [("Depth", "0")], askProperty("a"), 207, holds: [">inner<"]),
+                step("MOVE /e%CC%81", [("Destination", "/e%CC%81")], nil, 403),
+            ]),
+        Scenario(
+            "Locks hold under every spelling, and are shown under the one they were taken by",
+            [
+                lock(two, status: 201), step("PUT \(one)", [], "x", 423),
+                step(
+                    "PROPFIND \(one)", [("Depth", "0")], nil, 207,
+                    holds: ["<D:lockroot><D:href>\(two)</D:href></D:lockroot>"]),
+                step("PUT \(one)", [("If", "(<$1>)")], "x", 204),
+                step("PUT \(one)", [("If", "<http://localhost\(two)> (<$1>)")], "x", 204),
+                step("PUT \(two)", [("If", "<\(one)> ([$e])")], "x", 423),
+                lock(one, status: 423), step("DELETE \(one)", [], nil, 423),
+                step("UNLOCK \(one)", [("Lock-Token", "<$1>")], nil, 204),
+                step("DELETE \(one)", [], nil, 204),
+            ]),
+        Scenario(
+            "Two that are there already are two; a third spelling is one of them",
+            [
+                shell(#"printf nfc > "$(printf 'n\303\251')"; printf nfd > "$(printf 'ne\314\201')""#),
+                step("GET /n%C3%A9", [], nil, 200, holds: ["nfc"]),
+                step("GET /ne%CC%81", [], nil, 200, holds: ["nfd"]),
+                step("PUT /ne%CC%81", [], "changed", 204),
+                step("GET /n%C3%A9", [], nil, 200, holds: ["nfc"]),
+                step("DELETE /ne%CC%81", [], nil, 204), step("GET /ne%CC%81", [], nil, 200, holds: ["nfc"]),
+                step("DELETE /ne%CC%81", [], nil, 204), step("GET /n%C3%A9", [], nil, 404),
+                // Q with a dot below and one above: both orders of the marks, and neither has a form of one code point.
+                step("PUT /q%CC%87%CC%A3", [], "marks", 201),
+                step("GET /q%CC%A3%CC%87", [], nil, 200, holds: ["marks"]),
+                // Hangul, and the Ångström sign.
+                step("PUT /%ED%95%9C", [], "han", 201),
+                step("GET /%E1%84%92%E1%85%A1%E1%86%AB", [], nil, 200, holds: ["han"]),
+                step("PUT /%E2%84%AB", [], "A", 201), step("GET /A%CC%8A", [], nil, 200, holds: ["A"]),
+                // Compatibility is no equivalence: the ligature is a name of its own.
+                step("PUT /%EF%AC%81", [], "fi", 201), step("GET /fi", [], nil, 404),
+                // The Kelvin sign finds the letter.
+                step("PUT /K", [], "letter", 201), step("PUT /%E2%84%AA", [], "sign", 204),
+            ]),
+        Scenario(
+            "Links lead on by every spelling",
+            [
+                step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/f", [], "x", 201),
+                shell(#"ln -s "$(printf 'Cafe\314\201')" l"#), step("GET /l/f", [], nil, 200, holds: ["x"]),
+                shell(#"ln -s "$(printf 'Caf\303\251')" "$(printf '\303\274')""#),
+                step("GET /u%CC%88/f", [], nil, 200, holds: ["x"]),
+                step("PUT /u%CC%88/g", [], "x", 201), step("DELETE /u%CC%88", [], nil, 204),
+                step("GET \(one)/g", [], nil, 200), step("GET /%C3%BC", [], nil, 404),
+            ]),
+        Scenario(
+            "Names that are not UTF-8 are themselves, for every method",
+            [
+                shell(#"printf x > "$(printf 'a\377b')"; mkdir "$(printf '\303')""#),
+                step(
+                    "PROPFIND /", [("Depth", "1")], nil, 207,
+                    holds: [
+                        "<D:href>/a%FFb</D:href>", "<D:displayname>a\u{FFFD}b</D:displayname>",
+                        "<D:href>/%C3/</D:href>",
+                    ]),
+                step("PROPFIND /a%ffb", [("Depth", "0")], nil, 207, holds: ["<D:href>/a%ffb</D:href>"]),
+                step("GET /a%FFb", [], nil, 200, holds: ["x"]), step("HEAD /a%FFb", [], nil, 200),
+                step("GET /a%FEb", [], nil, 404), step("GET /a%EF%BF%BDb", [], nil, 404),
+                step("PROPPATCH /a%FFb", [], setProperty("a", "value"), 207), lock("/a%FFb"),
+                step("PUT /a%FFb", [], "new", 423), step("PUT /a%FFb", [("If", "(<$1>)")], "new", 204),
+                step("UNLOCK /a%FFb", [("Lock-Token", "<$1>")], nil, 204),
+                step("COPY /a%FFb", [("Destination", "/%C3/%A9")], nil, 201),
+                step("GET /%C3/%A9", [], nil, 200, holds: ["new"]),
+                step("MOVE /a%FFb", [("Destination", "/%C3/c%FE")], nil, 201),
+                step("PROPFIND /%C3/c%FE", [("Depth", "0")], askProperty("a"), 207, holds: [">value<"]),
+                step("MKCOL /%C3/%F0", [], nil, 201), step("DELETE /%C3/c%FE", [], nil, 204),
+                step("MOVE /%C3", [("Destination", "/%80/")], nil, 201),
+                step("GET /%80/%A9", [], nil, 200, holds: ["new"]), step("DELETE /%80/", [], nil, 204),
+            ]),
+        Scenario(
+            "255 bytes are a name; 256 are none that anything could have",
+            [
+                step("PUT /\(longest)", [], "x", 201), step("GET /\(longest)", [], nil, 200, holds: ["x"]),
+                step("PUT /\(longest)a", [], "x", 414), step("MKCOL /\(longest)a", [], nil, 414),
+                step("PUT /\(longest)a/f", [], "x", 414),
+                step("MOVE /\(longest)", [("Destination", "/\(longest)a")], nil, 414),
+                step("COPY /\(longest)", [("Destination", "/\(longest)a")], nil, 414),
+                step("LOCK /\(longest)a", [], lockBody(scope: "exclusive"), 414),
+                step("GET /\(longest)a", [], nil, 404), step("HEAD /\(longest)a", [], nil, 404),
+                step("PROPFIND /\(longest)a", [("Depth", "0")], nil, 404),
+                step("PUT /b", [("If", "</\(longest)a> (Not <urn:x>)")], "x", 201),
+                step("GET /\(longest)", [], nil, 200, holds: ["x"]),
+            ]),
+    ]
+
+    private static let longest = String(repeating: "%C3%BC", count: 127) + "b"
+
+    @Test(arguments: scenarios)
+    func aNameIsFoundByAllItsSpellings(scenario: Scenario) async throws {
+        try await TestShare.play(scenario)
+    }
+
+    static let races: [(method: String, statuses: [UInt16: Int])] = [
+        ("PUT", [201: 1, 204: 39]), ("MKCOL", [201: 1, 405: 39]), ("LOCK", [201: 1, 423: 39]),
+        ("COPY", [201: 1, 204: 39]), ("MOVE", [201: 1, 412: 39]),
+    ]
+
+    /// Four spellings, forty requests at a time.
+    @Test(arguments: races, ["/tmp", "/dev/shm"])
+    func noSecondSpellingIsMade(race: (method: String, statuses: [UInt16: Int]), parent: String) async throws
+    {
+        let share = try TestShare(TemporaryFolder(in: parent))
+        let spellings = ["%C7%97", "%C3%9C%CC%81", "U%CC%88%CC%81", "%C7%97"].map { "/n" + $0 }
+        for number in 0..<40 { _ = try await share.client.send("PUT", "/s\(number)", text: "x") }
+        let statuses = await withTaskGroup(of: UInt16?.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    try? await send(race.method, spellings[number % 4], number, to: share)
+                }
+            }
+            return await group.reduce(into: [UInt16: Int]()) { counts, status in
+                counts[status ?? 0, default: 0] += 1
+            }
+        }
+        #expect(statuses == race.statuses)
+        let listing = try await share.client.send("PROPFIND", "/", [("Depth", "1")])
+        let moved = race.method == "MOVE" ? 1 : 0
+        #expect(listing.text.components(of: "<D:response>") == 42 - moved)
+    }
+
+    /// What is put there behind the server's back is found at once, and what goes is gone.
+    @Test(arguments: ["/tmp", "/dev/shm"])
+    func whatOthersChangeShowsAtOnce(parent: String) async throws {
+        let folder = try TemporaryFolder(in: parent)
+        let share = try TestShare(folder)
+        for number in 0..<50 {
+            #expect(try await share.client.send("GET", "/u%CC%88\(number)").status == 404)
+            try folder.makeFile("\u{FC}\(number)")
+            #expect(try await share.client.send("GET", "/u%CC%88\(number)").status == 200)
+            #expect(try await share.client.send("PUT", "/u%CC%88-\(number)", text: "x").status == 201)
+        }
+        #expect(share.shell("rm *") == 0)
+        for number in 0..<50 {
+            #expect(try await share.client.send("GET", "/u%CC%88\(number)").status == 404)
+            #expect(try await share.client.send("GET", "/%C3%BC-\(number)").status == 404)
+        }
+    }
+
+    /// The bytes were sent for one spelling, and another has come in between: they go where the name is.
+    @Test func aLongUploadFindsTheSpellingThatCameMeanwhile() async throws {
+        let share = try TestShare()
+        let stalled = StalledBody(first: [UInt8](repeating: 1, count: 100_000))
+        async let slow = share.client.send("PUT", "/%C3%BC", body: stalled)
+        await stalled.isWaiting.wait()
+        #expect(try await share.client.send("PUT", "/u%CC%88", text: "quick").status == 201)
+        stalled.mayEnd.open()
+        #expect(try await slow.status == 204)
+        #expect(try await share.client.send("GET", "/u%CC%88").body.count >= 100_000)
+        #expect(
+            try await share.client.send("PROPFIND", "/", [("Depth", "1")]).text.components(of: "<D:response>")
+                == 2)
+    }
+}
+
+private func send(_ method: String, _ target: String, _ number: Int, to share: TestShare) async throws
+    -> UInt16
+{
+    let client = share.client
+    switch method {
+    case "PUT": return try await client.send("PUT", target, text: "x").status
+    case "LOCK":
+        return try await client.send("LOCK", target, [("Depth", "0")], text: lockBody(scope: "exclusive"))
+            .status
+    case "MKCOL": return try await client.send("MKCOL", target).status
+    default:
+        let overwrite = method == "MOVE" ? "F" : "T"
+        let fields = [("Destination", target), ("Overwrite", overwrite)]
+        return try await client.send(method, "/s\(number)", fields).status
+    }
+}

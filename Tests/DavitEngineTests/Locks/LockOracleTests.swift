@@ -1,0 +1,234 @@
+import DavitEngine
+import DavitHTTP
+import DavitSQLite
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+import Synchronization
+import Testing
+
+/// Lock conflicts, all that there are on a small tree, against ``LockOracle``.
+struct LockOracleTests {
+    typealias Path = LockOracle.Path
+
+    enum Backend: CaseIterable, Sendable {
+        case memory, sqlite
+
+        func makeStore(in folder: TemporaryFolder) throws -> any StateStore {
+            switch self {
+            case .memory: MemoryStateStore()
+            case .sqlite: try SQLiteStateStore(folder: folder.path)
+            }
+        }
+    }
+
+    /// A lock that is asked for before the questions.
+    struct Wish: Sendable {
+        var root: Path
+        var isDeep: Bool
+        var scope: LockOracle.Scope
+        var owner = "ann"
+    }
+
+    static let collections: [Path] = [[], ["a"], ["a", "b"], ["a", "b", "c"]]
+    static let contents: [Path] = [["a", "b", "c", "f"], ["a", "g"]]
+    static let free: [Path] = [["a", "b", "c", "n"], ["a", "m"], ["a", "g", "n"]]
+
+    static var wishes: [Wish] {
+        var wishes: [Wish] = []
+        for scope in LockOracle.Scope.allCases {
+            for root in collections {
+                wishes.append(Wish(root: root, isDeep: false, scope: scope))
+                wishes.append(Wish(root: root, isDeep: true, scope: scope))
+            }
+            for root in contents { wishes.append(Wish(root: root, isDeep: false, scope: scope)) }
+        }
+        return wishes
+    }
+
+    // MARK: Every lock, and every two locks
+
+    @Test(arguments: Backend.allCases, Array(wishes.indices))
+    func oneLock(backend: Backend, first: Int) async throws {
+        try await ask(backend, [Self.wishes[first]])
+    }
+
+    @Test(arguments: Array(wishes.indices))
+    func twoLocks(first: Int) async throws {
+        let backend = Backend.allCases[first % Backend.allCases.count]
+        for second in Self.wishes[first...] {
+            for owner in ["ann", "bob"] {
+                var second = second
+                second.owner = owner
+                try await ask(backend, [Self.wishes[first], second])
+            }
+        }
+    }
+
+    /// Takes the locks, then asks everything that can be asked; nothing that is asked changes anything.
+    private func ask(_ backend: Backend, _ wishes: [Wish]) async throws {
+        let stateFolder = try TemporaryFolder(in: "/dev/shm")
+        let store = FullStore(try backend.makeStore(in: stateFolder))
+        let before = try await Self.makeTree(TestShare(state: store))
+        var oracle = LockOracle()
+        oracle.collections = Set(Self.collections)
+        oracle.contents = Set(Self.contents)
+        for wish in wishes {
+            let asker = LockOracle.Asker(principal: wish.owner, tokens: Set(oracle.locks.map(\.token)))
+            let question = LockQuestion(
+                request: .lock(wish.root, isDeep: wish.isDeep, wish.scope), asker: asker)
+            let (answer, token) = try await question.ask(before, locks: oracle.locks)
+            let expected = oracle.answer(to: question.request, from: asker)
+            #expect(answer == expected, "\(question) after \(oracle.locks)")
+            guard answer == .done, expected == .done else { return }
+            oracle.follow(question.request, from: asker, token: token)
+        }
+        // Read back from the store, which then commits nothing any more.
+        let share = try TestShare(before.folder, state: store)
+        store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
+        share.resources.watch { call in
+            if case .members = call { return nil }
+            return .outOfSpace
+        }
+        let requests = Self.requests(oracle)
+        for asker in Self.askers(oracle.locks) {
+            for request in requests {
+                let question = LockQuestion(request: request, asker: asker)
+                let answer = try await question.ask(share, locks: oracle.locks).answer
+                let expected = oracle.answer(to: request, from: asker)
+                if answer != expected {
+                    Issue.record("\(question), \(oracle.locks): \(answer), not \(expected)")
+                }
+            }
+        }
+    }
+
+    private static func makeTree(_ share: TestShare) async throws -> TestShare {
+        for path in collections.dropFirst() {
+            _ = try await share.client.send("MKCOL", LockQuestion.target(path))
+        }
+        for path in contents { _ = try await share.client.send("PUT", LockQuestion.target(path), text: "x") }
+        return share
+    }
+
+    /// With every choice of tokens, and somebody with all tokens who owns none of the locks.
+    private static func askers(_ locks: [LockOracle.Held]) -> [LockOracle.Asker] {
+        let tokens = locks.map(\.token)
+        // Where the second lock is another's, only what is done with its token is new.
+        let choices = locks.count == 2 && locks[1].owner != locks[0].owner ? 2..<4 : 0..<(1 << tokens.count)
+        var askers = choices.map { choice in
+            let chosen = tokens.indices.filter { choice & (1 << $0) != 0 }.map { tokens[$0] }
+            return LockOracle.Asker(principal: "ann", tokens: Set(chosen))
+        }
+        if locks.count == 1 { askers.append(LockOracle.Asker(principal: "bob", tokens: Set(tokens))) }
+        return askers
+    }
+
+    /// All there are; beside two locks without those that are refused however the locks are.
+    private static func requests(_ oracle: LockOracle) -> [LockOracle.Request] {
+        let paths = collections + contents + free
+        var requests: [LockOracle.Request] = []
+        for path in paths {
+            requests += [.put(path), .delete(path), .makeCollection(path), .patch(path)]
+            for scope in LockOracle.Scope.allCases {
+                requests += [.lock(path, isDeep: false, scope), .lock(path, isDeep: true, scope)]
+            }
+            for destination in paths {
+                requests += [.copy(path, to: destination), .move(path, to: destination)]
+            }
+        }
+        if oracle.locks.count > 1 {
+            var unlocked = oracle
+            unlocked.locks = []
+            let anybody = LockOracle.Asker(principal: "ann", tokens: [])
+            requests.removeAll { unlocked.answer(to: $0, from: anybody) != .done }
+        }
+        for lock in oracle.locks {
+            for path in paths {
+                requests += [.refresh(path, token: lock.token), .unlock(path, token: lock.token)]
+            }
+        }
+        return requests
+    }
+
+    // MARK: Histories
+
+    /// Requests that do change something, one after the other: what happens to locks when what they lock goes,
+    /// moves, is replaced or copied.
+    @Test(arguments: Backend.allCases, 1...12)
+    func aHistory(backend: Backend, seed: UInt64) async throws {
+        let stateFolder = try TemporaryFolder(in: "/dev/shm")
+        let store = try backend.makeStore(in: stateFolder)
+        // On a volume in memory changes take another way.
+        let folder = try TemporaryFolder(in: seed.isMultiple(of: 2) ? "/tmp" : "/dev/shm")
+        var share = try TestShare(folder, state: store)
+        var oracle = LockOracle()
+        var generator = SeededGenerator(seed: seed)
+        for number in 0..<150 {
+            let question = Self.question(oracle, &generator)
+            let (answer, token) = try await question.ask(share, locks: oracle.locks)
+            let expected = oracle.answer(to: question.request, from: question.asker)
+            guard answer == expected else {
+                Issue.record("\(number): \(question), \(oracle): \(answer), not \(expected)")
+                return
+            }
+            if Self.changes(answer, question.request) {
+                oracle.follow(question.request, from: question.asker, token: token)
+            }
+            let held = Set(share.locks.map(\.token.uri))
+            guard held == Set(oracle.locks.map(\.token)) else {
+                Issue.record("\(number): after \(question) there are \(held), not \(oracle.locks)")
+                return
+            }
+            if number % 40 == 39 { share = try TestShare(share.folder, state: store) }
+        }
+        for path in oracle.collections.union(oracle.contents) {
+            #expect(try await share.client.send("HEAD", LockQuestion.target(path)).status == 200)
+        }
+    }
+
+    /// A DELETE that leaves something has removed the rest; a LOCK has done nothing.
+    private static func changes(_ answer: LockOracle.Answer, _ request: LockOracle.Request) -> Bool {
+        if answer == .done { return true }
+        guard case .blocked = answer, case .delete = request else { return false }
+        return true
+    }
+
+    private static func question(
+        _ oracle: LockOracle, _ generator: inout SeededGenerator
+    ) -> LockQuestion {
+        var path: Path {
+            (0..<Int.random(in: 0...4, using: &generator)).map { _ in
+                ["a", "b"].randomElement(using: &generator) ?? "a"
+            }
+        }
+        let token = oracle.locks.randomElement(using: &generator)?.token ?? "urn:uuid:none"
+        let request: LockOracle.Request =
+            switch Int.random(in: 0..<12, using: &generator) {
+            case 0, 1: .put(path)
+            case 2, 3: .makeCollection(path)
+            case 4: .delete(path)
+            case 5: .patch(path)
+            case 6: .copy(path, to: path)
+            case 7: .move(path, to: path)
+            case 8: .refresh(path, token: token)
+            case 9: .unlock(path, token: token)
+            default:
+                .lock(
+                    path, isDeep: .random(using: &generator),
+                    Int.random(in: 0..<3, using: &generator) == 0 ? .exclusive : .shared)
+            }
+        let principal = Int.random(in: 0..<4, using: &generator) == 0 ? "bob" : "ann"
+        let tokens = oracle.locks.map(\.token).filter { _ in Int.random(in: 0..<3, using: &generator) > 0 }
+        return LockQuestion(
+            request: request, asker: LockOracle.Asker(principal: principal, tokens: Set(tokens)))
+    }
+}
+
+extension TestShare {
+    /// All locks there are.
+    var locks: [Lock] {
+        let now = Timestamp(seconds: 0)
+        return state.locks(covering: .root, now: now) + state.locks(under: .root, now: now)
+    }
+}

@@ -1,0 +1,274 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+import Testing
+
+/// The properties that clients set beside their own: times and attributes of Windows, of rclone and others.
+struct PropertyTimeTests {
+    static let time = "Mon, 04 Jun 2018 10:11:12 GMT"
+    static let seconds = "1528107072"
+
+    /// A PROPPATCH of elements in the prefixes `D`, `Z` (Windows) and `x`.
+    static func set(_ elements: String, remove: String = "") -> String {
+        let removed = remove.isEmpty ? "" : "<D:remove><D:prop>\(remove)</D:prop></D:remove>"
+        return """
+            <D:propertyupdate xmlns:D="DAV:" xmlns:Z="urn:schemas-microsoft-com:" xmlns:x="urn:x" \
+            xmlns:A="http://apache.org/dav/props/"><D:set><D:prop>\(elements)</D:prop></D:set>\(removed)\
+            </D:propertyupdate>
+            """
+    }
+
+    static func ask(_ elements: String) -> String {
+        """
+        <D:propfind xmlns:D="DAV:" xmlns:Z="urn:schemas-microsoft-com:" xmlns:x="urn:x">\
+        <D:prop>\(elements)</D:prop></D:propfind>
+        """
+    }
+
+    static let explorer = """
+        <Z:Win32CreationTime>Fri, 15 Jun 2018 06:21:33 GMT</Z:Win32CreationTime>\
+        <Z:Win32LastAccessTime>Fri, 15 Jun 2018 06:26:41 GMT</Z:Win32LastAccessTime>\
+        <Z:Win32LastModifiedTime>\(time)</Z:Win32LastModifiedTime>\
+        <Z:Win32FileAttributes>00000020</Z:Win32FileAttributes>
+        """
+    static let askExplorer =
+        "<Z:Win32CreationTime/><Z:Win32LastAccessTime/><Z:Win32LastModifiedTime/><Z:Win32FileAttributes/>"
+        + "<D:getlastmodified/><D:lastmodified/>"
+
+    static let scenarios: [Scenario] = [
+        Scenario(
+            "What Explorer sets is kept and shown, with If and without, on content and on collections",
+            [
+                step("PUT /a", [], "x", 201), lock("/a", depth: "0"),
+                step("PROPPATCH /a", [], set(explorer), 423),
+                step(
+                    "PROPPATCH /a", [("If", "(<$1>)")], set(explorer), 207,
+                    holds: [
+                        #"<N:Win32CreationTime xmlns:N="urn:schemas-microsoft-com:"/>"#,
+                        #"<N:Win32LastModifiedTime xmlns:N="urn:schemas-microsoft-com:"/>"#, "200 OK",
+                    ], lacks: ["403", "409", "424"]),
+                step(
+                    "PROPFIND /a", [("Depth", "0")], ask(askExplorer), 207,
+                    holds: [
+                        ">Fri, 15 Jun 2018 06:21:33 GMT<", ">Fri, 15 Jun 2018 06:26:41 GMT<",
+                        #"<N:Win32LastModifiedTime xmlns:N="urn:schemas-microsoft-com:">\#(time)<"#,
+                        ">00000020<", "<D:getlastmodified>\(time)<", "<D:lastmodified>\(seconds)<",
+                    ], lacks: ["404"]),
+                step("MKCOL /d", [], nil, 201),
+                step("PROPPATCH /d", [], set(explorer), 207, holds: ["200 OK"]),
+                step(
+                    "PROPFIND /d", [("Depth", "0")], ask(askExplorer), 207,
+                    holds: [">00000020<", "<D:getlastmodified>\(time)<"], lacks: ["404"]),
+                step("PROPPATCH /", [], set(explorer), 207, holds: ["200 OK"], lacks: ["403", "409"]),
+                step(
+                    "PROPFIND /", [("Depth", "0")], ask("<D:getlastmodified/>"), 207, holds: [">\(time)<"]),
+            ]),
+        Scenario(
+            "A later PUT gives a new time, and no property tells the old one",
+            [
+                step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
+                step("PUT /a", [], "y", 204),
+                step(
+                    "PROPFIND /a", [("Depth", "0")], ask(askExplorer), 207,
+                    holds: [">00000020<", "Win32LastModifiedTime"], lacks: [time, seconds]),
+                step("PROPFIND /a", [("Depth", "0")], nil, 207, lacks: [time]),
+            ]),
+        Scenario(
+            "allprop stays as small as it is: the modification time comes once",
+            [
+                step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
+                step(
+                    "PROPFIND /a", [("Depth", "0")], nil, 207, holds: ["Win32CreationTime", time],
+                    lacks: ["Win32LastModifiedTime", "<D:lastmodified>"]),
+            ]),
+        Scenario(
+            "COPY has a time of its own (RFC 4918 §15.7), MOVE keeps it",
+            [
+                step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
+                step("COPY /a", [("Destination", "/b")], nil, 201),
+                step(
+                    "PROPFIND /b", [("Depth", "0")], ask(askExplorer), 207, holds: [">00000020<"],
+                    lacks: [time]),
+                step("MOVE /a", [("Destination", "/c")], nil, 201),
+                step(
+                    "PROPFIND /c", [("Depth", "0")], ask(askExplorer), 207,
+                    holds: [">00000020<", ">\(time)<"]),
+            ]),
+        Scenario(
+            "The last instruction counts, and a date may come in all three forms of HTTP",
+            [
+                step("PUT /a", [], "x", 201),
+                step(
+                    "PROPPATCH /a", [],
+                    set(
+                        "<D:lastmodified>5</D:lastmodified><D:getlastmodified> \(time)\n</D:getlastmodified>"),
+                    207, holds: ["200 OK"]),
+                step("PROPFIND /a", [("Depth", "0")], ask("<D:lastmodified/>"), 207, holds: [">\(seconds)<"]),
+                step(
+                    "PROPPATCH /a", [],
+                    set("<D:getlastmodified>Sunday, 06-Nov-94 08:49:37 GMT</D:getlastmodified>"), 207),
+                step("PROPFIND /a", [("Depth", "0")], ask("<D:lastmodified/>"), 207, holds: [">784111777<"]),
+                step(
+                    "PROPPATCH /a", [],
+                    set("<D:getlastmodified>Sun Nov  6 08:49:38 1994</D:getlastmodified>"), 207),
+                step("PROPFIND /a", [("Depth", "0")], ask("<D:lastmodified/>"), 207, holds: [">784111778<"]),
+            ]),
+        Scenario(
+            "The same second again changes nothing, not even the entity tag",
+            [
+                step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
+                step("HEAD /a", [], nil, 200),
+                step("PROPPATCH /a", [], set(explorer), 207, holds: ["200 OK"]),
+                step("GET /a", [("If-None-Match", "$e")], nil, 304),
+            ]),
+        Scenario(
+            "LOCK, UNLOCK and dead properties leave the entity tag and the time alone",
+            [
+                step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
+                step("HEAD /a", [], nil, 200), lock("/a", depth: "0"),
+                step("PROPPATCH /a", [("If", "(<$1>)")], setProperty("p", "1"), 207),
+                step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 204),
+                step("GET /a", [("If-None-Match", "$e")], nil, 304),
+                step("PROPFIND /a", [("Depth", "0")], ask("<D:getlastmodified/>"), 207, holds: [">\(time)<"]),
+            ]),
+        Scenario(
+            "Windows' time for none leaves the time as it is",
+            [
+                step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
+                step(
+                    "PROPPATCH /a", [],
+                    set(
+                        "<Z:Win32LastModifiedTime>Mon, 01 Jan 1601 00:00:00 GMT</Z:Win32LastModifiedTime>"),
+                    207, holds: ["200 OK"]),
+                step("PROPFIND /a", [("Depth", "0")], ask("<D:getlastmodified/>"), 207, holds: [">\(time)<"]),
+            ]),
+        Scenario(
+            "Names of Microsoft that nobody set are not there, and no error",
+            [
+                step("PUT /a", [], "x", 201),
+                step(
+                    "PROPFIND /a", [("Depth", "0")],
+                    ask("<Z:Win32FileAttributes/><Z:isroot/><D:contentclass/>"),
+                    207, holds: ["404 Not Found", "<D:contentclass/>"], lacks: ["200 OK"]),
+            ]),
+    ]
+
+    @Test(arguments: scenarios)
+    func answers(_ scenario: Scenario) async throws {
+        try await TestShare.play(scenario)
+    }
+
+    static let refused: [(element: String, status: String)] = [
+        ("<Z:Win32LastModifiedTime>yesterday</Z:Win32LastModifiedTime>", "409 Conflict"),
+        ("<Z:Win32LastModifiedTime/>", "409 Conflict"),
+        ("<Z:Win32LastModifiedTime>2018-06-04T10:11:12Z</Z:Win32LastModifiedTime>", "409 Conflict"),
+        ("<Z:Win32LastModifiedTime>Thu, 31 Feb 2018 10:11:12 GMT</Z:Win32LastModifiedTime>", "409 Conflict"),
+        ("<Z:Win32LastModifiedTime>Fri, 31 Dec 9999 23:59:59 GMT</Z:Win32LastModifiedTime>", "409 Conflict"),
+        ("<Z:Win32CreationTime>now</Z:Win32CreationTime>", "409 Conflict"),
+        ("<Z:Win32LastAccessTime></Z:Win32LastAccessTime>", "409 Conflict"),
+        ("<Z:Win32FileAttributes>hidden</Z:Win32FileAttributes>", "409 Conflict"),
+        ("<Z:Win32FileAttributes>000000020</Z:Win32FileAttributes>", "409 Conflict"),
+        ("<Z:Win32FileAttributes>-1</Z:Win32FileAttributes>", "409 Conflict"),
+        ("<Z:Win32FileAttributes>+1</Z:Win32FileAttributes>", "409 Conflict"),
+        ("<Z:Win32FileAttributes/>", "409 Conflict"),
+        ("<D:getlastmodified>soon</D:getlastmodified>", "409 Conflict"),
+        ("<D:getlastmodified>Mon, 01 Jan 1601 00:00:00 GMT</D:getlastmodified>", "409 Conflict"),
+        ("<D:lastmodified>now</D:lastmodified>", "409 Conflict"),
+        ("<D:lastmodified>1.5.2</D:lastmodified>", "409 Conflict"),
+        ("<D:lastmodified>99999999999999999999</D:lastmodified>", "409 Conflict"),
+        ("<D:lastmodified>9223372036854775807</D:lastmodified>", "409 Conflict"),
+        ("<D:lastmodified>-9223372036854775808</D:lastmodified>", "409 Conflict"),
+        ("<A:executable>yes</A:executable>", "409 Conflict"),
+        ("<D:creationdate>2018-06-04T10:11:12Z</D:creationdate>", "403 Forbidden"),
+        ("<D:displayname>other</D:displayname>", "403 Forbidden"),
+        ("<D:getetag>\"x\"</D:getetag>", "403 Forbidden"),
+        ("<D:current-user-principal/>", "403 Forbidden"),
+    ]
+
+    /// RFC 4918 §9.2.1: inside the multistatus, and nothing is changed.
+    @Test(arguments: refused)
+    func refusesInsideTheMultistatus(_ row: (element: String, status: String)) async throws {
+        try await TestShare.play(
+            Scenario(
+                "RFC 4918 §9.2: \(row.element)",
+                [
+                    step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], setProperty("p", "one"), 207),
+                    step("HEAD /a", [], nil, 200),
+                    step(
+                        "PROPPATCH /a", [],
+                        Self.set(
+                            "<x:p>two</x:p><D:lastmodified>7</D:lastmodified>\(row.element)",
+                            remove: "<x:q/>"), 207,
+                        holds: [
+                            "HTTP/1.1 \(row.status)", "424 Failed Dependency", #"<N:p xmlns:N="urn:x"/>"#,
+                        ],
+                        lacks: ["200 OK"]),
+                    step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">one<"]),
+                    step("GET /a", [("If-None-Match", "$e")], nil, 304),
+                ]))
+    }
+
+    @Test(arguments: ["<D:getlastmodified/>", "<D:lastmodified/>", "<Z:Win32LastModifiedTime/>"])
+    func aTimeIsNotRemoved(_ element: String) async throws {
+        try await TestShare.play(
+            Scenario(
+                "RFC 4918 §15",
+                [
+                    step("PUT /a", [], "x", 201),
+                    step(
+                        "PROPPATCH /a", [], Self.set("<x:p>1</x:p>", remove: element), 207,
+                        holds: ["403 Forbidden", "cannot-modify-protected-property"], lacks: ["200 OK"]),
+                ]))
+    }
+
+    /// A share in which davit does not own everything: what the file system refuses, the properties tell.
+    @Test func timesThatTheFileSystemRefusesAreForbiddenAndChangeNothing() async throws {
+        let share = try TestShare()
+        try await share.play(
+            Scenario(
+                "before",
+                [step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], setProperty("p", "one"), 207)]))
+        share.resources.watch { $0 == .setAttributes ? .forbidden : nil }
+        try await share.play(
+            Scenario(
+                "RFC 4918 §9.2",
+                [
+                    step(
+                        "PROPPATCH /a", [], Self.set("<x:p>two</x:p><D:lastmodified>7</D:lastmodified>"), 207,
+                        holds: [
+                            "<D:lastmodified/></D:prop><D:status>HTTP/1.1 403", "424 Failed Dependency",
+                        ], lacks: ["200 OK", "protected"]),
+                    step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">one<"]),
+                ]))
+        share.resources.watch { $0 == .setAttributes ? .outOfSpace : nil }
+        try await share.play(
+            Scenario(
+                "RFC 4918 §9.2",
+                [
+                    step(
+                        "PROPPATCH /a", [], Self.set("<x:p>two</x:p><D:lastmodified>7</D:lastmodified>"), 507),
+                    step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">one<"]),
+                ]))
+        #expect(try share.state.intents().isEmpty)
+    }
+
+    /// Killed between the rows and the time: the next start sets it.
+    @Test(arguments: [true, false])
+    func aTimeThatWasCutOffIsSetAtTheNextStart(isSameResource: Bool) async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "x")
+        let path = try #require(ResourcePath(segments: [Array("a".utf8)]))
+        let identity = try #require(try share.resources.identity(at: path))
+        let intent = Intent(
+            id: 1, source: path, destination: path, moved: identity, replaced: nil, isCopy: false,
+            attributes: ResourceAttributes(modified: Timestamp(seconds: 1_528_107_072)))
+        try share.state.commit([.putIntent(intent)])
+        if !isSameResource { #expect(share.shell("echo other > b; mv b a") == 0) }
+        try share.share.recover()
+        #expect(try share.state.intents().isEmpty)
+        let modified = try await share.client.send("HEAD", "/a")["Last-Modified"]
+        #expect((modified == Self.time) == isSameResource)
+    }
+}

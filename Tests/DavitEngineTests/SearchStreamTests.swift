@@ -1,0 +1,112 @@
+import DavitEngine
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Synchronization
+import Testing
+
+/// What a search of 20,000 members holds, and for how long it keeps a thread.
+struct SearchStreamTests {
+    /// 200 collections of 100 members, each with its number in its length: 0 to 19,999.
+    static func makeShare(_ configure: (inout ShareConfiguration) -> Void = { _ in }) throws -> TestShare {
+        let share = try TestShare(TemporaryFolder(in: "/dev/shm"), configure)
+        let made = share.shell(
+            "for d in $(seq 0 199); do mkdir $d; for f in $(seq 0 99); do echo \"$d/$f\"; done; done | xargs touch;"
+                + "truncate -s 7 7/7; truncate -s 8 150/0; truncate -s 9 33/99")
+        #expect(made == 0)
+        return share
+    }
+
+    /// Every piece, as it is taken.
+    private func pieces(
+        of share: TestShare, _ body: String, afterFirst: @escaping @Sendable () -> Void = {}
+    ) async throws -> [Int] {
+        let sizes = Sizes()
+        let handler = Measuring(
+            handler: WebDAVHandler(share: share.share, page: nil), sizes: sizes, afterFirst: afterFirst)
+        #expect(try await TestClient(handler).send("SEARCH", "/", text: body).status == 207)
+        return sizes.all.withLock { $0 }
+    }
+
+    // Memory does not grow with the results: they go out while the tree is walked.
+    @Test func resultsGoOutWhileTheTreeIsWalked() async throws {
+        let share = try Self.makeShare()
+        let listed = Atomic<Int>(0)
+        let early = Atomic<Int>(0)
+        share.resources.watch { call in
+            if case .members = call { listed.add(1, ordering: .relaxed) }
+            return nil
+        }
+        let sizes = try await pieces(
+            of: share, query("<D:not><D:is-collection/></D:not>", select: "<D:allprop/>")
+        ) {
+            early.store(listed.load(ordering: .relaxed), ordering: .relaxed)
+        }
+        #expect(early.load(ordering: .relaxed) < 10)
+        #expect(listed.load(ordering: .relaxed) == 201)
+        #expect(sizes.count > 20)
+        #expect(sizes.allSatisfy { $0 <= 256 << 10 })
+    }
+
+    // A search that finds nothing gives the thread back now and then.
+    @Test func aLongSearchIsManyJobs() async throws {
+        let share = try Self.makeShare()
+        let before = share.hopCount
+        #expect(try await share.found(query(compare("eq", "D:displayname", "none"))) == [])
+        #expect(share.hopCount - before >= 3)
+    }
+
+    // Of an order, no more is kept than may be.
+    @Test func anOrderKeepsWhatMayBeKept() async throws {
+        let share = try Self.makeShare { $0.orderedSearchLimit = 3 }
+        let order = ordered("D:getcontentlength", "<D:descending/>") + ordered("D:displayname")
+        let answer = try await share.client.send("SEARCH", "/", text: query(order: order))
+        #expect(hrefs(in: answer.text) == ["/33/99", "/150/0", "/7/7"])
+        #expect(answer.text.contains("507 Insufficient Storage"))
+        let few = try await share.client.send(
+            "SEARCH", "/", text: query(compare("gt", "D:getcontentlength", "0"), order: order))
+        #expect(hrefs(in: few.text) == ["/33/99", "/150/0", "/7/7"])
+        #expect(!few.text.contains("507 Insufficient Storage"))
+    }
+
+    // What is not wanted is not looked for.
+    @Test func aSearchEndsWithItsLimit() async throws {
+        let share = try Self.makeShare()
+        let listed = Atomic<Int>(0)
+        share.resources.watch { call in
+            if case .members = call { listed.add(1, ordering: .relaxed) }
+            return nil
+        }
+        #expect(try await share.found(query("<D:not><D:is-collection/></D:not>", limit: 150)).count == 150)
+        #expect(listed.load(ordering: .relaxed) < 5)
+    }
+}
+
+private final class Sizes: Sendable {
+    let all = Mutex<[Int]>([])
+}
+
+/// Takes a response piece by piece.
+private struct Measuring<Next: Handler>: Handler {
+    let handler: Next
+    let sizes: Sizes
+    let afterFirst: @Sendable () -> Void
+
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let response = try await handler.respond(to: request)
+        guard case .stream(let stream) = response.body else { return .text("no stream") }
+        let buffer = IOBuffer(capacity: 1 << 20)
+        while true {
+            buffer.removeAll()
+            try await stream.next(into: buffer)
+            if buffer.count == 0 { break }
+            let count = buffer.count
+            let isFirst = sizes.all.withLock { sizes in
+                sizes.append(count)
+                return sizes.count == 1
+            }
+            if isFirst { afterFirst() }
+        }
+        return HTTPResponse(response.status)
+    }
+}

@@ -1,0 +1,299 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import DavitWebDAV
+import Synchronization
+import Testing
+
+#if TLS
+/// What a client says that content is, compared with what it is: OC-Checksum, and RFC 9530.
+struct UploadDigestTests {
+    static let folders = ["/tmp", "/dev/shm"]
+
+    /// Of `hello`.
+    enum Short {
+        static let md5 = "5d41402abc4b2a76b9719d911017c592"
+        static let sha1 = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"
+        static let sha256 = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
+        static let sha512 =
+            "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="
+    }
+    /// Of 200,000 times `a`.
+    enum Long {
+        static let sha1 = "ec99adda39f462070e2c7ecbc8433e70dc9fb54c"
+        static let sha256 = "IofSB/JKlB/ztWwEyKJa1Wtj4wIyB7O7W0rAyYaddL4="
+    }
+
+    /// Fields that are sent with `hello`; what the answer is, and what is known of the content from then on.
+    static let claims: [(fields: [(String, String)], status: UInt16, condition: String, known: String?)] = [
+        ([("OC-Checksum", "SHA1:\(Short.sha1)")], 201, "", "SHA1:\(Short.sha1)"),
+        ([("Oc-Checksum", "sha1:\(Short.sha1.uppercased())")], 201, "", "SHA1:\(Short.sha1)"),
+        ([("OC-Checksum", "MD5:\(Short.md5)")], 201, "", "MD5:\(Short.md5)"),
+        ([("OC-Checksum", "Adler32:62c0215")], 201, "", "ADLER32:062c0215"),
+        (
+            [("OC-Checksum", "SHA1:\(Short.sha1) MD5:\(Short.md5)")], 201, "",
+            "SHA1:\(Short.sha1) MD5:\(Short.md5)"
+        ),
+        ([("Content-Digest", "md5=:XUFAKrxLKna5cZ2REBfFkg==:")], 201, "", "MD5:\(Short.md5)"),
+        ([("Content-Digest", "sha=:qvTGHdzF6KLavt4PO0gs2a6pQ00=:")], 201, "", "SHA1:\(Short.sha1)"),
+        ([("Content-Digest", "adler=:BiwCFQ==:")], 201, "", "ADLER32:062c0215"),
+        (
+            [("Content-Digest", "sha-512=:\(Short.sha512):")], 201, "",
+            "SHA512:9b71d224bd62f3785d96d46ad3ea3d73"
+        ),
+        (
+            [("Repr-Digest", "sha-256=:\(Short.sha256):"), ("OC-Checksum", "MD5:\(Short.md5)")], 201, "",
+            "SHA256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824 MD5:\(Short.md5)"
+        ),
+        // Contract 95, RFC 9530 §2: what is not known is ignored.
+        ([("OC-Checksum", "SHA3-256:00")], 201, "", nil),
+        ([("Content-Digest", "crc32c=:AAAAAA==:")], 201, "", nil),
+        ([("Content-Digest", "")], 201, "", nil),
+        // Wrong.
+        ([("OC-Checksum", "SHA1:\(Long.sha1)")], 400, "digest-mismatch", nil),
+        ([("OC-Checksum", "MD5:00000000000000000000000000000000")], 400, "digest-mismatch", nil),
+        ([("OC-Checksum", "ADLER32:1")], 400, "digest-mismatch", nil),
+        ([("Content-Digest", "sha-256=:\(Long.sha256):")], 400, "digest-mismatch", nil),
+        ([("Repr-Digest", "sha-256=:\(Long.sha256):")], 400, "digest-mismatch", nil),
+        ([("Content-Digest", "sha-256=::")], 400, "digest-mismatch", nil),
+        // One of them wrong.
+        (
+            [("Repr-Digest", "sha-256=:\(Short.sha256):"), ("OC-Checksum", "SHA1:\(Long.sha1)")], 400,
+            "digest-mismatch", nil
+        ),
+        (
+            [("Repr-Digest", "sha-256=:\(Short.sha256):"), ("Content-Digest", "sha-256=:\(Long.sha256):")],
+            400,
+            "digest-mismatch", nil
+        ),
+        // Malformed.
+        ([("OC-Checksum", "\(Short.sha1)")], 400, "digest-malformed", nil),
+        ([("OC-Checksum", "SHA1:zz")], 400, "digest-malformed", nil),
+        ([("Content-Digest", "sha-256=abc")], 400, "digest-malformed", nil),
+        ([("Repr-Digest", "sha-256")], 400, "digest-malformed", nil),
+    ]
+
+    private static let ask = """
+        <D:propfind xmlns:D="DAV:" xmlns:o="http://owncloud.org/ns"><D:prop><o:checksums/></D:prop></D:propfind>
+        """
+
+    private func checksums(_ share: TestShare, _ target: String) async throws -> String? {
+        let text = try await share.client.send("PROPFIND", target, [("Depth", "0")], text: Self.ask).text
+        return text.firstMatch(of: /checksum>([^<]+)<\/N:checksum>/).map { String($0.1) }
+    }
+
+    @Test(arguments: claims, folders)
+    func isCompared(
+        claim: (fields: [(String, String)], status: UInt16, condition: String, known: String?), folder: String
+    ) async throws {
+        for isChunked in [false, true] {
+            let share = try TestShare(TemporaryFolder(in: folder))
+            let body = SentBody(Array("hello".utf8), isChunked: isChunked, pieceLength: 2)
+            let response = try await share.client.send("PUT", "/a", claim.fields, body: body)
+            #expect(response.status == claim.status)
+            #expect(response.text.contains(claim.condition))
+            #expect(try await share.client.send("GET", "/a").status == (claim.status == 201 ? 200 : 404))
+            let known = try await checksums(share, "/a")
+            #expect(claim.known.map { known?.hasPrefix($0) == true } ?? (known == nil), "\(known ?? "none")")
+        }
+    }
+
+    /// Old bytes, tag, properties and locks stay, whichever byte was flipped on the way.
+    @Test(arguments: [0, 1, 65_535, 65_536, 131_072, 199_999], folders)
+    func aFlippedByteIsFoundAndNothingChanges(position: Int, folder: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: folder))
+        let field = ("Content-Digest", "sha-256=:\(Long.sha256):")
+        let right = try await share.client.send("PUT", "/a", [field], body: SentBody(bytes(200_000)))
+        #expect(right.status == 201)
+        try await share.play(
+            Scenario("before", [step("PROPPATCH /a", [], setProperty("p", "kept"), 207), lock("/a")]))
+        let tokens = share.state.locks(covering: try path("a"), now: Timestamp(seconds: 0)).map(\.token.uri)
+        let before = try await share.client.send("PROPFIND", "/a", [("Depth", "0")]).text
+        var flipped = bytes(200_000)
+        flipped[position] ^= 1
+        for isChunked in [false, true] {
+            let wrong = try await share.client.send(
+                "PUT", "/a", [field, ("If", "(<\(tokens[0])>)")],
+                body: SentBody(flipped, isChunked: isChunked))
+            #expect(wrong.status == 400 && wrong.text.contains("digest-mismatch"))
+        }
+        let after = try await share.client.send("GET", "/a")
+        #expect(after.body == bytes(200_000) && after["ETag"] == right["ETag"])
+        #expect(try await share.client.send("PROPFIND", "/a", [("Depth", "0")]).text == before)
+        #expect(before.contains(">kept</") && tokens.count == 1)
+        #expect(try await checksums(share, "/a")?.hasPrefix("SHA256:2287d207") == true)
+        #expect(share.shell("test \"$(ls -A)\" = a") == 0)
+    }
+
+    private func path(_ name: String) throws -> ResourcePath {
+        try #require(ResourcePath.root.appending(Array(name.utf8)))
+    }
+
+    @Test(arguments: folders)
+    func aDigestIsThatOfOneVersion(folder: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: folder))
+        let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
+        let known = "SHA1:\(Short.sha1)"
+        func put(_ fields: [(String, String)] = [field]) async throws {
+            #expect(try await share.client.send("PUT", "/a", fields, text: "hello").status < 300)
+        }
+        try await put()
+        #expect(try await checksums(share, "/a") == known)
+        // Without a digest: nobody has looked at these bytes.
+        try await put([])
+        #expect(try await checksums(share, "/a") == nil)
+        try await put()
+        // Edits behind the server's back, also of equal length.
+        #expect(share.shell("printf j | dd of=a conv=notrunc") == 0)
+        #expect(try await checksums(share, "/a") == nil)
+        try await put()
+        #expect(share.shell("mv a b; cp b a; rm b") == 0)
+        #expect(try await checksums(share, "/a") == nil)
+        try await put()
+        // With the resource, and not with a copy, whose tag is another.
+        #expect(try await share.client.send("MOVE", "/a", [("Destination", "/b")]).status == 201)
+        #expect(try await checksums(share, "/b") == known)
+        #expect(try await share.client.send("COPY", "/b", [("Destination", "/a")]).status == 201)
+        #expect(try await checksums(share, "/a") == nil)
+        #expect(try await checksums(share, "/b") == known)
+        #expect(try await share.client.send("DELETE", "/b").status == 204)
+        try await share.play(Scenario("a new one", [step("PUT /b", [], "hello", 201)]))
+        #expect(try await checksums(share, "/b") == nil)
+    }
+
+    /// What is kept of the new content takes nothing away from what the resource has.
+    @Test func propertiesAndLocksStayWhereADigestIsKept() async throws {
+        let sha1 = ("OC-Checksum", "SHA1:\(Short.sha1)")
+        try await TestShare.play(
+            Scenario(
+                "rows beside rows",
+                [
+                    step("PUT /a", [], "old", 201), step("PROPPATCH /a", [], setProperty("p", "kept"), 207),
+                    lock("/a"),
+                    step("PUT /a", [sha1, ("If", "(<$1>)"), ("X-OC-CTime", "1000000000")], "hello", 204),
+                    step("PUT /a", [sha1], "hello", 423),
+                    step(
+                        "PROPFIND /a", [("Depth", "0")], nil, 207,
+                        holds: [">kept</", "$1", ">2001-09-09T01:46:40Z<"]),
+                    step("PUT /a", [("OC-Checksum", "MD5:\(Short.sha1)"), ("If", "(<$1>)")], "x", 400),
+                    step("PROPFIND /a", [("Depth", "0")], Self.ask, 207, holds: [Short.sha1]),
+                    step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 204), step("PUT /a", [], "new", 204),
+                    step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">kept</"]),
+                ]))
+    }
+
+    /// A property of the server: shown to who asks, never set.
+    @Test func digestsAreAProtectedProperty() async throws {
+        let name = "<o:checksums xmlns:o=\"http://owncloud.org/ns\">"
+        try await TestShare.play(
+            Scenario(
+                "checksums",
+                [
+                    step("PUT /a", [("OC-Checksum", "SHA1:\(Short.sha1)")], "hello", 201),
+                    step("PUT /b", [], "hello", 201),
+                    step(
+                        "PROPPATCH /a", [],
+                        "<D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop>\(name)x</o:checksums></D:prop></D:set></D:propertyupdate>",
+                        207, holds: ["403 Forbidden", "cannot-modify-protected-property"], lacks: ["200 OK"]),
+                    step("PROPFIND /a", [("Depth", "0")], nil, 207, lacks: ["checksum", Short.sha1]),
+                    step(
+                        "PROPFIND /a", [("Depth", "0")],
+                        "<D:propfind xmlns:D=\"DAV:\"><D:propname/></D:propfind>", 207, holds: ["checksums"],
+                        lacks: [Short.sha1]),
+                    step(
+                        "PROPFIND /b", [("Depth", "0")],
+                        "<D:propfind xmlns:D=\"DAV:\"><D:propname/></D:propfind>", 207, lacks: ["checksums"]),
+                    step(
+                        "PROPFIND /", [("Depth", "1")], Self.ask, 207,
+                        holds: [
+                            "<N:checksums xmlns:N=\"http://owncloud.org/ns\"><N:checksum>SHA1:\(Short.sha1)</N:checksum></N:checksums>",
+                            "404 Not Found",
+                        ]),
+                ]))
+    }
+
+    /// Content is there; that its digest is not kept is nobody's loss but time.
+    @Test func contentStandsWhereItsDigestCannotBeKept() async throws {
+        let store = FullStore()
+        let share = try TestShare(state: store)
+        store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
+        let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
+        #expect(try await share.client.send("PUT", "/a", [field], text: "hello").status == 201)
+        #expect(try await checksums(share, "/a") == nil)
+        #expect(try await share.client.send("PUT", "/a", [field], text: "Hello").status == 400)
+        #expect(try await share.client.send("GET", "/a").text == "hello")
+    }
+
+    // MARK: Given back
+
+    static let wishes: [(fields: [(String, String)], repr: String?, content: String?)] = [
+        ([("Want-Repr-Digest", "sha-256=1")], "sha-256=:\(Short.sha256):", nil),
+        ([("Want-Content-Digest", "sha-256=1")], nil, "sha-256=:\(Short.sha256):"),
+        (
+            [("Want-Content-Digest", "sha-512=1"), ("Want-Repr-Digest", "sha-256=1")],
+            "sha-256=:\(Short.sha256):",
+            "sha-512=:\(Short.sha512):"
+        ),
+        ([("Want-Repr-Digest", "sha-256=2, sha-512=5")], "sha-512=:\(Short.sha512):", nil),
+        ([("Want-Repr-Digest", "crc32c=10, sha=1")], "sha=:qvTGHdzF6KLavt4PO0gs2a6pQ00=:", nil),
+        ([("Want-Repr-Digest", "md5=1")], "md5=:XUFAKrxLKna5cZ2REBfFkg==:", nil),
+        ([("Want-Repr-Digest", "adler=1")], "adler=:BiwCFQ==:", nil),
+        // §4: not wanted, not known, not readable, not asked for.
+        ([("Want-Repr-Digest", "sha-256=0")], nil, nil), ([("Want-Repr-Digest", "crc32c=1")], nil, nil),
+        ([("Want-Repr-Digest", "sha-256=")], nil, nil), ([], nil, nil),
+        // §2: that of the representation goes with each part of it; nobody computes that of a part.
+        (
+            [
+                ("Want-Repr-Digest", "sha-256=1"), ("Want-Content-Digest", "sha-256=1"),
+                ("Range", "bytes=1-2"),
+            ],
+            "sha-256=:\(Short.sha256):", nil
+        ),
+        ([("Want-Repr-Digest", "sha-256=1"), ("If-None-Match", "*")], nil, nil),
+        ([("Want-Repr-Digest", "sha-256=1"), ("Range", "bytes=9-")], nil, nil),
+    ]
+
+    @Test(arguments: wishes, folders)
+    func comesToWhoWantsIt(
+        wish: (fields: [(String, String)], repr: String?, content: String?), folder: String
+    )
+        async throws
+    {
+        let share = try TestShare(TemporaryFolder(in: folder))
+        #expect(share.shell("printf hello >a") == 0)
+        // RFC 9110 §14.2: a range is for GET alone.
+        let hasRange = wish.fields.contains { $0.0 == "Range" }
+        for method in hasRange ? ["GET"] : ["GET", "HEAD"] {
+            let response = try await share.client.send(method, "/a", wish.fields)
+            #expect(response["Repr-Digest"] == wish.repr)
+            #expect(response["Content-Digest"] == wish.content)
+        }
+    }
+
+    /// What is stored costs nothing; what is not, is read up to a limit.
+    @Test(arguments: folders)
+    func longContentHasTheDigestThatCameWithIt(folder: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: folder)) { $0.digestLimitBytes = 199_999 }
+        _ = try await share.client.send(
+            "PUT", "/a", [("Content-Digest", "sha-256=:\(Long.sha256):")], body: SentBody(bytes(200_000)))
+        _ = try await share.client.send("PUT", "/b", body: SentBody(bytes(200_000)))
+        _ = try await share.client.send("PUT", "/c", body: SentBody(bytes(199_999)))
+        func digest(_ target: String, _ wish: String) async throws -> String? {
+            try await share.client.send("GET", target, [("Want-Repr-Digest", wish)])["Repr-Digest"]
+        }
+        #expect(try await digest("/a", "sha-256=1") == "sha-256=:\(Long.sha256):")
+        // Better one that is known than the one that is wanted most.
+        #expect(try await digest("/a", "sha-256=1, sha-512=9") == "sha-256=:\(Long.sha256):")
+        #expect(try await digest("/a", "sha-512=9") == nil)
+        #expect(try await digest("/b", "sha-256=1") == nil)
+        #expect(try await digest("/c", "sha-256=1") != nil)
+    }
+
+    @Test func aCollectionHasNone() async throws {
+        let share = try TestShare()
+        let response = try await share.client.send("GET", "/", [("Want-Repr-Digest", "sha-256=1")])
+        #expect(response.status == 200 && response["Repr-Digest"] == nil)
+    }
+}
+#endif

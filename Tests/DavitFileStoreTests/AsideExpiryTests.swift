@@ -1,0 +1,80 @@
+import DavitFileStore
+import DavitHTTP
+import DavitStore
+import Testing
+
+/// What is kept aside is not kept for ever.
+struct AsideExpiryTests {
+    private let sandbox: Sandbox
+    private let store: AsideStore
+    private var aside: FileResourceStore {
+        get throws { try FileResourceStore(root: sandbox.base + "/outside") }
+    }
+
+    init() throws {
+        sandbox = try Sandbox()
+        store = AsideStore(
+            try sandbox.store(), aside: try FileResourceStore(root: sandbox.base + "/outside"))
+        try store.createCollection(at: resource("d"))
+        try store.createCollection(at: resource("d/e"))
+    }
+
+    /// Companions of one, two, … hundred seconds, and as many bytes.
+    private func fill() throws {
+        for (number, name) in ["._1", "d/._2", "d/e/._3"].enumerated() {
+            let staged = try store.stageContent(for: resource(name), expectedLength: nil)
+            let buffer = IOBuffer(capacity: 300)
+            _ = buffer.append([UInt8](repeating: 1, count: 100 * (number + 1)))
+            try staged.write(buffer)
+            _ = try staged.seal(replacing: nil, modified: Timestamp(seconds: Int64(100 * (number + 1))))
+            try staged.publish(isReplacing: false)
+        }
+    }
+
+    private func left(in store: any ResourceStore) throws -> [String] {
+        var left: [String] = []
+        for name in ["._1", "d", "d/._2", "d/e", "d/e/._3"]
+        where try store.identity(at: resource(name)) != nil {
+            left.append(name)
+        }
+        return left
+    }
+
+    @Test(
+        "by time, then the oldest by size; folders that are empty go",
+        arguments: [
+            (0, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
+            (100, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
+            (101, 600, ["d", "d/._2", "d/e", "d/e/._3"]), (0, 599, ["d", "d/._2", "d/e", "d/e/._3"]),
+            (0, 499, ["d", "d/e", "d/e/._3"]), (301, 600, []), (0, 0, []),
+        ] as [(Int64, Int64, [String])])
+    func expiry(time: Int64, limitBytes: Int64, expected: [String]) throws {
+        try fill()
+        store.expire(before: Timestamp(seconds: time), limitBytes: limitBytes) { _, removal in
+            removal()
+        }
+        #expect(try left(in: aside) == expected)
+        #expect(try left(in: sandbox.store()) == ["d", "d/e"])
+    }
+
+    @Test("what is in use stays, and what has been written anew") func inUse() throws {
+        try fill()
+        store.expire(before: Timestamp(seconds: 1_000)) { path, removal in
+            if path.name.elementsEqual("._2".utf8) { return false }
+            if path.name.elementsEqual("._3".utf8) {
+                // Somebody was faster.
+                let staged = try? store.stageContent(for: path, expectedLength: 0)
+                _ = try? staged?.seal(replacing: nil, modified: nil)
+                try? staged?.publish(isReplacing: true)
+            }
+            return removal()
+        }
+        #expect(try left(in: store) == ["d", "d/._2", "d/e", "d/e/._3"])
+    }
+
+    @Test("content that would have to go again is not taken") func tooMuch() throws {
+        #expect(throws: StoreError.outOfSpace) {
+            try store.stageContent(for: resource("._huge"), expectedLength: AsideStore.limitBytes + 1)
+        }
+    }
+}

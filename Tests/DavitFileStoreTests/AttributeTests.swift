@@ -1,0 +1,85 @@
+import DavitFileStore
+import DavitHTTP
+import DavitStore
+import DavitSystem
+import Testing
+
+/// What `setAttributes` sets: the second that was asked for, an entity tag that never was, all or nothing.
+struct AttributeTests {
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        try sandbox.write("file", "old")
+        return sandbox
+    }
+
+    private func info(_ path: String, in store: FileResourceStore) throws -> ResourceInfo {
+        try #require(try store.lookup(resource(path), last: .followed, wait: .allowed).info)
+    }
+
+    /// On a volume that keeps nanoseconds, and on one that keeps whole seconds.
+    @Test(arguments: [0, 1_650_000_000, -5, 4_000_000_000] as [Int64], [false, true])
+    func setsTheSecondAndGivesEachVersionATagOfItsOwn(second: Int64, cutsTimes: Bool) throws {
+        let sandbox = try sandbox()
+        let store = try sandbox.store()
+        try withFaults(FaultPlan(cutsTimes: cutsTimes)) {
+            var tags = [try info("file", in: store).entityTag]
+            for _ in 0..<3 {
+                try store.setAttributes(
+                    ResourceAttributes(modified: Timestamp(seconds: second)), at: resource("file"))
+                let info = try info("file", in: store)
+                #expect(info.modified.seconds == second)
+                #expect(!tags.contains(info.entityTag))
+                tags.append(info.entityTag)
+            }
+        }
+        #expect(sandbox.read("file") == "old")
+    }
+
+    @Test(arguments: ["folder", ""])
+    func setsTheTimeOfCollections(path: String) throws {
+        let sandbox = try sandbox()
+        let store = try sandbox.store()
+        try store.setAttributes(
+            ResourceAttributes(modified: Timestamp(seconds: 1_000_000_000)), at: resource(path))
+        #expect(try info(path, in: store).modified.seconds == 1_000_000_000)
+        #expect(throws: StoreError.wrongKind) {
+            try store.setAttributes(
+                ResourceAttributes(isExecutable: true, modified: Timestamp(seconds: 5)), at: resource(path))
+        }
+        #expect(try info(path, in: store).modified.seconds == 1_000_000_000)
+        #expect(sandbox.read("file") == "old")
+    }
+
+    static let faults: [(call: String, number: Int32, error: StoreError)] = [
+        ("futimens", Errno.notPermitted, .forbidden), ("fchmodat", Errno.notPermitted, .forbidden),
+        ("futimens", Errno.noSpace, .outOfSpace), ("fsync", Errno.noSpace, .outOfSpace),
+    ]
+
+    @Test(arguments: faults)
+    func setsAllOrNothing(_ fault: (call: String, number: Int32, error: StoreError)) throws {
+        let sandbox = try sandbox()
+        let store = try FileResourceStore(root: sandbox.share, sync: .full)
+        let before = try info("file", in: store)
+        _ = withFaults(FaultPlan(failCalls: [fault.call: fault.number])) {
+            #expect(throws: fault.error) {
+                try store.setAttributes(
+                    ResourceAttributes(isExecutable: true, modified: Timestamp(seconds: 5)),
+                    at: resource("file"))
+            }
+        }
+        let after = try info("file", in: store)
+        #expect(after.entityTag == before.entityTag)
+        #expect(after.modified == before.modified)
+        #expect(!after.isExecutable)
+    }
+
+    @Test func absentResourcesAreNotFound() throws {
+        let sandbox = try sandbox()
+        let store = try sandbox.store()
+        let time = ResourceAttributes(modified: Timestamp(seconds: 5))
+        #expect(throws: StoreError.notFound) { try store.setAttributes(time, at: resource("none")) }
+        #expect(throws: StoreError.missingAncestor) { try store.setAttributes(time, at: resource("none/a")) }
+        #expect(sandbox.names() == ["file", "folder"])
+    }
+}

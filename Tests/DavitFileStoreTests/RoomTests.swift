@@ -1,0 +1,99 @@
+import DavitFileStore
+import DavitHTTP
+import DavitStore
+import DavitSystem
+import Testing
+
+/// What a volume has left, and what of it is to stay free.
+struct RoomTests {
+    private func store(_ sandbox: Sandbox, keepsFree: Int64?) throws -> FileResourceStore {
+        try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
+    }
+
+    static let announced: [(length: Int64?, keepsFree: Int64?, error: StoreError?)] = [
+        (100_000, nil, nil), (100_001, nil, .outOfSpace), (100_000, 0, nil), (nil, 100_000, nil),
+        (0, 100_000, nil), (1, 100_000, .quotaExceeded), (1, 200_000, .quotaExceeded),
+        (1, .max, .quotaExceeded),
+        (60_000, 40_000, nil), (60_001, 40_000, .quotaExceeded), (70_000, 30_000, nil),
+        (70_001, 30_000, .quotaExceeded), (100_001, 1, .outOfSpace),
+    ]
+
+    @Test(arguments: announced)
+    func isAskedForBeforeAnyByteComes(length: Int64?, keepsFree: Int64?, error: StoreError?) throws {
+        let sandbox = try Sandbox()
+        let store = try store(sandbox, keepsFree: keepsFree)
+        withFaults(FaultPlan(availableBytes: 100_000)) {
+            do throws(StoreError) {
+                _ = try store.stageContent(
+                    for: ResourcePath.root.appending([97]) ?? .root, expectedLength: length)
+                #expect(error == nil)
+            } catch let refusal {
+                #expect(refusal == error)
+            }
+        }
+        #expect(sandbox.names() == [])
+    }
+
+    @Test func isAskedForWithEachPieceThatNobodyAnnounced() throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file", "old")
+        let store = try store(sandbox, keepsFree: 40)
+        try withFaults(FaultPlan(availableBytes: 100)) {
+            let staged = try store.stageContent(for: resource("file"), expectedLength: nil)
+            try staged.write(buffer(String(repeating: "x", count: 60)))
+            #expect(throws: StoreError.quotaExceeded) {
+                try staged.write(buffer(String(repeating: "x", count: 61)))
+            }
+        }
+        #expect(sandbox.names() == ["file"] && sandbox.read("file") == "old")
+    }
+
+    @Test(arguments: [false, true])
+    func isAskedForByCopies(ofTree: Bool) throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        try sandbox.write("folder/file", String(repeating: "x", count: 61))
+        let store = try store(sandbox, keepsFree: 40)
+        let source = try resource(ofTree ? "folder" : "folder/file")
+        withFaults(FaultPlan(availableBytes: 100)) {
+            #expect(throws: StoreError.quotaExceeded) {
+                try store.stageCopy(of: source, for: resource("copy"), includesMembers: true)
+            }
+        }
+        #expect(sandbox.names() == ["folder"])
+        try withFaults(FaultPlan(availableBytes: 101)) {
+            try store.stageCopy(of: source, for: resource("copy"), includesMembers: true)
+                .publish(isReplacing: false)
+        }
+        #expect(sandbox.names() == ["copy", "folder"])
+    }
+
+    static let told: [(keepsFree: Int64?, available: Int64)] = [
+        (nil, 100), (0, 100), (40, 60), (100, 0), (.max, 0),
+    ]
+
+    @Test(arguments: told)
+    func isWhatClientsAreTold(keepsFree: Int64?, available: Int64) throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file")
+        let store = try store(sandbox, keepsFree: keepsFree)
+        try withFaults(FaultPlan(availableBytes: 100)) {
+            for path in [ResourcePath.root, try resource("file")] {
+                let room = try store.quota(at: path)
+                #expect(room.available == available)
+            }
+        }
+    }
+
+    /// A quota of the system is no full disk.
+    @Test(arguments: [(Errno.noSpace, StoreError.outOfSpace), (Errno.overQuota, .quotaExceeded)])
+    func aQuotaIsToldFromAFullDisk(number: Int32, error: StoreError) throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file", "old")
+        let store = try store(sandbox, keepsFree: nil)
+        withFaults(FaultPlan(failCalls: ["write": number])) {
+            #expect(throws: error) { try store.put("new", at: resource("file")) }
+        }
+        #expect(sandbox.names() == ["file"] && sandbox.read("file") == "old")
+    }
+}

@@ -1,0 +1,191 @@
+import DavitFileStore
+import DavitHTTP
+import DavitStore
+import DavitSystem
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Names by canonical equivalence, on volumes that know bytes only.
+struct SpellingTests {
+    private static let one = "\u{FC}"
+    private static let two = "u\u{308}"
+
+    /// Nothing but what a look-up asks the system for.
+    private func calls(_ body: () throws -> Void) throws -> [String] {
+        let plan = FaultPlan()
+        try FileFaults.$plan.withValue(plan, operation: body)
+        return plan.calls
+    }
+
+    @Test(arguments: Resolver.allCases, Volume.allCases)
+    func findsWhatIsThereInEveryPart(resolver: Resolver, volume: Volume) throws {
+        let sandbox = try Sandbox(on: volume)
+        try sandbox.makeFolder(Self.one)
+        try sandbox.write(Self.one + "/" + Self.two, "x")
+        let store = try sandbox.store(resolver)
+        for outer in [Self.one, Self.two] {
+            for inner in [Self.one, Self.two] {
+                let asked = try resource(outer + "/" + inner)
+                let found = try store.lookup(asked, last: .followed, wait: .allowed).path
+                #expect(Array(found.bytes) == Array((Self.one + "/" + Self.two).utf8))
+                #expect(content(try store.open(asked, wait: .allowed)) == "x")
+                let change = try store.lookupForChange(asked, last: .itself, beside: nil, wait: .allowed)
+                #expect(change.path == found)
+            }
+            // Where nothing is: the parents as they are stored, the name as asked for.
+            let free = try store.lookup(resource(outer + "/o\u{308}"), last: .followed, wait: .allowed)
+            #expect(Array(free.path.bytes) == Array((Self.one + "/o\u{308}").utf8))
+        }
+    }
+
+    @Test func aNameInASCIICostsNothingMore() throws {
+        let sandbox = try Sandbox()
+        try sandbox.write(Self.one)
+        let store = try sandbox.store()
+        let absent = try calls { _ = try store.lookup(resource("u"), last: .followed, wait: .allowed) }
+        #expect(absent == ["statx", "statx"])
+        let present = try calls { _ = try store.lookup(resource(Self.one), last: .followed, wait: .allowed) }
+        #expect(present == ["statx"])
+    }
+
+    /// The folder is read for the first name that is not there, and for no other.
+    @Test func aFolderIsReadOnce() throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        let store = try sandbox.store()
+        func reads(_ name: String) throws -> Int {
+            try calls {
+                _ = try store.lookup(resource("folder/" + name), last: .followed, wait: .allowed)
+            }.count { $0 == "getdents64" }
+        }
+        #expect(try reads(Self.one) > 0)
+        for number in 0..<10 {
+            #expect(try reads(Self.one + "\(number)") == 0)
+            try store.put("x", at: resource("folder/" + Self.two + "\(number)"))
+            try sandbox.write("folder/o\u{308}\(number)")
+            #expect(try store.summary("folder/\u{F6}\(number)").hasPrefix("content"))
+        }
+        #expect(try reads(Self.one) == 0)
+        // The loop never reads a folder.
+        #expect(throws: StoreError.wouldBlock) {
+            try store.lookup(resource("folder/" + Self.one), last: .followed, wait: .never)
+        }
+    }
+
+    /// Without a watch it has only times to go by, and those are too young.
+    @Test func withoutAWatchItReadsAgain() throws {
+        let sandbox = try Sandbox()
+        let store = try sandbox.store()
+        for number in 0..<20 {
+            let plan = FaultPlan(failCalls: ["inotify_init1": EMFILE])
+            try FileFaults.$plan.withValue(plan) { () throws in
+                #expect(try store.summary(Self.two + "\(number)").hasPrefix("unmapped"))
+                try sandbox.write(Self.one + "\(number)")
+                #expect(try store.summary(Self.two + "\(number)").hasPrefix("content"))
+            }
+        }
+    }
+
+    /// More than the kernel keeps for who does not ask.
+    @Test func whatWasMissedIsReadAgain() throws {
+        let sandbox = try Sandbox(on: .memory)
+        try sandbox.write("a")
+        let store = try sandbox.store()
+        #expect(try store.summary(Self.one).hasPrefix("unmapped"))
+        for _ in 0..<9_000 {
+            unsafe rename(sandbox.path("a"), sandbox.path("b"))
+            unsafe rename(sandbox.path("b"), sandbox.path("a"))
+        }
+        try sandbox.write(Self.two)
+        #expect(try store.summary(Self.one).hasPrefix("content"))
+        try sandbox.write("o\u{308}")
+        #expect(try store.summary("\u{F6}").hasPrefix("content"))
+    }
+
+    /// More folders than are remembered, and one that is another than before.
+    @Test func whatIsForgottenIsReadAgain() throws {
+        let sandbox = try Sandbox()
+        let store = try sandbox.store()
+        for _ in 0..<2 {
+            for number in 0..<100 {
+                if sandbox.status("\(number)") == nil { try sandbox.makeFolder("\(number)") }
+                #expect(try store.summary("\(number)/\(Self.one)").hasPrefix("unmapped"))
+            }
+        }
+        for number in 0..<100 {
+            try sandbox.write("\(number)/\(Self.two)")
+            #expect(try store.summary("\(number)/\(Self.one)").hasPrefix("content"))
+            #expect(store.detachAndDestroy("\(number)") == [])
+            try sandbox.makeFolder("\(number)")
+            #expect(try store.summary("\(number)/\(Self.one)").hasPrefix("unmapped"))
+        }
+    }
+
+    /// Of several that are there, the first in the order of bytes answers for a spelling that none of them has; when it
+    /// goes, the next one does.
+    @Test func ofSeveralSpellingsOneAnswers() throws {
+        let sandbox = try Sandbox()
+        let spellings = ["\u{1D7}", "\u{DC}\u{301}", "U\u{308}\u{301}"]
+        for spelling in spellings { try sandbox.write(spelling, spelling) }
+        let store = try sandbox.store()
+        for spelling in spellings {
+            #expect(try content(store.open(resource(spelling), wait: .allowed)) == spelling)
+        }
+        for gone in [2, 1, 0] {
+            unsafe unlink(sandbox.path(spellings[gone]))
+            let left = spellings[..<gone].last
+            let found = try store.lookup(resource(spellings[gone]), last: .followed, wait: .allowed)
+            #expect((found.info != nil) == (left != nil))
+            if left != nil { #expect(found.path.bytes != Array(spellings[gone].utf8)) }
+        }
+    }
+
+    @Test func aFolderThatMayNotBeReadIsLookedIntoByNameOnly() throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        try sandbox.write("folder/" + Self.one)
+        let store = try sandbox.store()
+        let plan = FaultPlan(failCalls: ["getdents64": EACCES])
+        try FileFaults.$plan.withValue(plan) { () throws in
+            #expect(try store.summary("folder/" + Self.one).hasPrefix("content"))
+            #expect(try store.summary("folder/" + Self.two).hasPrefix("unmapped"))
+        }
+    }
+
+    /// A rename to another name of the same file removes the first, where those are two.
+    @Test func twoNamesOfAFileAreNotOne() throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("a", "x")
+        try sandbox.hardLink("a", "b")
+        let store = try sandbox.store()
+        #expect(try !store.isOneName(resource("a"), resource("b")))
+        #expect(try !store.isOneName(resource("a"), resource("a")))
+        #expect(throws: StoreError.alreadyExists) { try store.rename(resource("a"), toFree: resource("b")) }
+        try store.rename(resource("a"), overContent: resource("b"))
+        #expect(sandbox.names() == ["b"])
+        #expect(sandbox.read("b") == "x")
+    }
+
+    static let ages: [(seconds: Int64, isCurrent: Bool)] = [
+        (-10, false), (0, false), (2, false), (3, false), (4, true), (1_000_000, true),
+    ]
+
+    /// Without a watch, absence is believed where the folder had not changed for long before it was read.
+    @Test(arguments: ages)
+    func timesSpeakForAFolderThatIsOldEnough(age: (seconds: Int64, isCurrent: Bool)) throws {
+        let sandbox = try Sandbox()
+        var status = try #require(sandbox.status("."))
+        (status.modified, status.changed) = (1_000_000_000, 2_000_000_000)
+        var index = NameIndex(watch: nil)
+        #expect(!index.isCurrent(status))
+        index.complete(with: [], status: status, at: 2_000_000_000 + age.seconds * 1_000_000_000)
+        #expect(index.isCurrent(status) == age.isCurrent)
+        status.changed += 1
+        #expect(!index.isCurrent(status))
+    }
+}

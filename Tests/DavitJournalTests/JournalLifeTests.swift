@@ -1,0 +1,211 @@
+import DavitHTTP
+import DavitJournal
+import DavitStore
+import DavitSystem
+import DavitTesting
+import Testing
+
+/// When a journal is awake, what it costs, and what becomes of its tokens.
+struct JournalLifeTests {
+    @Test func costsNothingBeforeItIsAsked() throws {
+        let test = try TestJournal()
+        test.journal.start()
+        test.shell("echo 1 > a")
+        #expect(!test.journal.isAwake)
+        #expect(try test.stateFolderNames().isEmpty)
+        _ = try test.token()
+        #expect(test.journal.isAwake)
+        #expect(try test.stateFolderNames().contains("journal.sqlite"))
+    }
+
+    @Test func closedItHasItsFileAlone() throws {
+        let test = try TestJournal()
+        _ = try test.token()
+        test.stop()
+        #expect(!test.journal.isAwake)
+        #expect(try test.stateFolderNames() == ["journal.sqlite"])
+        #expect(throws: JournalError.interrupted) { try test.position() }
+    }
+
+    /// Told is what changed, and looked at is not much more: not the tree.
+    @Test func tenChangesAmongManyFilesCostTenLooks() throws {
+        let test = try TestJournal()
+        test.shell("for d in $(seq 100); do mkdir $d; (cd $d && seq 100 | xargs touch); done")
+        let token = try test.token()
+        let before = try #require(test.journal.costs)
+        #expect(before.looks >= 10_000)
+        test.shell("for d in $(seq 10 10 100); do echo 1 > $d/50; done")
+        let expected = stride(from: 10, through: 100, by: 10).map { "+\($0)/50" }.sorted()
+        #expect(try test.changes(since: token).changes == expected)
+        let after = try #require(test.journal.costs)
+        #expect(after.looks - before.looks <= 20)
+        #expect(after.steps - before.steps < 2_000)
+        #expect(after.scans == 0)
+    }
+
+    @Test func anEditWhileItWasStoppedIsInTheFirstAnswer() throws {
+        let test = try TestJournal()
+        test.shell("mkdir -p d/e; echo 1 > d/e/a; echo 1 > d/e/b")
+        let token = try test.token()
+        test.stop()
+        test.shell("echo 22 > d/e/a; rm d/e/b; echo 1 > d/c")
+        try test.restart()
+        let expected = ["+d/c", "+d/e/a", "-d/e/b"]
+        #expect(try test.changes(since: token, in: "d").changes == expected)
+        #expect(try test.changes(since: token).changes == expected)
+    }
+
+    /// The asked part is compared first, whatever else is to be; the rest is not lost by it.
+    @Test func whatWasNotAskedAboutIsStillCompared() throws {
+        let test = try TestJournal()
+        test.shell("mkdir d c; echo 1 > d/a; echo 1 > c/a")
+        let token = try test.token()
+        test.stop()
+        test.shell("echo 22 > d/a; rm c/a")
+        try test.restart()
+        let (changes, next) = try test.changes(since: token, in: "d")
+        #expect(changes == ["+d/a"])
+        #expect(try test.changes(since: next, in: "c").changes == ["-c/a"])
+    }
+
+    /// Folders that cannot be watched are read each time they are asked about; the others are not.
+    @Test(arguments: [0, 1, 10])
+    func withFewWatchesNothingIsMissed(limit: Int) throws {
+        let test = try TestJournal { $0.watchLimit = limit }
+        test.shell("for d in $(seq 30); do mkdir $d; echo 1 > $d/a; done")
+        var token = try test.token()
+        for folder in [1, 9, 20, 30] {
+            test.shell("echo 22 > \(folder)/a; mkdir \(folder)/n; mv \(folder)/n \(folder)/m")
+            let told = try test.changes(since: token)
+            token = told.token
+            let shown = told.changes.filter { $0 != "-\(folder)/n" }
+            #expect(shown == ["+\(folder)/a", "+\(folder)/m"])
+        }
+        test.shell("mv 9 x; echo 1 > x/b; rm -r 20")
+        let told = try test.changes(since: token).changes
+        #expect(told == ["+x", "+x/a", "+x/b", "+x/m", "-20", "-9"])
+    }
+
+    #if DAVIT_FAULTS
+    /// The system has limits for queues and for watches.
+    @Test(arguments: ["inotify_init1", "inotify_add_watch"])
+    func whereNothingCanBeWatchedNothingIsMissed(call: String) throws {
+        let test = try TestJournal()
+        try FileFaults.$plan.withValue(FaultPlan(failCalls: [call: 28])) {
+            test.shell("mkdir -p d/e; echo 1 > d/e/a")
+            let token = try test.token()
+            test.shell("echo 22 > d/e/a; echo 1 > d/b; mv d/e d/f")
+            #expect(try test.changes(since: token).changes == ["+d/b", "+d/f", "+d/f/a", "-d/e"])
+        }
+    }
+    #endif
+
+    @Test func tokensOutliveARestart() throws {
+        let test = try TestJournal()
+        test.shell("echo 1 > a")
+        let token = try test.token()
+        for _ in 0..<3 {
+            try test.restart()
+            #expect(try test.changes(since: token).changes.isEmpty)
+        }
+        test.shell("echo 1 > b")
+        #expect(try test.changes(since: token).changes == ["+b"])
+    }
+
+    @Test func tokensFromBeforeForgottenRemovalsAreRefused() throws {
+        let test = try TestJournal { $0.removalLimit = 20 }
+        test.shell("seq 60 | xargs touch")
+        let old = try test.token()
+        test.shell("seq 10 | xargs rm")
+        let middle = try test.token()
+        #expect(old.isValid(at: try test.position()))
+        test.shell("seq 11 50 | xargs rm")
+        let position = try test.position()
+        #expect(!old.isValid(at: position))
+        #expect(!middle.isValid(at: position))
+        #expect(SyncToken(position).isValid(at: position))
+        // Whoever knows nothing needs no removals.
+        #expect(try test.first().isValid(at: position))
+        #expect(try test.changes(since: test.first()).changes == (51...60).map { "+\($0)" })
+        try test.restart()
+        #expect(!old.isValid(at: try test.position()))
+    }
+
+    @Test func otherTokensAreRefused() throws {
+        let test = try TestJournal()
+        let position = try test.position()
+        let journal = position.journal
+        let other = try TestJournal().token()
+        let tokens = [
+            other, SyncToken(journal: journal, number: position.last + 1),
+            SyncToken(journal: journal, number: 0, base: position.last + 1),
+        ]
+        for token in tokens { #expect(!token.isValid(at: position)) }
+    }
+
+    @Test(arguments: ["", "damaged", "SQLite format 3\u{0}"])
+    func aDamagedFileIsMadeAnew(content: String) throws {
+        let test = try TestJournal()
+        test.shell("echo 1 > a")
+        let old = try test.token()
+        test.stop()
+        let state = test.stateFolder.path
+        test.shell("head -c 3000 /dev/urandom > '\(state)/rest'; printf '%s' '\(content)' > '\(state)/new'")
+        test.shell(
+            "cat '\(state)/new' '\(state)/rest' > '\(state)/journal.sqlite'; rm '\(state)/new' '\(state)/rest'"
+        )
+        try test.restart()
+        #expect(!old.isValid(at: try test.position()))
+        #expect(try test.changes(since: test.first()).changes == ["+a"])
+    }
+
+    @Test func withoutAStateFolderItSaysSo() throws {
+        let test = try TestJournal()
+        test.shell("rmdir '\(test.stateFolder.path)'")
+        #expect(throws: JournalError.self) { try test.position() }
+        #expect(!test.journal.isAwake)
+        test.shell("mkdir '\(test.stateFolder.path)'; echo 1 > a")
+        #expect(try test.changes(since: test.first()).changes == ["+a"])
+    }
+
+    /// A live feed hears of a change, and asks what it was.
+    @Test func whoWantsToKnowIsTold() async throws {
+        let test = try TestJournal()
+        let token = try test.token()
+        let (told, teller) = AsyncStream.makeStream(of: Void.self)
+        test.journal.onChange { teller.yield() }
+        test.shell("echo 1 > a")
+        for await _ in told { break }
+        #expect(try test.changes(since: token).changes == ["+a"])
+    }
+
+    static let texts: [(text: String, isToken: Bool)] = [
+        ("data:,davit-sync-00ff-12", true), ("data:,davit-sync-00ff-12-40", true),
+        ("", false), ("data:,davit-sync-", false), ("data:,davit-sync-00ff", false),
+        ("data:,davit-sync-00ff--1", false), ("data:,davit-sync-00ff-+1", false),
+        ("data:,davit-sync-00ff-012", false), ("data:,davit-sync-00ff-12-", false),
+        ("data:,davit-sync-00ff-12-12", false), ("data:,davit-sync-00ff-12-11", false),
+        ("data:,davit-sync-00ff-12-40-1", false), ("data:,davit-sync-00ff-99999999999999999999", false),
+        ("http://example.com/sync/1", false), ("data:,davit-sync-00ff-12 ", false),
+    ]
+
+    @Test(arguments: texts)
+    func aTokenHasOneSpelling(text: String, isToken: Bool) {
+        let token = SyncToken(parsing: text)
+        #expect((token != nil) == isToken)
+        if let token { #expect(token.text == text) }
+    }
+}
+
+extension TestJournal {
+    func stateFolderNames() throws -> [String] {
+        let directory = try RootDirectory(opening: stateFolder.path)
+        var names: [String] = []
+        let entries = try directory.open([], for: .entries, mayWait: true)
+        var block = DirectoryBlock(capacity: 4096)
+        while try block.read(from: entries) {
+            while block.advance() { names.append(String(decoding: block.entry.bytes, as: UTF8.self)) }
+        }
+        return names.sorted()
+    }
+}

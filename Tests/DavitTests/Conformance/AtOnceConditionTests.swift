@@ -1,0 +1,75 @@
+import Testing
+
+/// Conditions and the change that rests on them are one step: of many who ask for the same at once, one gets it.
+@Suite(.serialized)
+struct AtOnceConditionTests {
+    struct Rush: CustomStringConvertible, Sendable {
+        /// `{n}` is the number of the request, `{tag}` the entity tag of `/a`.
+        var line: String
+        var fields: [String] = []
+        var content = ""
+        var statuses: [Int: Int]
+
+        var description: String { line }
+    }
+
+    static let rushes = [
+        Rush(
+            line: "PUT /a", fields: ["If-Match: {tag}"], content: "version {n}", statuses: [204: 1, 412: 99]),
+        Rush(line: "PUT /a", fields: ["If: ([{tag}])"], content: "version {n}", statuses: [204: 1, 412: 99]),
+        Rush(
+            line: "PUT /new", fields: ["If-None-Match: *"], content: "version {n}",
+            statuses: [201: 1, 412: 99]),
+        Rush(line: "DELETE /a", fields: ["If-Match: {tag}"], statuses: [204: 1, 404: 99]),
+        Rush(
+            line: "MOVE /a", fields: ["If-Match: {tag}", "Destination: /to-{n}"], statuses: [201: 1, 404: 99]),
+        Rush(
+            line: "COPY /a", fields: ["If-Match: {tag}", "Destination: /to", "Overwrite: F"],
+            statuses: [201: 1, 412: 99]),
+        Rush(
+            line: "PROPPATCH /a", fields: ["If-Match: \"old\""], content: update(set("<x:p>{n}</x:p>")),
+            statuses: [412: 100]),
+        Rush(line: "MKCOL /d", fields: ["If-None-Match: *"], statuses: [201: 1, 405: 99]),
+        Rush(line: "LOCK /a", fields: ["If-Match: {tag}"], content: lockInfo(), statuses: [200: 1, 423: 99]),
+        Rush(line: "LOCK /new", content: lockInfo(), statuses: [201: 1, 423: 99]),
+    ]
+
+    @Test(arguments: rushes)
+    func oneOfAHundredWins(rush: Rush) throws {
+        try WebDAVServer().serve { client in
+            let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])
+            let answers = try client.sendAtOnce(
+                (0..<100).map { number in
+                    let fill = { (text: String) in
+                        text.replacing("{tag}", with: tag).replacing("{n}", with: "\(number)")
+                    }
+                    return (rush.line, rush.fields.map(fill), fill(rush.content))
+                })
+            var counts: [Int: Int] = [:]
+            for answer in answers { counts[answer.status, default: 0] += 1 }
+            #expect(counts == rush.statuses)
+        }
+    }
+
+    /// Nobody changes the properties of a version that another has replaced meanwhile: who gets 412 has changed
+    /// nothing, and whoever comes before the PUT stays, because PUT keeps properties.
+    @Test func propertiesAreThoseOfTheVersionThatWasMeant() throws {
+        try WebDAVServer().serve { client in
+            let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])
+            let answers = try client.sendAtOnce(
+                (0..<50).map { number in
+                    ("PROPPATCH /a", ["If-Match: \(tag)"], update(set("<x:p\(number)>1</x:p\(number)>")))
+                } + [("PUT /a", ["If-Match: \(tag)"], "new")]
+                    + (50..<100).map { number in
+                        ("PROPPATCH /a", ["If-Match: \(tag)"], update(set("<x:p\(number)>1</x:p\(number)>")))
+                    })
+            #expect(answers[50].status == 204)
+            let found = try client.send("PROPFIND /a", ["Depth: 0"]).content
+            let patches = Array(answers[..<50]) + Array(answers[51...])
+            for (number, answer) in patches.enumerated() {
+                #expect(answer.status == 207 || answer.status == 412)
+                #expect(found.contains("<x:p\(number) ") == (answer.status == 207), "\(number)")
+            }
+        }
+    }
+}

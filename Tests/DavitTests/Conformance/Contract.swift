@@ -1,0 +1,137 @@
+/// One number of the table in docs/clients.md, as requests to a whole server.
+struct Contract: CustomStringConvertible, Sendable {
+    let number: Int
+    let exchange: WebDAVExchange
+
+    init(_ number: Int, _ title: String, _ steps: [WebDAVExchange.Step]) {
+        self.number = number
+        exchange = WebDAVExchange("contract \(number)", title, steps)
+    }
+
+    var description: String { "\(number), \(exchange.title)" }
+}
+
+extension Contract {
+    /// Something to begin with.
+    static let text = [ask("PUT /a", [], "0123456789", 201)]
+
+    static let messages: [Contract] = [
+        Contract(
+            4, "a hint about the length is none",
+            [
+                ask("PUT /a", ["X-Expected-Entity-Length: 1"], "0123456789", 201),
+                ask("GET /a", 200, ["Content-Length": "10"]),
+            ]),
+        Contract(
+            5, "no length means no content",
+            text + [
+                ask("PROPFIND /", 207), ask("MKCOL /d", 201), ask("COPY /a", ["Destination: /b"], 201),
+                ask("MOVE /b", ["Destination: /c"], 201), ask("LOCK /c", [], lockInfo(), 200),
+                ask("LOCK /c", ["If: (<{1}>)"], 200), ask("DELETE /c", ["If: (<{1}>)"], 204),
+            ]),
+        Contract(6, "empty fields", text + [ask("GET /a", ["Keep-Alive:", "TE: trailers"], 200)]),
+        Contract(
+            7, "names of fields in any case",
+            text + [
+                ask("LOCK /a", ["dEPTH: 0", "translate: f", "Content-type: text/xml"], lockInfo(), 200),
+                ask("UNLOCK /a", ["Lock-token:   <{1}>  "], 204),
+            ]),
+        Contract(
+            8, "fields without a meaning for the method are ignored",
+            [
+                ask("PUT /a", ["Overwrite: F", "Depth: 7", "Destination: nowhere"], "x", 201),
+                ask("PUT /a", ["Overwrite: T"], "x", 204), ask("GET /a", ["Depth: 0"], 200),
+                ask("PROPFIND /a", ["Depth: 0", "Apply-To-Redirect-Ref: T"], 207),
+                ask("PROPPATCH /a", ["Depth: 1"], update(set("<x:p>1</x:p>")), 207),
+            ]),
+        Contract(
+            9, "Date is in every answer",
+            [
+                ask("MKCOL /d", 201, ["Date": "*"]), ask("PUT /a", [], "x", 201, ["Date": "*"]),
+                ask("MOVE /a", ["Destination: /b"], 201, ["Date": "*"]), ask("DELETE /b", 204, ["Date": "*"]),
+                ask("GET /b", 404, ["Date": "*"]),
+            ]),
+        Contract(
+            12, "mistakes of clients are no faults of the server",
+            text + [
+                ask("GET /a%00", 400), ask("PROPFIND /a", [], "<x", 400), ask("BREW /a", 501),
+                ask("LOCK /a", [], "<x/>", 422), ask("MOVE /a", ["Destination: ::"], 400),
+            ]),
+        Contract(13, "Server", [ask("OPTIONS /", 200, ["Server": "davit"])]),
+    ]
+
+    static let discovery: [Contract] = [
+        Contract(
+            14, "OPTIONS of a folder without its slash",
+            [ask("MKCOL /d", 201), ask("OPTIONS /d", 200, ["Location": nil])]),
+        Contract(
+            15, "the classes",
+            [ask("OPTIONS /", 200, ["DAV": "1, 2, 3, <http://apache.org/dav/propset/fs/1>"])]),
+        Contract(
+            16, "MS-Author-Via",
+            text + [
+                ask("OPTIONS /", 200, ["MS-Author-Via": "DAV"]),
+                ask("OPTIONS /a", 200, ["MS-Author-Via": "DAV"]),
+                ask("OPTIONS /none", 200, ["MS-Author-Via": "DAV"]),
+            ]),
+        Contract(
+            17, "Allow",
+            text + [
+                ask(
+                    "OPTIONS /a", 200,
+                    [
+                        "Allow":
+                            "OPTIONS, GET, HEAD, PUT, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"
+                    ]),
+                ask(
+                    "OPTIONS /", 200,
+                    ["Allow": "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK"]),
+            ]),
+        Contract(18, "OPTIONS of a free name", [ask("OPTIONS /absent.odt", 200, ["DAV": "*"])]),
+        Contract(19, "OPTIONS of / and *", [ask("OPTIONS /", 200), ask("OPTIONS *", 204)]),
+        Contract(
+            20, "an index.html changes nothing",
+            [
+                ask("MKCOL /d", 201), ask("PUT /d/index.html", [], "x", 201),
+                ask("OPTIONS /d", 200, ["DAV": "*"]),
+                ask("PROPFIND /d", ["Depth: 1"], 207, holds: ["/d/index.html<"]),
+                ask("MOVE /d", ["Destination: /e"], 201),
+            ]),
+        Contract(
+            21, "no marks of SharePoint",
+            [ask("OPTIONS /", 200, ["X-MSDAVEXT": nil, "MicrosoftSharePointTeamServices": nil])]),
+        Contract(
+            22, "files announce the property set of executable",
+            text + [ask("OPTIONS /a", 200, ["DAV": "1, 2, 3, <http://apache.org/dav/propset/fs/1>"])]),
+    ]
+
+    private static let anna = "Authorization: Basic YW5uYTpzZWNyZXQ="
+
+    /// With the accounts `anna` and `jörg`.
+    static let accounts: [Contract] = [
+        Contract(
+            23, "DAV and MS-Author-Via stand on a 401 for OPTIONS",
+            [ask("OPTIONS /", 401, ["DAV": "*", "MS-Author-Via": "DAV"])]),
+        Contract(
+            25, "every method needs credentials, those that read too",
+            [
+                "GET", "HEAD", "PROPFIND", "PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK",
+                "UNLOCK",
+            ].map {
+                ask("\($0) /a", 401, ["WWW-Authenticate": "*"])
+            }),
+        Contract(
+            26, "wrong credentials are 401",
+            [ask("PROPFIND /", ["Authorization: Basic YW5uYTp3cm9uZw=="], 401, ["WWW-Authenticate": "*"])]),
+        Contract(28, "Basic without being asked", [ask("PROPFIND /", [anna, "Depth: 0"], 207)]),
+        Contract(
+            29, "a PUT without credentials makes nothing",
+            [ask("PUT /a", ["Content-Length: 0"], 401), ask("GET /a", [anna], 404)]),
+        Contract(
+            31, "a malformed Authorization is 401",
+            [ask("GET /", ["Authorization: Bearer"], 401), ask("GET /", ["Authorization:"], 401)]),
+        Contract(
+            32, "UTF-8 in names and passwords",
+            [ask("PROPFIND /", ["Authorization: Basic asO2cmc6cMOkc3N3b3Jk", "Depth: 0"], 207)]),
+    ]
+}

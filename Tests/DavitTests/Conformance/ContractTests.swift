@@ -1,0 +1,52 @@
+import Davit
+import Testing
+
+/// What clients rely on, by the numbers of docs/clients.md.
+@Suite(.serialized)
+struct ContractTests {
+    @Test(arguments: Contract.messages)
+    func messages(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    @Test(arguments: Contract.discovery)
+    func discovery(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    @Test(arguments: Contract.accounts)
+    func accounts(row: Contract) throws {
+        try WebDAVServer {
+            $0.accounts = [
+                .init(name: "anna", password: "secret"), .init(name: "j\u{F6}rg", password: "p\u{E4}ssword"),
+            ]
+        }.play(row.exchange)
+    }
+
+    @Test(arguments: Contract.paths)
+    func paths(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    @Test(arguments: Contract.questions)
+    func questions(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    @Test(arguments: Contract.answers)
+    func answers(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    /// 76: Explorer reads no more than a megabyte of a listing.
+    @Test func allpropStaysSmall() throws {
+        try WebDAVServer().serve { client in
+            let count = 50
+            for number in 0..<count {
+                let name = String(repeating: "n", count: 40) + "\(number)"
+                #expect(try client.send("PUT /\(name)", content: "x").status == 201)
+            }
+            let listing = try client.send("PROPFIND /", ["Depth: 1"]).content
+            #expect(listing.utf8.count < (count + 1) * 1024)
+        }
+    }
+
+    @Test(arguments: Contract.reading)
+    func reading(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    @Test(arguments: Contract.writing)
+    func writing(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+
+    @Test(arguments: Contract.locking)
+    func locking(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+}

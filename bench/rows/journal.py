@@ -1,0 +1,71 @@
+"""The change journal: what sync-collection costs, and what a journal that is awake costs a PUT."""
+
+import os
+import re
+
+from client import WrongAnswer, ask
+from servers import Davit
+
+from .base import Load, Request, variant, write_members
+from .write import PutNew
+
+HEADERS = {"Content-Type": "application/xml; charset=utf-8"}
+FOLDERS, MEMBERS, CHANGES = 100, 1000, 10
+
+
+def report(token):
+    return (f'<?xml version="1.0" encoding="utf-8"?><D:sync-collection xmlns:D="DAV:"><D:sync-token>{token}'
+            "</D:sync-token><D:sync-level>infinite</D:sync-level><D:prop><D:getetag/></D:prop>"
+            "</D:sync-collection>").encode()
+
+
+def token(port, old=""):
+    """What the server says at the end of an answer; the first one takes as long as the tree is large."""
+    while True:
+        status, _, body = ask(port, "REPORT", "/", report(old), HEADERS)
+        if status == 503:
+            continue
+        found = re.search(rb"<D:sync-token>([^<]+)</D:sync-token>", body)
+        if status != 207 or not found:
+            raise WrongAnswer(f"sync-collection was answered {status}")
+        return found[1].decode()
+
+
+class SyncCollection(Load):
+    name = "sync-collection"
+    title = f"sync-collection, {CHANGES} changes among {FOLDERS * MEMBERS:,} files, 1 connection"
+    unit = "µs/request"
+    contenders = [Davit]
+    notes = {"others": "have no sync-collection for files"}
+    connections = 1
+    count = 500
+
+    def prepare(self, root, setup):
+        for folder in range(FOLDERS):
+            write_members(os.path.join(root, f"folder-{folder}"), MEMBERS)
+
+    def before(self, turn):
+        self.token = token(turn.port)
+        for folder in range(CHANGES):
+            with open(os.path.join(turn.root, f"folder-{folder}", "member-000000500.txt"), "a") as file:
+                file.write("x")
+
+    def requests(self, turn):
+        return [Request("REPORT", "/", HEADERS, report(self.token), statuses=(207,), entries=CHANGES)]
+
+
+class AwakeDavit(Davit):
+    name = "davit, journal awake"
+
+
+class PutAwake(PutNew):
+    def ready(self, server, setup):
+        if isinstance(server, AwakeDavit):
+            token(server.port)
+
+
+ROWS = [
+    SyncCollection,
+    variant(PutAwake, "PutJournal", name="put-journal", contenders=[Davit, AwakeDavit], notes={},
+            title="PUT 1 KiB, new names, tmpfs, 32 connections, with the journal asleep and awake"),
+]
