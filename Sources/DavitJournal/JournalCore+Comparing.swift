@@ -180,7 +180,8 @@ extension JournalCore {
     private static func isAbsence(_ error: StoreError) -> Bool {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
-        case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy, .failed:
+        case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+            .failed:
             false
         }
     }

@@ -69,7 +69,8 @@ public final class ShareJournal: ChangeJournal {
     ///   - resources: through which the folder is looked at.
     ///   - rules: which names are served, and listed.
     package init(
-        of folder: FileResourceStore, seenThrough resources: any ResourceStore, rules: ShareRules = ShareRules(),
+        of folder: FileResourceStore, seenThrough resources: any ResourceStore,
+        rules: ShareRules = ShareRules(),
         stateFolder: String, background: BackgroundWork, options: Options, report: @escaping Report
     ) {
         self.folder = folder
