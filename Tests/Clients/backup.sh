@@ -2,7 +2,7 @@
 # Backup programs: duplicity over its own WebDAV, restic over rclone: back up, change, back up again, verify, restore.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-TREE_FILES=200
+TREE_FILES=${TREE_FILES:-200}
 begin backup "$@"
 
 export PASSPHRASE=open-sesame RESTIC_PASSWORD=open-sesame XDG_CACHE_HOME=$work/cache
@@ -29,14 +29,14 @@ if command -v duplicity >/dev/null; then
     rm -rf "$tree"
     mv "$work/tree before" "$tree"
 else
-    echo "backup: skipped duplicity: it is not here"
+    skipped duplicity "it is not here"
 fi
 
 # restic speaks no WebDAV itself; rclone does it for it. rclone knows no Digest.
 if ! command -v restic >/dev/null; then
-    echo "backup: skipped restic: it is not here"
+    skipped restic "it is not here"
 elif [ "$schemes" = digest ]; then
-    echo "backup: skipped restic: rclone knows no Digest"
+    skipped restic "rclone knows no Digest"
 else
     export RCLONE_CONFIG=$work/rclone.conf
     {

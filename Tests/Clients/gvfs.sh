@@ -2,13 +2,11 @@
 # GNOME's gvfs: mount, list, copy, save, rename, move and remove with gio, and through its FUSE view.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# A session bus of its own, which ends with the test.
-if [ -z "${DAVIT_GVFS_BUS:-}" ]; then
-    DAVIT_GVFS_BUS=yes exec dbus-run-session -- "${BASH_SOURCE[0]}" "$@"
-fi
+in_session_bus "$@"
 
-TREE_FILES=160
+TREE_FILES=${TREE_FILES:-160}
 begin gvfs "$@"
+require dbus-run-session gio /usr/libexec/gvfsd-dav
 export XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data GVFS_DISABLE_FUSE='' GIO_USE_VFS=gvfs
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 export SSL_CERT_FILE=${authority:-/etc/ssl/certs/ca-certificates.crt}
@@ -78,7 +76,7 @@ if [ -n "$view" ]; then
     check "FUSE: remove" rm "$view/made/copy 2"
     check "FUSE: it is gone" is_absent "$share/made/copy 2"
 else
-    echo "gvfs: skipped the FUSE view: it does not come up here"
+    skipped "the FUSE view" "it does not come up here"
 fi
 check "unmount" run_gio mount -u "$place"
 

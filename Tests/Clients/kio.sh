@@ -2,15 +2,15 @@
 # KDE's KIO: lists, copies, renames, moves and removes with kioclient.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-if [ -z "${DAVIT_KIO_BUS:-}" ]; then
-    DAVIT_KIO_BUS=yes exec dbus-run-session -- "${BASH_SOURCE[0]}" "$@"
-fi
-TREE_FILES=120
+in_session_bus "$@"
+# It begins anew for each file: a few have to do.
+TREE_FILES=small
 begin kio "$@"
+require dbus-run-session kioclient5
+limit=${LIMIT_SECONDS:-60}
 export QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config XDG_CACHE_HOME=$work/cache
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 [ -z "$authority" ] || skip "it asks in a window whom to trust"
-command -v kioclient5 >/dev/null || skip "it is not here"
 place=${server_url/http/webdav}
 [ -z "$user" ] || place=${place/:\/\//://$user:${password/:/%3A}@}
 run_kio() { timeout "$limit" kioclient5 --noninteractive "$@" 2>>"$work/kio.err"; }

@@ -3,7 +3,7 @@
 # After begin: $work is a folder that goes away at the end, $share the folder davit serves at $server_url,
 # $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "",
 # $authority the certificate to trust or "" without TLS. A test that sets recorded=yes before is recorded, and at its
-# end what was recorded is played against a fresh davit, which must answer the same.
+# end what was recorded is played against a fresh davit, which must answer the same; KEEP_RECORDINGS=FOLDER keeps it.
 # shellcheck shell=bash
 
 set -euo pipefail
@@ -12,6 +12,12 @@ export LC_ALL=C.UTF-8
 clients_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../scripts/server.sh
 . "$clients_folder/../../scripts/server.sh"
+
+# in_session_bus "$@": for clients that need one, runs the test again in a bus of its own, which ends with it.
+in_session_bus() {
+    [ -z "${DAVIT_SESSION_BUS:-}" ] && command -v dbus-run-session >/dev/null || return 0
+    DAVIT_SESSION_BUS=yes exec dbus-run-session -- "$0" "$@"
+}
 
 # The longest any single call of a client may take; only a hang meets it.
 limit=${LIMIT_SECONDS:-240}
@@ -92,6 +98,28 @@ timeout_aware() {
     if [ "$(type -t "$1")" = file ]; then timeout "$limit" "$@"; else "$@"; fi
 }
 
+# check_lines PROGRAM OUT ERR [PREFIX]: takes over what a program has checked, lines `ok WHAT` and `not ok WHAT`, `done` at
+# the end. ERR is shown with what failed.
+check_lines() {
+    local program=$1 out=$2 log=$3 prefix=${4:-} line
+    while IFS= read -r line; do
+        case $line in
+            'ok '*) check "$prefix${line#ok }" true ;;
+            'not ok '*) check "$prefix${line#not ok }" show_and_fail "$log" ;;
+        esac
+    done <"$out"
+    check "$prefix$program came to its end" ended "$out" "$log"
+}
+show_and_fail() { tail -n 25 "$1"; return 1; }
+ended() { grep -qx done "$1" || show_and_fail "$2"; }
+
+# no_locks URL [CURL OPTION...]: nothing there or below is locked.
+no_locks() {
+    local answer body='<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>'
+    answer=$(curl -sS -f "${@:2}" -X PROPFIND -H 'Depth: infinity' -H 'Content-Type: text/xml' --data "$body" "$1") || return 1
+    [[ $answer != *activelock* ]] || { echo "$answer"; return 1; }
+}
+
 # same_tree A B: names, kinds and bytes are equal.
 same_tree() { diff -r --no-dereference "$1" "$2"; }
 
@@ -112,17 +140,26 @@ play_again() {
     timeout "$limit" "$DAVIT" replay "$work/recording" --to "$server_url" ${user:+--user "$user:$password"} \
         ${authority:+--ca "$work/state again/tls/authority.pem"} || status=$?
     stop_server || status=$?
-    [ -z "${KEEP_RECORDINGS:-}" ] || cp -r "$work/recording" "$KEEP_RECORDINGS/$client"
+    [ -z "${KEEP_RECORDINGS:-}" ] || cp -r "$work/recording/." "$KEEP_RECORDINGS"
     return "$status"
 }
 
-# skip WHY: the client cannot run here, which is no failure.
+# skipped WHAT WHY: a part that cannot run here, or that the client cannot do, which is no failure. run.sh repeats it at
+# its end.
+skipped() { echo "SKIPPED: $client$(as_user): $1: $2"; }
+# skip WHY: nothing of the client can run here.
 skip() {
-    echo "$client: skipped: $1"
+    skipped "all of it" "$1"
     stop_server || true
     is_finished=yes
     echo "$client$(as_user): 0 passed, 0 failed"
     exit 0
+}
+
+# require PROGRAM...: skips the test where one is missing.
+require() {
+    local program
+    for program in "$@"; do command -v "$program" >/dev/null || skip "$program is not here"; done
 }
 
 finish() {

@@ -1,6 +1,6 @@
-"""What libreoffice.sh has LibreOffice do: libreoffice.py PIPE URL SHARE WORK
+"""What libreoffice.sh has LibreOffice do: libreoffice.py PIPE URL EXTENSION FILTER
 
-Prints `ok WHAT` or `not ok WHAT` for each fact, and `done` at the end.
+Documents have the extension, and are written by the filter. Prints `ok WHAT` or `not ok WHAT` for each fact, and `done` at the end.
 """
 
 import sys
@@ -11,7 +11,7 @@ import urllib.request
 import uno
 from com.sun.star.beans import PropertyValue
 
-pipe, url, share, work = sys.argv[1:]
+pipe, url, extension, filter_name = sys.argv[1:]
 
 
 def fact(what, check):
@@ -41,8 +41,9 @@ def value(name, content):
     return property
 
 
+LETTER = "documents/letter." + extension
 HIDDEN = (value("Hidden", True),)
-WRITER = (value("FilterName", "writer8"),)
+FILTER = (value("FilterName", filter_name),)
 
 
 def status(method, path, body=None, **fields):
@@ -59,15 +60,15 @@ def text(document):
 
 desktop = connect()
 assert status("MKCOL", "documents") == 201
-address = url + "documents/letter.odt"
+address = url + LETTER
 
 document = desktop.loadComponentFromURL("private:factory/swriter", "_blank", 0, HIDDEN)
 document.Text.String = "A first paragraph"
-document.storeAsURL(address, WRITER)
+document.storeAsURL(address, FILTER)
 fact("saves a new document", lambda: not document.isModified() and document.URL == address)
-fact("has it locked meanwhile", lambda: status("PUT", "documents/letter.odt", b"stranger") == 423)
+fact("has it locked meanwhile", lambda: status("PUT", LETTER, b"stranger") == 423)
 document.close(True)
-fact("gives the lock up at the end", lambda: status("PROPPATCH", "documents/letter.odt", (
+fact("gives the lock up at the end", lambda: status("PROPPATCH", LETTER, (
     b'<propertyupdate xmlns="DAV:"><set><prop><x xmlns="urn:test:">1</x></prop></set></propertyupdate>')) == 207)
 
 document = desktop.loadComponentFromURL(address, "_blank", 0, HIDDEN)
@@ -76,13 +77,13 @@ fact("and reads what was saved", lambda: text(document) == "A first paragraph")
 document.Text.String = "A first paragraph\nA second paragraph"
 document.store()
 fact("saves it again", lambda: not document.isModified())
-document.storeAsURL(url + "documents/copy%20%C3%BC.odt", WRITER)
-fact("saves it under another name", lambda: document.URL.endswith("copy%20%C3%BC.odt"))
-fact("and leaves the first one alone", lambda: status("GET", "documents/letter.odt") == 200)
+document.storeAsURL(url + "documents/copy%20%C3%BC." + extension, FILTER)
+fact("saves it under another name", lambda: document.URL.endswith("copy%20%C3%BC." + extension))
+fact("and leaves the first one alone", lambda: status("GET", LETTER) == 200)
 document.close(True)
 
 # Somebody else has it.
-locked = status("LOCK", "documents/letter.odt", (
+locked = status("LOCK", LETTER, (
     b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
     b"<owner>somebody else</owner></lockinfo>"), Timeout="Second-600")
 fact("somebody else locks it", lambda: locked == 200)
@@ -91,12 +92,12 @@ fact("a document that is locked opens for reading", lambda: document is None or 
 if document is not None:
     document.close(True)
 found = urllib.request.urlopen(urllib.request.Request(
-    url + "documents/letter.odt", b'<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>',
+    url + LETTER, b'<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>',
     {"Depth": "0"}, method="PROPFIND")).read().decode()
 token = found.split("opaquelocktoken:")[1].split("<")[0] if "opaquelocktoken:" in found else found.split("urn:uuid:")[1].split("<")[0]
 scheme = "opaquelocktoken:" if "opaquelocktoken:" in found else "urn:uuid:"
 fact("somebody else gives it back", lambda: status(
-    "UNLOCK", "documents/letter.odt", None, **{"Lock-Token": f"<{scheme}{token}>"}) == 204)
+    "UNLOCK", LETTER, None, **{"Lock-Token": f"<{scheme}{token}>"}) == 204)
 print("done", flush=True)
 try:
     desktop.terminate()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Python: webdav4 (with fsspec) and webdavclient3, from PyPI.
+# Python: webdav4 (with fsspec) and webdavclient3, from PyPI. PYTHON_CLIENTS=NAME runs one of them.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-TREE_FILES=60 recorded=yes
+TREE_FILES=${TREE_FILES:-60} recorded=yes
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit
 begin python "$@"
+programs=${PYTHON_CLIENTS:-webdav4 webdavclient3}
 # Names that these libraries put into URLs as they are, or change: left to other clients.
 find "$tree" -depth -name '*[%#?\\]*' -exec rm -r {} +
 python=$cache/python-clients/bin/python
@@ -20,26 +21,21 @@ make_environment() {
 }
 make_environment >"$work/environment.log" 2>&1 || skip "webdav4 and webdavclient3 cannot be had from PyPI"
 export USER_NAME=$user PASSWORD=$password SCHEMES=$schemes AUTHORITY=$authority
-# Each line of the programs: ok or not ok, and what was checked.
 run_program() {
-    local name=$1 line
+    local name=$1
     timeout "$limit" "$python" "$clients_folder/python_clients.py" "$name" "$server_url" "$tree" "$work" \
         >"$work/$name.out" 2>"$work/$name.err" || true
-    while IFS= read -r line; do
-        case $line in
-            'ok '*) check "$name: ${line#ok }" true ;;
-            'not ok '*) check "$name: ${line#not ok }" fails "$name" ;;
-        esac
-    done <"$work/$name.out"
-    check "$name: the session came to its end" came_to_end "$name"
+    check_lines "the session" "$work/$name.out" "$work/$name.err" "$name: "
 }
-fails() { tail -n 25 "$work/$1.err"; return 1; }
-came_to_end() { grep -qx done "$work/$1.out" || fails "$1"; }
-run_program webdav4
-check "webdav4: the share has the tree" same_tree "$tree" "$share/four/tree"
+if [[ $programs == *webdav4* ]]; then
+    run_program webdav4
+    check "webdav4: the share has the tree" same_tree "$tree" "$share/four/tree"
+fi
 # It sends Basic without being asked.
-if [ "$schemes" = digest ]; then
-    echo "python: skipped webdavclient3: it knows no Digest"
+if [[ $programs != *webdavclient3* ]]; then
+    :
+elif [ "$schemes" = digest ]; then
+    skipped webdavclient3 "it knows no Digest"
 else
     run_program webdavclient3
     check "webdavclient3: the share has the tree" same_tree "$tree" "$share/three/tree"

@@ -2,8 +2,10 @@
 # sitecopy: initialises, updates, changes and fetches a site.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-TREE_FILES=160 recorded=yes
+TREE_FILES=${TREE_FILES:-160} recorded=yes
 begin sitecopy "$@"
+require sitecopy curl
+[ -z "$authority" ] || skip "it asks a person whom to trust"
 
 port=${server_url##*:} port=${port%/}
 mkdir -m 700 "$HOME/.sitecopy"
