@@ -154,7 +154,7 @@ if [ "$is_secure" = yes ]; then
 fi
 
 # A browser comes from Debian, and what drives it from PyPI: where those cannot be had, there is nothing to test.
-skipped=''
+missing=''
 python=$cache/playwright/bin/python
 make_browser() {
     mkdir -p "$cache"
@@ -162,17 +162,17 @@ make_browser() {
     exec {browser_lock}>"$cache/browser.lock"
     flock "$browser_lock"
     if ! "$clients_folder/../../scripts/install-packages.sh" browser; then
-        skipped="Debian's packages cannot be had"
+        missing="Debian's packages cannot be had"
     elif ! "$python" -c 'import playwright'; then
         # There is none, or one that is not finished.
         { python3 -m venv --clear "$cache/playwright" && "$python" -m pip install -q playwright; } ||
-            skipped="Playwright cannot be had from PyPI"
+            missing="Playwright cannot be had from PyPI"
     fi >"$work/browser.log" 2>&1
     exec {browser_lock}>&-
 }
 make_browser
-if [ -n "$skipped" ]; then
-    echo "$client: skipped Chromium: $skipped"
+if [ -n "$missing" ]; then
+    skipped Chromium "$missing"
 else
     # Chromium looks for authorities of its own here.
     trust_authority() {

@@ -1,7 +1,9 @@
 # What the client tests share. A test sources this file, calls `begin NAME "$@"`, then `check`s, then `finish`.
 #
 # After begin: $work is a folder that goes away at the end, $share the folder davit serves at $server_url,
-# $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "".
+# $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "",
+# $authority the certificate to trust or "" without TLS. A test that sets recorded=yes before is recorded, and at its
+# end what was recorded is played against a fresh davit, which must answer the same; KEEP_RECORDINGS=FOLDER keeps it.
 # shellcheck shell=bash
 
 set -euo pipefail
@@ -11,12 +13,19 @@ clients_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../scripts/server.sh
 . "$clients_folder/../../scripts/server.sh"
 
+# in_session_bus "$@": for clients that need one, runs the test again in a bus of its own, which ends with it.
+in_session_bus() {
+    [ -z "${DAVIT_SESSION_BUS:-}" ] && command -v dbus-run-session >/dev/null || return 0
+    DAVIT_SESSION_BUS=yes exec dbus-run-session -- "$0" "$@"
+}
+
 # The longest any single call of a client may take; only a hang meets it.
 limit=${LIMIT_SECONDS:-240}
 
-# begin CLIENT [--user NAME:PASSWORD] [--auth SCHEMES] [--davit PATH]
+recorded=no
+# begin CLIENT [--user NAME:PASSWORD] [--auth SCHEMES] [--tls] [--davit PATH]
 begin() {
-    client=$1 user='' password='' schemes=''
+    client=$1 user='' password='' schemes='' authority=''
     shift
     export DAVIT=${DAVIT:-$clients_folder/../../.build/release/davit}
     local login=()
@@ -24,8 +33,9 @@ begin() {
         case $1 in
             --user) user=${2%%:*} password=${2#*:}; login=(--user "$2"); shift 2 ;;
             --auth) schemes=$2; shift 2 ;;
+            --tls) authority=yes; shift ;;
             --davit) DAVIT=$2; shift 2 ;;
-            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--auth SCHEMES] [--davit PATH]" >&2; exit 64 ;;
+            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--auth SCHEMES] [--tls] [--davit PATH]" >&2; exit 64 ;;
         esac
     done
     [ -z "$schemes" ] || login+=(--auth "$schemes")
@@ -42,7 +52,15 @@ begin() {
     # A test can need options of its own, which may name what is in $work.
     local options=()
     if [ "$(type -t server_options)" = function ]; then readarray -t options < <(server_options); fi
+    if [ -n "$authority" ]; then
+        authority=$work/state/tls/authority.pem
+        login+=(--tls-self-signed)
+    fi
+    # Answers of Digest are for the nonces of their time.
+    [ -z "$user" ] || [ "$schemes" = basic ] || recorded=no
+    [ "$recorded" = no ] || options+=(--record "$work/recording")
     start_server "$share" "$work/state" "${login[@]}" "${options[@]}"
+    login_options=("${login[@]}")
 }
 
 # Runs at every end: a test may override `clean_up_client`.
@@ -59,6 +77,7 @@ leave() {
 as_user() {
     [ -z "$user" ] || printf ' with a user'
     [ -z "$schemes" ] || printf ' and %s' "$schemes"
+    [ -z "$authority" ] || printf ' over TLS'
 }
 
 # check WHAT COMMAND...: one fact; what the command printed is shown if it fails.
@@ -79,6 +98,28 @@ timeout_aware() {
     if [ "$(type -t "$1")" = file ]; then timeout "$limit" "$@"; else "$@"; fi
 }
 
+# check_lines PROGRAM OUT ERR [PREFIX]: takes over what a program has checked, lines `ok WHAT` and `not ok WHAT`, `done` at
+# the end. ERR is shown with what failed.
+check_lines() {
+    local program=$1 out=$2 log=$3 prefix=${4:-} line
+    while IFS= read -r line; do
+        case $line in
+            'ok '*) check "$prefix${line#ok }" true ;;
+            'not ok '*) check "$prefix${line#not ok }" show_and_fail "$log" ;;
+        esac
+    done <"$out"
+    check "$prefix$program came to its end" ended "$out" "$log"
+}
+show_and_fail() { tail -n 25 "$1"; return 1; }
+ended() { grep -qx done "$1" || show_and_fail "$2"; }
+
+# no_locks URL [CURL OPTION...]: nothing there or below is locked.
+no_locks() {
+    local answer body='<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>'
+    answer=$(curl -sS -f "${@:2}" -X PROPFIND -H 'Depth: infinity' -H 'Content-Type: text/xml' --data "$body" "$1") || return 1
+    [[ $answer != *activelock* ]] || { echo "$answer"; return 1; }
+}
+
 # same_tree A B: names, kinds and bytes are equal.
 same_tree() { diff -r --no-dereference "$1" "$2"; }
 
@@ -92,9 +133,39 @@ no_leftovers() {
 is_absent() { [ ! -e "$1" ]; }
 holds() { [ "$(cat "$1")" = "$2" ]; }
 
+play_again() {
+    local status=0 log=$work/replay.log
+    mkdir "$work/share again"
+    start_server "$work/share again" "$work/state again" "${login_options[@]}" || return 1
+    timeout "$limit" "$DAVIT" replay "$work/recording" --to "$server_url" ${user:+--user "$user:$password"} \
+        ${authority:+--ca "$work/state again/tls/authority.pem"} || status=$?
+    stop_server || status=$?
+    [ -z "${KEEP_RECORDINGS:-}" ] || cp -r "$work/recording/." "$KEEP_RECORDINGS"
+    return "$status"
+}
+
+# skipped WHAT WHY: a part that cannot run here, or that the client cannot do, which is no failure. run.sh repeats it at
+# its end.
+skipped() { echo "SKIPPED: $client$(as_user): $1: $2"; }
+# skip WHY: nothing of the client can run here.
+skip() {
+    skipped "all of it" "$1"
+    stop_server || true
+    is_finished=yes
+    echo "$client$(as_user): 0 passed, 0 failed"
+    exit 0
+}
+
+# require PROGRAM...: skips the test where one is missing.
+require() {
+    local program
+    for program in "$@"; do command -v "$program" >/dev/null || skip "$program is not here"; done
+}
+
 finish() {
     check "the server leaves nothing of its own in the share" no_leftovers
     check "the server ends with status 0" stop_server
+    [ "$recorded" = no ] || check "the session is answered in the same way again" play_again
     is_finished=yes
     echo "$client$(as_user): $passed passed, $failed failed"
     [ "$failed" -eq 0 ]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the tree that the clients copy: make_tree.py FOLDER [FILES]
+"""Makes the tree that the clients copy: make_tree.py FOLDER [FILES | small]
 
 2,000 files by default, the same each time: names that clients and servers get wrong, empty files and folders,
 deep folders, one file of a few MiB. Only names that are UTF-8, because not every client can send others.
+A small tree has a few of each, for recordings that are kept.
 """
 
 import os
@@ -29,34 +30,34 @@ def write(path, data):
         file.write(data)
 
 
-def make(root, count):
+def make(root, count, small=False):
     random_ = random.Random(4918)
     os.makedirs(root)
     made = 0
 
     def add(folder, name, size):
         nonlocal made
-        write(os.path.join(folder, name), content(random_, size))
+        write(os.path.join(folder, name), content(random_, min(size, 40) if small and size != LARGE else size))
         made += 1
 
     odd = os.path.join(root, "odd names")
     os.mkdir(odd)
-    for index, name in enumerate(ODD):
+    for index, name in enumerate(ODD[::12] if small else ODD):
         add(odd, name, 0 if index % 7 == 0 else random_.randrange(1, 3000))
-    for name in ODD[:20]:
+    for name in ODD[:1] if small else ODD[:20]:
         folder = os.path.join(root, "odd folders", name + " folder")
         os.makedirs(folder)
         add(folder, name, 50)
         os.mkdir(os.path.join(folder, "empty"))
     deep = root
-    for level in range(20):
+    for level in range(2 if small else 20):
         deep = os.path.join(deep, f"level {level}")
         os.mkdir(deep)
         add(deep, "file", level)
     add(root, "large.bin", LARGE)
     os.makedirs(os.path.join(root, "empty", "also empty"))
     index = 0
-    while made < count:
+    while made < count or index < 2:
         folder = os.path.join(root, f"folder {index // 100:02d}")
         if index % 100 == 0:
             os.mkdir(folder)
@@ -65,4 +66,8 @@ def make(root, count):
 
 
 if __name__ == "__main__":
-    make(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 2000)
+    files = sys.argv[2] if len(sys.argv) > 2 else "2000"
+    if files == "small":
+        make(sys.argv[1], 0, small=True)
+    else:
+        make(sys.argv[1], int(files))

@@ -24,6 +24,10 @@ struct DestinationHeaderTests {
         Row(value: "/a+b&c@d:e//f", path: "/a+b&c@d:e//f"),
         Row(value: "/\u{E9}", path: "/\u{E9}"),
         Row(value: "/../a", path: "/../a"),
+        // User information, as git and lftp send it.
+        Row(value: "http://u@h/a", scheme: "http", authority: "h", path: "/a"),
+        Row(value: "http://U:p%40@H:80/a@b", scheme: "http", authority: "h:80", path: "/a@b"),
+        Row(value: "http://h@u:p@[::1]?a@b", scheme: "http", authority: "[::1]", path: "/", query: "a@b"),
     ]
 
     @Test(arguments: wellFormed)
@@ -52,8 +56,8 @@ struct DestinationHeaderTests {
         (" /a\0", .unexpectedByte(0, offset: 3)),
         ("/a#b", .fragment(offset: 2)),
         ("http://h/a?b#c", .fragment(offset: 12)),
-        ("http://u@h/a", .userInformation(offset: 8)),
-        ("http://u:p@h/a", .userInformation(offset: 10)),
+        ("http://u@/a", .empty(offset: 9)),
+        ("http://u:p@", .empty(offset: 11)),
     ]
 
     @Test(arguments: malformed)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Plays the transcripts of this folder against davit, anonymous and with a user, while davit records; then plays each
-# recording against a fresh davit, which must answer the same.
+# recording against a fresh davit, which must answer the same. Then each session that was recorded earlier, in
+# ../RecordedSessions: davit must still answer as it did then.
 #
 #   Tests/Recordings/run.sh
 set -euo pipefail
@@ -71,6 +72,14 @@ for user in '' 'anna:open:sesame'; do
     fi
     start "$name-again" "${options[@]}"
     play "recording, $name" "$work/$name/recording" "${options[@]}"
+    stop
+done
+
+# They begin with an empty share, each of them.
+for session in "$here"/../RecordedSessions/*/; do
+    name=recorded-$(basename "$session")
+    start "$name"
+    play "$name" "$session"
     stop
 done
 

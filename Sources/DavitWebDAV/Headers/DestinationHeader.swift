@@ -4,7 +4,8 @@ internal import DavitHTTP
 public struct DestinationHeader: Hashable, Sendable {
     /// In lower case; nil for a path alone.
     public let scheme: [UInt8]?
-    /// `host[:port]` in lower case; nil for a path alone.
+    /// `host[:port]` in lower case, without the user information that some clients put before it (see
+    /// ``parse(_:)``); nil for a path alone.
     public let authority: [UInt8]?
     /// As sent, percent-encoded, with its leading slash.
     public let rawPath: [UInt8]
@@ -16,12 +17,15 @@ public struct DestinationHeader: Hashable, Sendable {
         /// A control character, a space, or a byte where the grammar wants another.
         case unexpectedByte(UInt8, offset: Int)
         case empty(offset: Int)
-        /// Credentials before the host are never needed and easily end up in logs.
-        case userInformation(offset: Int)
         /// A fragment is no part of a resource's name (RFC 3986 §3.5).
         case fragment(offset: Int)
     }
 
+    /// Parses a field value, or another reference to a resource. User information (RFC 3986 §3.2.1) is dropped: it is no
+    /// part of a resource's name, and clients that were given it in their URL, as git and lftp, repeat it here. Nobody
+    /// is logged in with it.
+    ///
+    /// - Throws: ``ParseError``; the server answers 400.
     public static func parse(_ value: Span<UInt8>) throws(ParseError) -> DestinationHeader {
         let bytes = FieldText.array(value)
         let text = FieldText.trimmed(bytes[...])
@@ -51,9 +55,10 @@ public struct DestinationHeader: Hashable, Sendable {
         }
         let rest = text[(colon + 3)...]
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        let authority = rest[..<end]
+        // Behind the last `@`: a password that holds one unescaped is cut at the same place by those who connect.
+        let host = rest[..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? rest.startIndex
+        let authority = rest[host..<end]
         if authority.isEmpty { throw .empty(offset: end) }
-        if let at = authority.firstIndex(of: UInt8(ascii: "@")) { throw .userInformation(offset: at) }
         return split(
             rest[end...], scheme: text[..<colon].map(\.lowercasedASCII),
             authority: authority.map(\.lowercasedASCII))

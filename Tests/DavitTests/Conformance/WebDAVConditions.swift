@@ -60,6 +60,7 @@ extension WebDAVExchange {
                 ask("PUT /a", ["If: (<{1}>)"], "y", 204),
                 ask("PUT /a", ["If: </a> (<{1}>)"], "y", 204),
                 ask("PUT /a", ["If: <http://localhost/a> (<{1}>)"], "y", 204),
+                ask("PUT /a", ["If: <http://user:word@localhost/a> (<{1}>)"], "y", 204),
                 ask("PUT /a", ["If: (<{1}> [\"no\"])"], "y", 412),
                 ask("PUT /a", ["If: (<{1}> [{tag}])"], "y", 204),
                 ask("PUT /a", ["If: (<{1}> [\"no\"]) (Not <DAV:no-lock>)"], "y", 204),

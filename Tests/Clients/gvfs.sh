@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# GNOME's gvfs: mount, list, copy, save, rename, move and remove with gio, and through its FUSE view.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+in_session_bus "$@"
+
+TREE_FILES=${TREE_FILES:-160}
+begin gvfs "$@"
+require dbus-run-session gio /usr/libexec/gvfsd-dav
+export XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data GVFS_DISABLE_FUSE='' GIO_USE_VFS=gvfs
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+export SSL_CERT_FILE=${authority:-/etc/ssl/certs/ca-certificates.crt}
+
+place=dav://127.0.0.1:${server_url##*:}
+if [ -n "$authority" ]; then place=davs://localhost:${server_url##*:}; fi
+[ -z "$user" ] || place=${place/:\/\//://$user@}
+run_gio() { timeout "$limit" gio "$@"; }
+clean_up_client() {
+    timeout 20 gio mount -u "$place" >/dev/null 2>&1
+    [ ! -d "$XDG_RUNTIME_DIR/gvfs" ] || fusermount -uz "$XDG_RUNTIME_DIR/gvfs" 2>/dev/null
+    return 0
+}
+# gio asks for the password on standard input, behind a question for each thing it does not know.
+mount_share() {
+    if [ -n "$user" ]; then
+        printf '%s\n' "$password" | run_gio mount "$place"
+    else
+        run_gio mount "$place"
+    fi
+}
+check "mount" mount_share
+# gio knows no copies of folders.
+copy_tree() {
+    local from=$1 to=$2 path
+    run_gio mkdir "$to" || return 1
+    (cd "$from" && find . -mindepth 1 -type d | sort) | sed 's,^\./,,' >"$work/folders"
+    while IFS= read -r path; do run_gio mkdir "$to/$(escape "$path")" || return 1; done <"$work/folders"
+    (cd "$from" && find . -type f | sort) | sed 's,^\./,,' >"$work/files"
+    while IFS= read -r path; do run_gio copy "$from/$path" "$to/$(escape "$path")" || return 1; done <"$work/files"
+}
+escape() { python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.argv[1]))' "$1"; }
+check "copy a tree in" copy_tree "$tree" "${place}tree"
+check "the share has it" same_tree "$tree" "$share/tree"
+lists() { [ "$(run_gio list -h "${place}tree/odd%20names" 2>/dev/null | sort)" = "$(ls -A "$tree/odd names" | sort)" ]; }
+check "a listing has the names" lists
+check "read a file" eval 'run_gio cat "${place}tree/large.bin" | cmp - "$tree/large.bin"'
+check "save over it" eval 'printf saved | run_gio save "${place}tree/large.bin"'
+check "it has the new content" holds "$share/tree/large.bin" saved
+stale() { ! printf lost | run_gio save --etag '"stale"' "${place}tree/large.bin"; }
+check "somebody else's change is not lost" stale
+check "it has the content of before" holds "$share/tree/large.bin" saved
+check "make a folder" run_gio mkdir "${place}made"
+check "rename a file" run_gio rename "${place}tree/large.bin" "name with ü & +.bin"
+check "it has the name" holds "$share/tree/name with ü & +.bin" saved
+check "move a folder" run_gio move "${place}tree/odd%20names" "${place}made/moved"
+check "it is whole" same_tree "$tree/odd names" "$share/made/moved"
+check "remove a file" run_gio remove "${place}tree/$(escape 'name with ü & +.bin')"
+check "it is gone" is_absent "$share/tree/name with ü & +.bin"
+check "information has size and type" eval '[[ $(run_gio info "${place}tree/folder%2000/file%200000.txt" 2>&1 || run_gio info "$(run_gio list -u "${place}tree/folder%2000" | head -n 1)") == *standard::size* ]]'
+check "the free space" eval '[[ $(run_gio info -f "$place") == *filesystem::free* ]]'
+
+# The same through its FUSE view, where programs know nothing of gvfs.
+view=
+for _ in {1..50}; do
+    mkdir -p "$XDG_RUNTIME_DIR/gvfs"
+    view=$(find "$XDG_RUNTIME_DIR/gvfs" -mindepth 1 -maxdepth 1 2>/dev/null | head -n 1) || true
+    [ -z "$view" ] || break
+    /usr/libexec/gvfsd-fuse "$XDG_RUNTIME_DIR/gvfs" 2>/dev/null || true
+    sleep 0.1
+done
+if [ -n "$view" ]; then
+    check "FUSE: the folder is there" same_tree "$tree/folder 00" "$view/tree/folder 00"
+    check "FUSE: copy a file" cp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$view/made/copy"
+    check "FUSE: it is whole" cmp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
+    check "FUSE: rename" mv "$view/made/copy" "$view/made/copy 2"
+    check "FUSE: remove" rm "$view/made/copy 2"
+    check "FUSE: it is gone" is_absent "$share/made/copy 2"
+else
+    skipped "the FUSE view" "it does not come up here"
+fi
+check "unmount" run_gio mount -u "$place"
+
+finish

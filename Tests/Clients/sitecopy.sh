@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# sitecopy: initialises, updates, changes and fetches a site.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+TREE_FILES=${TREE_FILES:-160} recorded=yes
+begin sitecopy "$@"
+require sitecopy curl
+[ -z "$authority" ] || skip "it asks a person whom to trust"
+
+port=${server_url##*:} port=${port%/}
+mkdir -m 700 "$HOME/.sitecopy"
+{
+    printf 'site test\n  server 127.0.0.1\n  port %s\n  protocol webdav\n  local %s\n  remote /site/\n  permissions ignore\n' \
+        "$port" "$tree"
+    [ -z "$user" ] || printf '  username %s\n  password %s\n' "$user" "$password"
+} >"$HOME/.sitecopyrc"
+chmod 600 "$HOME/.sitecopyrc"
+run_sitecopy() { timeout "$limit" sitecopy --rcfile="$HOME/.sitecopyrc" --storepath="$HOME/.sitecopy" "$@" test </dev/null; }
+login=(${user:+--anyauth --user "$user:$password"})
+
+# It has no way to say some names.
+rm -rf "$tree/odd names/"*'"'* "$tree/odd names/"*'*'* "$tree/odd folders"
+printf '<p>Start' >"$tree/index.html"
+
+check "the folder of the site" curl -sS -f "${login[@]}" -X MKCOL "${server_url}site"
+check "sitecopy --initialize" run_sitecopy --initialize
+check "sitecopy --update sends everything" run_sitecopy --update
+check "the share has the site" same_tree "$tree" "$share/site"
+printf 'changed\n' >>"$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)"
+mv "$tree/large.bin" "$tree/renamed.bin"
+rm -r "$tree/level 0"
+check "sitecopy --update sends changes" run_sitecopy --update
+check "the share has the changes" same_tree "$tree" "$share/site"
+# --fetch only reads what the server has; it then knows what a new copy of the site needs.
+check "sitecopy --fetch" run_sitecopy --fetch
+cp -r "$tree" "$work/before"
+rm -r "$tree/folder 00" "$tree/index.html"
+check "sitecopy --synchronize brings everything back" run_sitecopy --synchronize
+check "and it is the same" same_tree "$work/before" "$tree"
+
+finish
