@@ -22,6 +22,7 @@ import report
 import targets
 from client import Client
 from contest import Contest, Setup
+from earlier import Earlier
 from rows import ROWS
 
 
@@ -35,7 +36,7 @@ def parse():
     parser.add_argument("--memory", default="/dev/shm", help="where content lies: tmpfs")
     parser.add_argument("--disk", default=tempfile.gettempdir(), help="where state lies, and content of rows about the disk")
     parser.add_argument("--json", default="bench-results/bench.json", help="the file for all figures")
-    parser.add_argument("--merge", action="store_true", help="keep the rows of the file that are not run now")
+    parser.add_argument("--merge", action="store_true", help="keep the rows of the files that are not run now")
     parser.add_argument("--markdown", help="write the document to this file, too")
     parser.add_argument("--render", help="run nothing: print and write the document from this file of figures")
     options = parser.parse_args()
@@ -112,8 +113,9 @@ def conclude(options, run):
         if is_met is False:
             print(f"missed: {target.row}: {target.wording()}: {report.number(value)}")
     if options.markdown:
+        earlier = Earlier.read(options.markdown) if options.merge else None
         with open(options.markdown, "w") as file:
-            file.write(document.render(run))
+            file.write(document.render(run, earlier))
 
 
 def main():

@@ -5,6 +5,8 @@ import os
 
 import report
 import targets
+from earlier import Earlier
+from rows import ROWS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REASONS = os.path.join(HERE, "reasons.json")
@@ -22,16 +24,28 @@ def words_table(head, lines):
     return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)
 
 
-def render(run):
-    """The document; `run` is what bench.py keeps as JSON."""
+def render(run, earlier=None):
+    """The document; `run` is what bench.py keeps as JSON.
+
+    With an earlier document the rows that the run does not have stand as they do there.
+    """
     results = run["rows"]
-    parts = [INTRODUCTION, machine_part(run), servers_part(run["servers"]), targets_part(results),
+    earlier = (earlier or Earlier()).without({result["row"] for result in results})
+    summary = {**earlier.summary, **{line[0]: line for line in report.summary_lines(results)}}
+    rows = {**earlier.rows, **{result["row"]: row_part(result) for result in results}}
+    parts = [INTRODUCTION, machine_part(run, earlier), servers_part(run["servers"], earlier), targets_part(results, earlier),
              "## Summary\n\nRatios are davit's to the peer's: below 1 davit needs less.\n\n"
-             + table(report.SUMMARY_HEAD, report.summary_lines(results)),
-             growth_part(run["growth"]), micro_part(), "## Rows\n\n" + "\n\n".join(row_part(result) for result in results)]
+             + table(report.SUMMARY_HEAD, in_order(summary)),
+             growth_part(run["growth"], earlier), micro_part() or earlier.part("Small parts"),
+             "## Rows\n\n" + "\n\n".join(in_order(rows))]
     if run["skipped"]:
         parts.append("## Not run\n\n" + "\n".join(f"- {row}: {reason}" for row, reason in run["skipped"].items()))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def in_order(by_row):
+    """In the order in which rows are run."""
+    return [by_row[row.name] for row in ROWS if row.name in by_row]
 
 
 INTRODUCTION = """# Performance
@@ -44,10 +58,10 @@ leave out, without any check. Peers marked `*` are not equal: they answer from w
 with their process, or do less than asked."""
 
 
-def machine_part(run):
+def machine_part(run, earlier):
     machine = run["machine"]
-    again = run.get("again")
-    later = f" These rows were run again later: {', '.join(again)}." if again else ""
+    again = run.get("again") or [result["row"] for result in run["rows"] if earlier.rows]
+    later = f" These rows were run later than the others: {', '.join(again)}." if again else ""
     return (f"""## The run
 
 {machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, {machine['kernel']}, {machine['distribution']};
@@ -56,8 +70,8 @@ content on {machine['memory_volume']}, state on {machine['disk_volume']}; everyt
 ratios are made within a round.{later}""")
 
 
-def servers_part(servers):
-    lines = []
+def servers_part(servers, earlier):
+    lines = [values for name, values in earlier.servers.items() if name not in servers]
     for name, server in servers.items():
         reads = "may be stale" if server["is_stale"] else "as they are"
         lines.append([name, server["version"], server["settings"],
@@ -67,10 +81,17 @@ def servers_part(servers):
         ["server", "version", "settings", "reads", "locks survive", "properties survive"], lines)
 
 
-def targets_part(results):
+def targets_part(results, earlier):
     with open(REASONS) as file:
         reasons = json.load(file)
     lines, missed = [], []
+
+    def add(row, wording, keys, measured, verdict):
+        lines.append([row, wording, measured, verdict])
+        if verdict == "**missed**":
+            reason = next((reasons[key] for key in keys if key in reasons), "no reason was found yet")
+            missed.append(f"- {row}, {wording}: {reason}")
+
     for target, value, is_met in targets.check(results):
         verdict = "not run" if is_met is None else "met" if is_met else "**missed**"
         # That no row is far behind is said row by row only where it is not so.
@@ -78,11 +99,15 @@ def targets_part(results):
             continue
         # A digit more than elsewhere: how near to its limit a figure is shows here.
         measured = report.number(value) if value is None else f"{value:.4g}"
-        lines.append([target.row, target.wording(), measured, verdict])
-        if is_met is False:
-            reason = reasons.get(target.key) or reasons.get(target.row) or "no reason was found yet"
-            missed.append(f"- {target.row}, {target.wording()}: {reason}")
+        was = earlier.targets.pop((target.row, target.wording()), None) if value is None else None
+        measured, verdict = was[2:] if was else (measured, verdict)
+        add(target.row, target.wording(), [target.key, target.row], measured, verdict)
+    behind = [values for values in earlier.targets.values() if values[1].endswith("best equal peer")]
+    for values in behind:
+        add(values[0], values[1], [f"{values[0]} {measure} best equal peer" for measure in targets.MEASURES
+                                   if values[1].startswith(targets.MEASURES[measure] + " ≤")], *values[2:])
     equal = [is_met for target, _, is_met in targets.check(results) if target.peer == "best equal peer"]
+    equal += [False] * len(behind) + [True] * (len(earlier.has_equal_peer()) - len(behind))
     text = "## Targets\n\n" + words_table(["row", "target", "measured", ""], lines)
     text += (f"\n\n{equal.count(True)} of {len(equal)} rows with an equal peer are within {targets.EQUAL_LIMIT} × the best of"
              " them; the others stand in the table.")
@@ -91,11 +116,12 @@ def targets_part(results):
     return text
 
 
-def growth_part(growth):
-    if not growth:
+def growth_part(growth, earlier):
+    found = {**earlier.growth, **{title: [title, ", ".join(f"{name} {value:.2f}" for name, value in exponents.items())]
+                                  for title, exponents in growth.items()}}
+    if not found:
         return ""
-    lines = [[title, ", ".join(f"{name} {value:.2f}" for name, value in exponents.items())]
-             for title, exponents in growth.items()]
+    lines = list(found.values())
     return ("## Growth\n\nExponents of processor time: 1 is linear, 0 does not depend on the number.\n\n"
             + words_table(["work", "exponents"], lines))
 

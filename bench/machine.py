@@ -36,7 +36,7 @@ def versions(setup, rows):
     """Every server of the rows: name → version, settings, promises."""
     found = {}
     for kind in (kind for row in rows for kind in row.contenders):
-        if kind.name not in found:
+        if kind.name not in found and not kind.is_again:
             found[kind.name] = {"version": kind.version(setup), "settings": kind.settings(),
                                 "locks": kind.lock_durability, "properties": kind.property_durability,
                                 "is_stale": kind.is_stale, "is_peer": kind.is_peer()}

@@ -7,6 +7,7 @@ from client import WrongAnswer, ask
 from servers import Davit
 
 from .base import Load, Request, variant, write_members
+from .process import Start
 from .write import PutNew
 
 HEADERS = {"Content-Type": "application/xml; charset=utf-8"}
@@ -54,8 +55,7 @@ class SyncCollection(Load):
         return [Request("REPORT", "/", HEADERS, report(self.token), statuses=(207,), entries=CHANGES)]
 
 
-class AwakeDavit(Davit):
-    name = "davit, journal awake"
+AwakeDavit, AsleepDavit = Davit.called("journal awake"), Davit.called("journal asleep")
 
 
 class PutAwake(PutNew):
@@ -64,8 +64,37 @@ class PutAwake(PutNew):
             token(server.port)
 
 
+class StartAwake(Start):
+    """A start with a journal that is awake shall not wait for a look at the whole tree."""
+
+    name = "start-100k"
+    title = "from start to the first answer, 100,000 files, with the journal awake and asleep"
+    contenders = [Davit, AsleepDavit]
+    floor = AsleepDavit.name
+    folders = FOLDERS
+
+    def prepare(self, root, setup):
+        super().prepare(root, setup)
+        for folder in range(self.folders):
+            write_members(os.path.join(root, f"folder-{folder}"), MEMBERS)
+
+    def ready(self, server, setup):
+        """Wakes the journal of the state that all starts share."""
+        if isinstance(server, AsleepDavit):
+            return
+        first = self.another(server)
+        try:
+            first.wait_until_ready()
+            token(first.port)
+        finally:
+            first.stop()
+
+
 ROWS = [
     SyncCollection,
     variant(PutAwake, "PutJournal", name="put-journal", contenders=[Davit, AwakeDavit], notes={},
             title="PUT 1 KiB, new names, tmpfs, 32 connections, with the journal asleep and awake"),
+    StartAwake,
+    variant(StartAwake, "StartAwake1M", name="start-1m", folders=10 * FOLDERS, rounds=2,
+            title="from start to the first answer, 1,000,000 files, with the journal awake and asleep"),
 ]

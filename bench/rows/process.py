@@ -36,9 +36,7 @@ class Start(Process):
     figures = ()
 
     def run(self, turn):
-        state = turn.server.state + "-start"
-        os.makedirs(state, exist_ok=True)
-        server = type(turn.server)(turn.setup, turn.root, turn.server.beside, state)
+        server = self.another(turn.server)
         try:
             await_answer(server)
             turn.wall = time.monotonic() - server.started
@@ -47,6 +45,13 @@ class Start(Process):
         finally:
             server.stop()
         return 1
+
+    @staticmethod
+    def another(server):
+        """A second one of the same kind that shares the same folder, with a state that all of them have in turns."""
+        state = server.state + "-start"
+        os.makedirs(state, exist_ok=True)
+        return type(server)(server.setup, server.root, server.beside, state)
 
 
 class Idle(Process):

@@ -4,12 +4,14 @@ import os
 
 from client import WrongAnswer
 from contest import expect
-from servers import Nginx
+from servers import Davit, Nginx
 
 from .base import ALL_STATE, Load, Request, write_members
+from .propfind import BODY as LIVE
 from .propfind import HEADERS
 
 CAPABLE = [kind for kind in ALL_STATE if kind is not Nginx]
+NotAsked = Davit.called("not asked for")
 NOTES = {"nginx": "has no dead properties"}
 # lighttpd answers 204 where all went well.
 DONE = (207, 204)
@@ -77,4 +79,21 @@ class DeadProperties(Load):
                         entries=self.members + 1)]
 
 
-ROWS = [PropPatch, DeadProperties]
+class AskedFor(DeadProperties):
+    """What dead properties add to a listing of live ones."""
+
+    name = "propfind-5dead"
+    title = "PROPFIND Depth 1 of 1,000 members, 3 live properties: 5 dead ones of each asked for as well, and not"
+    place = "memory"
+    contenders = [Davit, NotAsked]
+    notes = {}
+    floor = NotAsked.name
+    asked = LIVE.replace(b"</D:prop>", "".join(f'<B:{name} xmlns:B="urn:bench"/>' for name in NAMES).encode() + b"</D:prop>")
+
+    def requests(self, turn):
+        body = LIVE if isinstance(turn.server, NotAsked) else self.asked
+        return [Request("PROPFIND", "/folder/", {**HEADERS, "Depth": "1"}, body, statuses=(207,),
+                        entries=self.members + 1)]
+
+
+ROWS = [PropPatch, DeadProperties, AskedFor]

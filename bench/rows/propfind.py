@@ -14,6 +14,7 @@ READERS = ALL[:3] + [FreshLighttpd] + ALL[3:]
 # What every server has.
 BODY = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
         b"<D:getcontentlength/><D:getlastmodified/></D:prop></D:propfind>")
+ByFolder = Davit.called("Depth 1")
 HEADERS = {"Content-Type": "application/xml; charset=utf-8"}
 
 
@@ -103,6 +104,25 @@ class Infinity(Depth1):
         return 1 + self.folders + self.members
 
 
+class Deep(Infinity):
+    """What a client that may not ask with Depth infinity has to do instead: a request for each folder."""
+
+    name = "propfind-deep"
+    title = "PROPFIND of a tree of 20,000 nodes: Depth infinity, and Depth 1 of each of its folders"
+    unit = "ms/tree"
+    contenders = [Davit, ByFolder]
+    notes = {}
+    floor = ByFolder.name
+
+    def requests(self, turn):
+        if not isinstance(turn.server, ByFolder):
+            return super().requests(turn)
+        fields, members = {**HEADERS, "Depth": "1"}, self.members // self.folders
+        return [Request("PROPFIND", "/folder/", fields, BODY, statuses=(207,), entries=1 + self.folders),
+                *(Request("PROPFIND", f"/folder/folder-{index:03d}/", fields, BODY, statuses=(207,), entries=1 + members)
+                  for index in range(self.folders))]
+
+
 SIZES = {"100": 100, "1k": 1000, "10k": 10_000, "100k": 100_000}
 ROWS = [
     Depth0,
@@ -110,4 +130,5 @@ ROWS = [
               title=f"PROPFIND Depth 1, {members:,} members") for label, members in SIZES.items()),
     Compressed,
     Infinity,
+    Deep,
 ]

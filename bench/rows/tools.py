@@ -1,4 +1,4 @@
-"""What people run: curl with many files at once, litmus."""
+"""What people run: curl with many files at once, rclone, litmus."""
 
 import os
 import re
@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 from client import WrongAnswer
+from servers import Apache, Davit, Rclone
 
 from .base import ALL_STATE, KIB, Row, write_members
 
@@ -82,6 +83,64 @@ class CurlDown(Curl):
         shutil.rmtree(self.local)
 
 
+class RcloneCopy(Row):
+    """`rclone copy` with its own defaults: it makes the folder, looks at what is there, and compares sizes."""
+
+    unit = "µs/file"
+    figures = ()
+    contenders = [Davit, Apache, Rclone]
+    floor = None
+    # Four requests for each file, by a client that is slower than all servers: one turn is long enough.
+    rounds = 1
+
+    def unavailable(self, setup):
+        return None if shutil.which("rclone") else "rclone is not installed"
+
+    def copy(self, turn, source, target):
+        command = ["rclone", "--config", "", "--webdav-url", f"http://127.0.0.1:{turn.port}/", "--retries", "1",
+                   "--low-level-retries", "1", "copy", source, target]
+        done = turn.metered(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        if done.returncode != 0:
+            raise WrongAnswer(f"rclone: {done.stderr.decode(errors='replace').strip()[:200]}")
+        return FILES
+
+
+class RcloneUp(RcloneCopy):
+    name = "rclone-up"
+    title = f"rclone copy, {FILES:,} files of 1 KiB up, tmpfs"
+    kind = "write"
+
+    def prepare(self, root, setup):
+        self.local = os.path.join(setup.memory, self.name + "-local")
+        if not os.path.exists(self.local):
+            write_members(self.local, FILES, KIB)
+
+    def run(self, turn):
+        return self.copy(turn, self.local, f":webdav:turn-{turn.number}")
+
+    def after(self, turn):
+        folder = os.path.join(turn.root, f"turn-{turn.number}")
+        Curl.check(folder)
+        shutil.rmtree(folder)
+
+
+class RcloneDown(RcloneCopy):
+    name = "rclone-down"
+    title = f"rclone copy, {FILES:,} files of 1 KiB down, tmpfs"
+    shares_root = True
+
+    def prepare(self, root, setup):
+        write_members(os.path.join(root, "folder"), FILES, KIB)
+
+    def run(self, turn):
+        self.local = tempfile.mkdtemp(dir=turn.setup.memory)
+        return self.copy(turn, ":webdav:folder", self.local)
+
+    def after(self, turn):
+        Curl.check(self.local)
+        shutil.rmtree(self.local)
+
+
 class Litmus(Row):
     name = "litmus"
     title = "litmus, every suite"
@@ -105,4 +164,4 @@ class Litmus(Row):
         return 1
 
 
-ROWS = [CurlUp, CurlDown, Litmus]
+ROWS = [CurlUp, CurlDown, RcloneUp, RcloneDown, Litmus]

@@ -5,6 +5,7 @@ from .davit import Davit
 from .floor import Floor
 from .lighttpd import Lighttpd, SingleLighttpd
 from .nginx import Nginx
+from .rclone import Rclone
 from .uploads import Uploads
 
-__all__ = ["Apache", "BusyApache", "Davit", "Floor", "Lighttpd", "Nginx", "SingleLighttpd", "Uploads"]
+__all__ = ["Apache", "BusyApache", "Davit", "Floor", "Lighttpd", "Nginx", "Rclone", "SingleLighttpd", "Uploads"]

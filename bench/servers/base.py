@@ -24,6 +24,8 @@ class Server:
     is_stale = False
     #: True if it speaks HTTPS alone.
     is_secure = False
+    #: True for a second server of the same kind, which gets other work; it is not described again.
+    is_again = False
     #: Processes end with this signal.
     stop_signal = signal.SIGTERM
 

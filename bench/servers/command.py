@@ -10,7 +10,7 @@ class Copy:
 
     name = "cp"
     lock_durability = property_durability = None
-    is_stale = False
+    is_stale = is_again = False
     process = None
 
     def __init__(self, setup, root, beside, state):

@@ -32,6 +32,12 @@ class Davit(Server):
         return type("SyncedDavit", (Davit,), {"name": f"davit --sync {level}", "sync": level,
                                               "lock_durability": durability, "property_durability": durability})
 
+    @staticmethod
+    @functools.lru_cache
+    def called(what):
+        """davit a second time in a row, for other requests or with another state: `davit, WHAT`."""
+        return type("OtherDavit", (Davit,), {"name": f"davit, {what}", "is_again": True})
+
     @classmethod
     def is_peer(cls):
         return False

@@ -1,0 +1,47 @@
+"""What a document says already: the rows of runs whose figures are not kept any more."""
+
+import re
+
+
+class Earlier:
+    """Lines and sections of a document that `document.py` has written, by the names of their rows."""
+
+    def __init__(self, text=""):
+        self.parts = {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]}
+        sections = re.split(r"^(?=### )", self.parts.get("Rows", ""), flags=re.MULTILINE)[1:]
+        self.rows = {re.search(r"^`(.*)`$", section, flags=re.MULTILINE)[1]: section.strip() for section in sections}
+        self.summary = self.lines("Summary")
+        self.servers = self.lines("The servers")
+        self.growth = self.lines("Growth")
+        self.targets = self.lines("Targets", cells=2)
+
+    @classmethod
+    def read(cls, path):
+        try:
+            with open(path) as file:
+                return cls(file.read())
+        except FileNotFoundError:
+            return cls()
+
+    def lines(self, title, cells=1):
+        """The cells of each line of a part's table, by the first of them; by a tuple if there are several."""
+        found = {}
+        for line in re.findall(r"^\| (.*) \|$", self.parts.get(title, ""), flags=re.MULTILINE)[2:]:
+            values = line.split(" | ")
+            found[values[0] if cells == 1 else tuple(values[:cells])] = values
+        return found
+
+    def part(self, title):
+        """A whole part with its title; empty if there is none."""
+        return ("## " + self.parts[title]).strip() if title in self.parts else ""
+
+    def without(self, names):
+        """The same, without the rows that were run again."""
+        self.rows, self.summary = ({name: value for name, value in kept.items() if name not in names}
+                                   for kept in (self.rows, self.summary))
+        self.targets = {key: value for key, value in self.targets.items() if key[0] not in names}
+        return self
+
+    def has_equal_peer(self):
+        """The rows in which an equal peer took part."""
+        return [name for name, values in self.summary.items() if values[5] != "–"]

@@ -1,0 +1,109 @@
+"""What may come with an upload, against an upload without it; and changes of a part of a file."""
+
+import base64
+import hashlib
+import os
+
+from client import WrongAnswer
+from servers import Davit
+
+from .base import KIB, MIB, Load, Request, write_pattern
+from .write import PutNew
+
+Plain, Small = Davit.called("plain"), Davit.called("1 MiB")
+# To the second: what is below belongs to the server, which tells versions apart by it.
+TIME = 1_700_000_000
+
+
+class PutWithTime(PutNew):
+    name = "put-mtime"
+    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with X-OC-Mtime and without"
+    contenders = [Davit, Plain]
+    floor = Plain.name
+
+    def fields(self, setup):
+        return {"X-OC-Mtime": str(TIME)}
+
+    def requests(self, turn):
+        request, = super().requests(turn)
+        if not isinstance(turn.server, Plain):
+            request.headers.update(self.fields(turn.setup))
+        return [request]
+
+    def check(self, turn):
+        super().check(turn)
+        if not isinstance(turn.server, Plain):
+            self.check_more(turn)
+
+    def check_more(self, turn):
+        with os.scandir(self.folder(turn)) as entries:
+            wrong = sum(int(entry.stat().st_mtime) != TIME for entry in entries)
+        if wrong:
+            raise WrongAnswer(f"{wrong} files have another time than was sent")
+
+
+class PutWithDigest(PutWithTime):
+    name = "put-digest"
+    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with Content-Digest (sha-256) and without"
+
+    def fields(self, setup):
+        digest = base64.b64encode(hashlib.sha256(setup.client.pattern[:KIB]).digest()).decode()
+        return {"Content-Digest": f"sha-256=:{digest}:"}
+
+    def check_more(self, turn):
+        """A wrong digest would have been refused: every status was looked at."""
+
+
+class Append(Load):
+    """On a volume that can share blocks, where its cost should not depend on what is there already."""
+
+    name = "patch-append"
+    title = "PATCH that appends 1 KiB, XFS: to a file of 100 MiB, and to one of 1 MiB"
+    kind = "write"
+    place = "xfs"
+    contenders = [Davit, Small]
+    floor = Small.name
+    connections = 1
+
+    def unavailable(self, setup):
+        return setup.xfs.mount()
+
+    def prepare(self, root, setup):
+        for size in (1, 100):
+            write_pattern(os.path.join(root, f"{size}.bin"), size * MIB, setup)
+
+    def target(self, turn):
+        return "1.bin" if isinstance(turn.server, Small) else "100.bin"
+
+    def before(self, turn):
+        self.size = os.path.getsize(os.path.join(turn.root, self.target(turn)))
+
+    def requests(self, turn):
+        fields = {"Content-Type": "application/x-sabredav-partialupdate", "X-Update-Range": "append"}
+        return [Request("PATCH", "/" + self.target(turn), fields, generated=KIB, statuses=(200, 204))]
+
+    def after(self, turn):
+        path = os.path.join(turn.root, self.target(turn))
+        grown = os.path.getsize(path) - self.size
+        if grown != turn.outcome["units"] * KIB:
+            raise WrongAnswer(f"{turn.outcome['units']} were answered, and {grown} bytes were appended")
+        with open(path, "rb") as file:
+            file.seek(-KIB, os.SEEK_END)
+            if file.read() != turn.setup.client.pattern[:KIB]:
+                raise WrongAnswer("the end of the file is not what was sent")
+
+
+class AppendInMemory(Append):
+    """Where no blocks can be shared the file is copied."""
+
+    name = "patch-append-copy"
+    title = "PATCH that appends 1 KiB, tmpfs, which shares no blocks: to a file of 100 MiB, and to one of 1 MiB"
+    unit = "ms/request"
+    scale = 1e3
+    place = "memory"
+
+    def unavailable(self, setup):
+        return None
+
+
+ROWS = [PutWithTime, PutWithDigest, Append, AppendInMemory]
