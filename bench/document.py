@@ -62,23 +62,24 @@ def machine_part(run, earlier):
     machine = run["machine"]
     again = run.get("again") or [result["row"] for result in run["rows"] if earlier.rows]
     later = f" These rows were run later than the others: {', '.join(again)}." if again else ""
+    load = f" When the last run began, the load of the machine was {machine['load']:.0f}." if "load" in machine else ""
     return (f"""## The run
 
 {machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, {machine['kernel']}, {machine['distribution']};
 content on {machine['memory_volume']}, state on {machine['disk_volume']}; everything over loopback with segments of 1,460 bytes.
 {run['rounds']} rounds besides one that warms up; turns of {run['seconds']:g} s where work can be cut anywhere. Medians;
-ratios are made within a round.{later}""")
+ratios are made within a round.{later}{load}""")
 
 
 def servers_part(servers, earlier):
-    lines = [values for name, values in earlier.servers.items() if name not in servers]
+    lines = dict(earlier.servers)
     for name, server in servers.items():
         reads = "may be stale" if server["is_stale"] else "as they are"
-        lines.append([name, server["version"], server["settings"],
+        lines[name] = [name, server["version"], server["settings"],
                       *([reads, server["locks"] or "in memory", server["properties"] or "none"]
-                        if server["is_peer"] or name.startswith("davit") else ["–"] * 3)])
+                        if server["is_peer"] or name.startswith("davit") else ["–"] * 3)]
     return "## The servers\n\n" + words_table(
-        ["server", "version", "settings", "reads", "locks survive", "properties survive"], lines)
+        ["server", "version", "settings", "reads", "locks survive", "properties survive"], lines.values())
 
 
 def targets_part(results, earlier):

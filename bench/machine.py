@@ -14,6 +14,8 @@ def describe(setup):
         "distribution": field("/etc/os-release", "PRETTY_NAME", "=").strip('"'),
         "memory_volume": volume(setup.memory),
         "disk_volume": volume(setup.disk),
+        # Of the last minute: what else there was to do.
+        "load": os.getloadavg()[0],
     }
 
 
