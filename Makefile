@@ -65,7 +65,7 @@ examples: packages-clients debug ## the programs of Examples, asked with curl
 recordings: packages-clients build ## sessions of many clients, played, recorded and played again
 	@scripts/test.sh recordings
 
-clients: packages-clients packages-lab build debug ## all clients, also gvfs, KIO, LibreOffice, mounts and backups, which `make test` leaves out
+clients: packages-clients packages-lab build debug ## all clients, also gvfs, LibreOffice, mounts and backups, which `make test` leaves out
 	@scripts/test.sh all_clients
 
 deployment: packages-deployment build ## behind nginx, Caddy and Apache, on sockets of others, with its logs

@@ -17,7 +17,7 @@ if [ -n "$authority" ]; then place=davs://localhost:${server_url##*:}; fi
 run_gio() { timeout "$limit" gio "$@"; }
 clean_up_client() {
     timeout 20 gio mount -u "$place" >/dev/null 2>&1
-    [ ! -d "$XDG_RUNTIME_DIR/gvfs" ] || fusermount -uz "$XDG_RUNTIME_DIR/gvfs" 2>/dev/null
+    while mountpoint -q "$XDG_RUNTIME_DIR/gvfs"; do umount -l "$XDG_RUNTIME_DIR/gvfs" || fusermount3 -uz "$XDG_RUNTIME_DIR/gvfs" || break; done
     return 0
 }
 # gio asks for the password on standard input, behind a question for each thing it does not know.
@@ -65,7 +65,7 @@ for _ in {1..50}; do
     mkdir -p "$XDG_RUNTIME_DIR/gvfs"
     view=$(find "$XDG_RUNTIME_DIR/gvfs" -mindepth 1 -maxdepth 1 2>/dev/null | head -n 1) || true
     [ -z "$view" ] || break
-    /usr/libexec/gvfsd-fuse "$XDG_RUNTIME_DIR/gvfs" 2>/dev/null || true
+    mountpoint -q "$XDG_RUNTIME_DIR/gvfs" || /usr/libexec/gvfsd-fuse "$XDG_RUNTIME_DIR/gvfs" 2>/dev/null || true
     sleep 0.1
 done
 if [ -n "$view" ]; then

@@ -2,13 +2,15 @@
 # KDE's KIO: lists, copies, renames, moves and removes with kioclient.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+# What the bus starts has no display either.
+export QT_QPA_PLATFORM=offscreen
 in_session_bus "$@"
 # It begins anew for each file: a few have to do.
 TREE_FILES=small
 begin kio "$@"
 require dbus-run-session kioclient5
 limit=${LIMIT_SECONDS:-60}
-export QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config XDG_CACHE_HOME=$work/cache
+export XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config XDG_CACHE_HOME=$work/cache
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 [ -z "$authority" ] || skip "it asks in a window whom to trust"
 place=${server_url/http/webdav}
