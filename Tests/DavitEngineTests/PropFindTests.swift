@@ -56,6 +56,25 @@ struct PropFindTests {
     }
 
     /// A link has the properties of what it leads to, also where nothing beside it has any.
+    /// In whatever order they are asked for, and with names between them that nobody has set.
+    @Test(arguments: [
+        ["a", "b", "c"], ["c", "b", "a"], ["b", "x", "a", "y", "c"], ["c", "a"], ["x", "b"],
+    ])
+    func everyNameThatIsSetIsFound(asked: [String]) async throws {
+        let (share, names) = (try TestShare(), ["b", "c", "a"])
+        #expect(share.shell("echo > file") == 0)
+        for name in names {
+            _ = try await share.client.send("PROPPATCH", "/file", text: setProperty(name, "value of \(name)"))
+        }
+        let elements = asked.map { "<N:\($0)/>" }.joined()
+        let body = #"<D:propfind xmlns:D="DAV:" xmlns:N="urn:x"><D:prop>\#(elements)</D:prop></D:propfind>"#
+        let answer = try await share.client.send("PROPFIND", "/file", [("Depth", "0")], text: body)
+        let text = String(decoding: answer.body, as: UTF8.self)
+        for name in asked {
+            #expect(text.contains("value of \(name)<") == names.contains(name))
+        }
+    }
+
     @Test func aLinkHasThePropertiesOfWhereItLeads() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir f g; echo > f/a; echo > g/b; ln -s ../f/a g/link") == 0)

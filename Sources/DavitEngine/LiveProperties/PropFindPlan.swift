@@ -29,6 +29,7 @@ final class PropFindPlan: Sendable {
     /// What is asked of the resources that the values of these properties name (RFC 3253 §3.8); else empty.
     let expansions: [PropertyName: PropFindPlan]
     let wantsSyncToken: Bool
+    let wantsDigests: Bool
 
     /// - Parameter properties: none is asked for twice.
     convenience init(expanding properties: [ExpandedProperty]) {
@@ -73,6 +74,7 @@ final class PropFindPlan: Sendable {
         wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
         wantsSyncToken = kind == .values && live.contains(.syncToken)
+        wantsDigests = live.contains(.checksums)
     }
 
     /// Each name once.

@@ -76,7 +76,7 @@ final class PropertyResponses {
     ) throws(WebDAVError) {
         if !(properties.isEmpty && rows.isEmpty) {
             rows = properties
-            digests = properties.digests(of: member.info)
+            if plan.wantsDigests { digests = properties.digests(of: member.info) }
         }
         writer.beginPropStat()
         for (place, property) in plan.live.enumerated() {
@@ -130,8 +130,9 @@ final class PropertyResponses {
             return
         }
         guard !properties.isEmpty else { return missing.append(contentsOf: plan.deadNames) }
+        var next = 0
         for (place, name) in plan.dead.enumerated() {
-            if let property = properties.first(where: { $0.name == name }) {
+            if let property = Self.find(name, in: properties, from: &next) {
                 if let nested = plan.expansions[name] {
                     try writeExpanding(property.value, by: nested)
                 } else {
@@ -141,6 +142,20 @@ final class PropertyResponses {
                 missing.append(plan.deadNames[place])
             }
         }
+    }
+
+    /// Names are mostly asked for in the order in which they are kept: the search goes on behind what was found last.
+    private static func find(
+        _ name: PropertyName, in properties: [StoredProperty], from next: inout Int
+    ) -> StoredProperty? {
+        let count = properties.count
+        for step in 0..<count {
+            let place = next + step < count ? next + step : next + step - count
+            guard properties[place].name == name else { continue }
+            next = place + 1
+            return properties[place]
+        }
+        return nil
     }
 
     /// Writes one live property, which the resource has.
