@@ -23,14 +23,15 @@ stop() {
 }
 trap 'stop; [ -z "$proxy" ] || kill "$proxy" || true; rm -rf "$work"' EXIT
 
+# One of the transcripts is that of a page of this origin.
+pages=(--allow-origin https://app.example)
 # start NAME OPTION...: serves a fresh folder, and sets url.
 start() {
     local name=$1
     shift
     mkdir -p "$work/$name/share"
-    # One of the sessions is that of a page of this origin.
     "$davit" serve "$work/$name/share" --state-dir "$work/$name/state" --port 0 --host 127.0.0.1 \
-        --allow-origin https://app.example "$@" >"$work/$name/out" 2>"$work/$name/err" &
+        "${pages[@]}" "$@" >"$work/$name/out" 2>"$work/$name/err" &
     server=$!
     until grep -qs ready "$work/$name/out"; do
         kill -0 "$server" 2>/dev/null || { cat "$work/$name/err"; exit 1; }
@@ -75,13 +76,16 @@ for user in '' 'anna:open:sesame'; do
     stop
 done
 
-# They begin with an empty share, each of them.
+# They begin with an empty share, each of them, and with a server as it is without options.
+with_pages=("${pages[@]}")
+pages=()
 for session in "$here"/../RecordedSessions/*/; do
     name=recorded-$(basename "$session")
     start "$name"
     play "$name" "$session"
     stop
 done
+pages=("${with_pages[@]}")
 
 # What Macs leave behind may be hidden, or kept elsewhere: no client sees a difference but in listings.
 for policy in hide aside; do
