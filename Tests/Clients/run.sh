@@ -70,7 +70,9 @@ wait
 passed=0 failed=0
 for run in "${runs[@]}"; do
     cat "$results/$run"
-    if [[ $(tail -n 1 "$results/$run") =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    # What a session bus says when it ends may stand behind it.
+    last=$(grep -E ': [0-9]+ passed, [0-9]+ failed$' "$results/$run" | tail -n 1) || true
+    if [[ $last =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
         passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
     else
         failed=$((failed + 1))
