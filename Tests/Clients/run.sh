@@ -7,14 +7,14 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 few=(python davfs2 authentication cadaver rclone https general git sitecopy lftp)
-lab=(gvfs backup rclone-mount libreoffice)
+lab=(gvfs kio backup rclone-mount libreoffice)
 not_here=()
 case ${1:-} in
     '') clients=("${few[@]}") ;;
     --all)
         clients=("${lab[@]}" "${few[@]}")
         not_here=(
-            'SKIPPED: kio: everything: without a display it takes minutes for a few files, and may not end; kio.sh runs it'
+            'SKIPPED: kio: a user: its PUT begins without credentials, and after the 401 it sends nothing more'
             'SKIPPED: gvfs: TLS: its library takes authorities from the system alone'
             'SKIPPED: backup: Digest: what duplicity answers is wrong, and rclone knows none'
         )
@@ -43,7 +43,7 @@ with_tls() { start "$1-tls" "$1" --user 'anna:open:sesame' --auth basic --tls; }
 for client in "${clients[@]}"; do
     start "$client" "$client"
     case $client in
-        authentication | libreoffice) ;;
+        authentication | libreoffice | kio) ;;
         general) start "$client-tls" "$client" --tls ;;
         rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
         lftp | rclone-mount)
@@ -54,7 +54,7 @@ for client in "${clients[@]}"; do
             with_basic "$client"
             with_tls "$client"
             ;;
-        cadaver | davfs2 | sitecopy | gvfs | kio)
+        cadaver | davfs2 | sitecopy | gvfs)
             with_basic "$client"
             with_digest "$client"
             ;;
