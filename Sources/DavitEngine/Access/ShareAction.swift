@@ -84,12 +84,12 @@ public struct UploadedContent: Sendable {
     /// Bytes of all of it.
     public let length: Int64
     private let share: Share
-    private let source: PreparedContent
+    private let source: PreparedContent?
 
-    init(_ source: PreparedContent, in share: Share) {
+    init(_ source: PreparedContent?, in share: Share) {
         self.share = share
         self.source = source
-        length = source.length
+        length = source?.length ?? 0
     }
 
     /// The bytes from `offset` on, `count` at most, fewer at the end. Large content is read from the disk, on another
@@ -101,7 +101,7 @@ public struct UploadedContent: Sendable {
         if wanted == 0 { return [] }
         do throws(WebDAVError) {
             switch source {
-            case .none: return []
+            case nil: return []
             case .buffered(let buffer):
                 return unsafe buffer.withBytes { unsafe Array($0[Int(offset)..<Int(offset) + wanted]) }
             case .staged(let staged):
@@ -122,20 +122,5 @@ public struct UploadedContent: Sendable {
             if try staged.read(at: offset + Int64(buffer.count), into: buffer) == 0 { break }
         }
         return unsafe buffer.withBytes { unsafe Array($0) }
-    }
-}
-
-/// What a change has received and not yet given a name.
-enum PreparedContent: Sendable {
-    case none
-    case buffered(IOBuffer)
-    case staged(any StagedContent)
-
-    var length: Int64 {
-        switch self {
-        case .none: 0
-        case .buffered(let buffer): Int64(buffer.count)
-        case .staged(let content): content.length
-        }
     }
 }

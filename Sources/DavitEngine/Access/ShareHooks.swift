@@ -57,7 +57,7 @@ extension Share {
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
         guard let allows = configuration.hooks.allows else { return }
         var action = action
-        action.content = content.map { UploadedContent($0, in: self) }
+        if action.kind == .upload { action.content = UploadedContent(content, in: self) }
         guard await allows(action) else { throw WebDAVError(.forbidden) }
     }
 

@@ -95,8 +95,8 @@ protocol ChangeMethod: Sendable {
 
     /// What it does on this scene, for those who have a say in it; nil if it makes, moves or removes nothing.
     func actionKind(on scene: Scene) -> ShareAction.Kind?
-    /// What was received for an upload.
-    func content(of prepared: Prepared) -> PreparedContent
+    /// What was received for an upload; nil for one without content.
+    func content(of prepared: Prepared) -> PreparedContent?
 
     /// Refuses what the method can never do here, and says what it will change.
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
@@ -134,7 +134,7 @@ extension ChangeMethod {
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }
     var respellsTarget: Bool { false }
     func discard(_ prepared: Prepared) async {}
-    func content(of prepared: Prepared) -> PreparedContent { .none }
+    func content(of prepared: Prepared) -> PreparedContent? { nil }
     var makesTarget: Bool { false }
     func canBeBrief(_ prepared: Prepared) -> Bool { false }
     func isBrief(on scene: Scene) -> Bool { false }

@@ -13,7 +13,7 @@ internal import DavitWebDAV
 struct PatchMethod: ChangeMethod {
     struct Prepared: Sendable {
         /// What was received.
-        var part: PutMethod.Prepared
+        var part: PreparedContent
         /// The content with the part in it, and the tag of what it was made of; nil where there is no content yet.
         var update: (content: any StagedContent, base: EntityTag)?
     }
@@ -64,8 +64,8 @@ struct PatchMethod: ChangeMethod {
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
 
     /// The content as it will be, with the part in it.
-    func content(of prepared: Prepared) -> PreparedContent {
-        prepared.update.map { .staged($0.content) } ?? put.content(of: prepared.part)
+    func content(of prepared: Prepared) -> PreparedContent? {
+        prepared.update.map { .staged($0.content) } ?? prepared.part
     }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
@@ -80,7 +80,7 @@ struct PatchMethod: ChangeMethod {
 
     /// Builds the new content out of what is there and the part.
     private func update(
-        _ received: PutMethod.Prepared, at place: Place
+        _ received: PreparedContent, at place: Place
     ) throws(WebDAVError) -> Prepared {
         let resources = share.resources
         let (content, base) = try storing { () throws(StoreError) in try resources.stageUpdate(of: place) }
@@ -115,15 +115,5 @@ struct PatchMethod: ChangeMethod {
         _ outcome: PutMethod.Outcome, on scene: Scene
     ) async throws(WebDAVError) -> HTTPResponse {
         try await put.finish(outcome, on: scene)
-    }
-}
-
-extension PutMethod.Prepared {
-    /// Bytes that were received.
-    var length: Int64 {
-        switch self {
-        case .buffered(let buffer): Int64(buffer.count)
-        case .staged(let content): content.length
-        }
     }
 }

@@ -15,7 +15,7 @@ struct PostMethod: ChangeMethod {
 
     /// The body, received once, however many names are tried.
     private final class Received: Sendable {
-        let content = Mutex<PutMethod.Prepared?>(nil)
+        let content = Mutex<PreparedContent?>(nil)
     }
 
     let share: Share
@@ -67,15 +67,15 @@ struct PostMethod: ChangeMethod {
         (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func serves(_ prepared: PutMethod.Prepared, from first: Scene, in scene: Scene) -> Bool {
+    func serves(_ prepared: PreparedContent, from first: Scene, in scene: Scene) -> Bool {
         guard let then = first.destination, let now = scene.destination else { return false }
         return put.serves(prepared, at: then.path, in: now.path)
     }
 
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
-    func content(of prepared: PutMethod.Prepared) -> PreparedContent { put.content(of: prepared) }
+    func content(of prepared: PreparedContent) -> PreparedContent? { prepared }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> PutMethod.Prepared {
+    func prepare(_ scene: Scene) async throws(WebDAVError) -> PreparedContent {
         if let content = received.content.withLock({ $0 }) { return content }
         let content = try await put.prepare(try member(of: scene))
         received.content.withLock { $0 = content }
@@ -83,7 +83,7 @@ struct PostMethod: ChangeMethod {
     }
 
     func commit(
-        _ scene: Scene, _ prepared: PutMethod.Prepared, guard check: WriteGuard
+        _ scene: Scene, _ prepared: PreparedContent, guard check: WriteGuard
     ) throws(WebDAVError) -> PutMethod.Outcome {
         try put.commit(try member(of: scene), prepared, guard: check)
     }

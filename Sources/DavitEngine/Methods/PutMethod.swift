@@ -6,11 +6,7 @@ internal import DavitWebDAV
 /// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all. With
 /// `Content-Range` the body is a part of it, and a matter of ``PatchMethod``.
 struct PutMethod: BriefMethod {
-    /// What was received: small content in memory, everything else in a new file that nobody sees.
-    enum Prepared: Sendable {
-        case buffered(IOBuffer)
-        case staged(any StagedContent)
-    }
+    typealias Prepared = PreparedContent
 
     struct Outcome: Sendable {
         var info: ResourceInfo
@@ -52,12 +48,7 @@ struct PutMethod: BriefMethod {
 
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
 
-    func content(of prepared: Prepared) -> PreparedContent {
-        switch prepared {
-        case .buffered(let buffer): .buffered(buffer)
-        case .staged(let content): .staged(content)
-        }
-    }
+    func content(of prepared: Prepared) -> PreparedContent? { prepared }
 
     func canBeBrief(_ prepared: Prepared) -> Bool {
         if case .buffered = prepared { return !upload.needsMoreThanBytes }
