@@ -32,6 +32,8 @@ func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 
 let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
+let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
+let qrencode: Target.Dependency = .target(name: "CQRCode", condition: .when(traits: ["QRCode"]))
 
 let package = Package(
     name: "davit",
@@ -43,8 +45,10 @@ let package = Package(
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
     traits: [
-        .default(enabledTraits: ["TLS"]),
+        .default(enabledTraits: ["TLS", "Archive", "QRCode"]),
         .trait(name: "TLS", description: "TLS, digests and hashed passwords, through OpenSSL 3"),
+        .trait(name: "Archive", description: "Folders as ZIP files, through libarchive"),
+        .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
     ],
     targets: [
         // C libraries: a module map and a shim header, nothing else.
@@ -56,12 +60,20 @@ let package = Package(
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        .systemLibrary(
+            name: "CQRCode", pkgConfig: "libqrencode",
+            providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
 
         // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
         library("DavitCrypto", ["DavitHTTP", openSSL]),
         library("DavitZlib", ["CZlib"]),
+        library("DavitArchive", [libarchive]),
+        library("DavitQRCode", [qrencode]),
         library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
         // The one target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
@@ -132,6 +144,8 @@ let package = Package(
         tests(of: "DavitHTTP", ["DavitTesting"]),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
+        tests(of: "DavitArchive", ["DavitTesting"]),
+        tests(of: "DavitQRCode", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(

@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages_for() {
     case $1 in
-        build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config ;;
+        build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev libarchive-dev libqrencode-dev pkg-config ;;
         docs) echo python3 ;;
         guard) echo gcc libc6-dev python3 ;;
         litmus) echo litmus ;;
@@ -20,7 +20,7 @@ packages_for() {
         deployment) echo nginx apache2-bin caddy openssl python3 ;;
         crash) echo python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
-            litmus curl xfsprogs python3 ;;
+            litmus curl xfsprogs zip python3 ;;
         *) echo "install-packages: no group is called '$1'" >&2; return 64 ;;
     esac
 }

@@ -32,18 +32,22 @@ public struct TestClient<Application: Handler>: Sendable {
         _ method: String, _ target: String, _ fields: [(String, String)] = [],
         body: (any RequestBody)?, principal: String? = nil
     ) async throws(HTTPError) -> TestResponse {
-        let request = try Self.parse(head(method, target, fields, length: body?.declaredLength))
-        request.principal = principal
-        if let body { request.body = body }
-        let response: HTTPResponse
-        if let atOnce = application.respondAtOnce(to: request) {
-            response = atOnce
-        } else {
-            response = try await application.respond(to: request)
-        }
+        let response = try await begin(method, target, fields, body: body, principal: principal)
         return TestResponse(
             status: response.status.code, fields: response.fields,
             body: try await Self.collect(response.body))
+    }
+
+    /// The response with a body that nobody has read yet: it may go on for ever.
+    public func begin(
+        _ method: String, _ target: String, _ fields: [(String, String)] = [],
+        body: (any RequestBody)? = nil, principal: String? = nil
+    ) async throws(HTTPError) -> HTTPResponse {
+        let request = try Self.parse(head(method, target, fields, length: body?.declaredLength))
+        request.principal = principal
+        if let body { request.body = body }
+        if let atOnce = application.respondAtOnce(to: request) { return atOnce }
+        return try await application.respond(to: request)
     }
 
     public func send(

@@ -1,0 +1,68 @@
+/// How long a ZIP file of stored entries will be, before it is written (APPNOTE 4.3, as libarchive makes use of it).
+package struct ZIPLength: Sendable {
+    private static let limit32 = Int64(UInt32.max)
+    /// What libarchive puts behind each name: modification time, and a place for the owner.
+    private static let extraBytes: Int64 = 9 + 15
+
+    private var contentEnd: Int64 = 0
+    private var directoryBytes: Int64 = 0
+    private var count = 0
+
+    package init() {}
+
+    /// Counts one entry, whose method is stored.
+    package mutating func add(_ entry: ZIPEntry) { add(entry, written: entry.length) }
+
+    /// - Parameter written: bytes of content that really follow.
+    mutating func add(_ entry: ZIPEntry, written: Int64) {
+        let offset = contentEnd
+        let name = Int64(entry.path.count)
+        let isLong = entry.length > Self.limit32
+        contentEnd += 30 + name + Self.extraBytes + (isLong ? 20 : 0) + written
+        // The checksum and the lengths, behind the content.
+        if entry.kind != .folder { contentEnd += isLong ? 24 : 16 }
+        directoryBytes += 46 + name + Self.extraBytes
+        if written > Self.limit32 || offset > Self.limit32 {
+            let numbers = (written >= Self.limit32 ? 2 : 0) + (offset >= Self.limit32 ? 1 : 0)
+            directoryBytes += 4 + 8 * Int64(numbers)
+        }
+        count += 1
+    }
+
+    /// Bytes of the whole file.
+    package var bytes: Int64 {
+        let needsZIP64 =
+            directoryBytes > Self.limit32 || contentEnd > Self.limit32 || count > Int(UInt16.max)
+        return contentEnd + directoryBytes + (needsZIP64 ? 56 + 20 : 0) + 22
+    }
+}
+
+#if Archive
+extension ZIPLength {
+    /// Whether the library that is running writes what is counted here; looked at once. Where it does not, no length may be
+    /// promised.
+    package static let isExact: Bool = {
+        let entries = [
+            ZIPEntry(path: Array("a/".utf8), kind: .folder, modifiedSeconds: 0),
+            ZIPEntry(path: Array("a/ä".utf8), kind: .file(length: 0), modifiedSeconds: 1 << 31),
+            ZIPEntry(path: [0x62, 0xFF], kind: .file(length: 3), modifiedSeconds: -1, isExecutable: true),
+            ZIPEntry(path: Array("z".utf8), kind: .file(length: 1 << 33), modifiedSeconds: 1),
+        ]
+        var length = ZIPLength()
+        guard let writer = try? ZIPWriter() else { return false }
+        do throws(ArchiveError) {
+            for entry in entries {
+                let isWritten = entry.length < 1 << 32
+                length.add(entry, written: isWritten ? entry.length : 0)
+                try writer.begin(entry)
+                // The long one is left without its content: the next call ends it.
+                while isWritten, try writer.endEntry() {}
+            }
+            try writer.finish()
+        } catch {
+            return false
+        }
+        return Int64(writer.count) == length.bytes
+    }()
+}
+#endif

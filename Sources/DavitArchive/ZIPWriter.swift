@@ -1,0 +1,145 @@
+#if Archive
+internal import CArchive
+
+/// Writes one ZIP file, piece by piece, into memory from which it is taken: zip64 where something needs it, names marked
+/// as UTF-8 where they are, modification times to the second, lengths behind the content (they and the checksum are
+/// not known before).
+///
+/// What each entry puts into the directory at the end is kept until then: its path and some hundred bytes. Calls may take
+/// as long as their content takes to compress; they belong on a thread that may block. Used by one task at a time.
+@safe package final class ZIPWriter {
+    /// Where libarchive writes.
+    fileprivate final class Output {
+        @safe @exclusivity(unchecked) var bytes: [UInt8] = []
+        /// Nobody wants the rest.
+        @safe @exclusivity(unchecked) var isAbandoned = false
+
+        func append(_ piece: UnsafeRawBufferPointer) {
+            if !isAbandoned { unsafe bytes.append(contentsOf: piece) }
+        }
+    }
+
+    /// What compresses text to a quarter at the rate of a fast network; the next ones take twice the time for a tenth less.
+    private static let level = "1"
+
+    private let archive: OpaquePointer
+    private let entry: OpaquePointer
+    private let utf8: UnsafeMutableRawPointer?
+    private let output: Output
+    /// Bytes of ``output`` that have been taken.
+    @safe @exclusivity(unchecked) private var takenCount = 0
+    /// Bytes that the content of the open entry still has to have.
+    @safe @exclusivity(unchecked) private var missing: Int64 = 0
+
+    package init() throws(ArchiveError) {
+        guard let archive = unsafe archive_write_new() else { throw .outOfMemory }
+        guard let entry = unsafe archive_entry_new() else {
+            unsafe archive_write_free(archive)
+            throw .outOfMemory
+        }
+        unsafe (self.archive, self.entry) = (archive, entry)
+        unsafe utf8 = davit_utf8_locale()
+        output = Output()
+        let context = unsafe Unmanaged.passUnretained(output).toOpaque()
+        // Without blocks of its own, libarchive hands on what it has, content from where it was read.
+        let statuses = unsafe [
+            archive_write_set_format_zip(archive),
+            archive_write_set_format_option(archive, "zip", "compression-level", Self.level),
+            archive_write_set_bytes_per_block(archive, 0),
+            archive_write_open(archive, context, nil, takeBytes, nil),
+        ]
+        if statuses.contains(where: { $0 != ARCHIVE_OK }) { throw failure }
+    }
+
+    deinit {
+        // libarchive ends what has begun, and gives back what that held.
+        output.isAbandoned = true
+        unsafe archive_write_free(archive)
+        unsafe archive_entry_free(entry)
+        unsafe davit_free_locale(utf8)
+    }
+
+    /// Begins an entry; the one before it has ended.
+    package func begin(_ new: ZIPEntry) throws(ArchiveError) {
+        unsafe archive_entry_clear(entry)
+        var path = new.path
+        path.append(0)
+        unsafe path.withUnsafeBytes {
+            unsafe archive_entry_copy_pathname(entry, $0.bindMemory(to: CChar.self).baseAddress)
+        }
+        let isFolder = new.kind == .folder
+        let mode = isFolder || new.isExecutable ? 0o755 : 0o644
+        unsafe archive_entry_set_mode(
+            entry, mode_t(mode | Int(isFolder ? davit_entry_folder : davit_entry_file)))
+        unsafe archive_entry_set_size(entry, new.length)
+        unsafe archive_entry_set_mtime(entry, time_t(new.modifiedSeconds), 0)
+        let status =
+            switch new.method {
+            case .stored: unsafe archive_write_zip_set_compression_store(archive)
+            case .deflated: unsafe archive_write_zip_set_compression_deflate(archive)
+            }
+        guard status == ARCHIVE_OK else { throw failure }
+        let locale = unsafe String(validating: new.path, as: UTF8.self) == nil ? nil : utf8
+        // A warning would be about a name that cannot be converted, and none is.
+        guard unsafe davit_write_header(archive, entry, locale) >= ARCHIVE_WARN else { throw failure }
+        missing = new.length
+    }
+
+    /// Adds to the content of the entry; what is over its length is left out.
+    package func write(_ content: UnsafeRawBufferPointer) throws(ArchiveError) {
+        var rest = unsafe UnsafeRawBufferPointer(rebasing: content.prefix(Int(clamping: missing)))
+        while rest.count > 0 {
+            let written = unsafe archive_write_data(archive, rest.baseAddress, rest.count)
+            guard written > 0 else { throw failure }
+            missing -= Int64(written)
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+        }
+    }
+
+    /// Ends the entry. Content that was not written is zeros, and takes as long.
+    /// - Returns: true if there is more to do: call it again.
+    package func endEntry() throws(ArchiveError) -> Bool {
+        if missing > 0 {
+            try unsafe zeros.span.withUnsafeBytes { bytes throws(ArchiveError) in try unsafe write(bytes) }
+            return true
+        }
+        guard unsafe archive_write_finish_entry(archive) == ARCHIVE_OK else { throw failure }
+        return false
+    }
+
+    /// Writes the directory, which is the end.
+    package func finish() throws(ArchiveError) {
+        guard unsafe archive_write_close(archive) == ARCHIVE_OK else { throw failure }
+    }
+
+    /// Bytes that can be taken.
+    package var count: Int { output.bytes.count - takenCount }
+
+    /// Hands out what was written, and forgets as much of it as `body` says that it took.
+    package func take(_ body: (UnsafeRawBufferPointer) -> Int) {
+        takenCount += unsafe output.bytes.withUnsafeBytes {
+            unsafe body(UnsafeRawBufferPointer(rebasing: $0.dropFirst(takenCount)))
+        }
+        if takenCount >= output.bytes.count {
+            output.bytes.removeAll(keepingCapacity: true)
+            takenCount = 0
+        }
+    }
+
+    private var failure: ArchiveError {
+        unsafe archive_error_string(archive).map { unsafe .failed(reason: String(cString: $0)) }
+            ?? .outOfMemory
+    }
+}
+
+private let zeros = [UInt8](repeating: 0, count: 1 << 16)
+
+private func takeBytes(
+    _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
+) -> Int {
+    guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
+    unsafe Unmanaged<ZIPWriter.Output>.fromOpaque(context).takeUnretainedValue()
+        .append(UnsafeRawBufferPointer(start: bytes, count: count))
+    return count
+}
+#endif
