@@ -44,6 +44,8 @@ internal import DavitSystem
     private(set) var isClosed = false
     /// The connection ends when what is in flight has been answered.
     private var isLeaving = false
+    /// What is being sent, if its pieces are waited for.
+    var live: (any BodyStream)?
     /// On the clock of the loop.
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
@@ -206,7 +208,8 @@ internal import DavitSystem
     override func eventArrived(_ event: Event) {
         if event.isReadable || event.hasEnded { isReadable = true }
         if event.hasEnded { hasEnded = true }
-        if event.isBroken {
+        // Who sends no more while content without an end is on its way has gone: nothing else would tell for long.
+        if event.isBroken || event.hasEnded && live != nil {
             isBroken = true
             task?.cancel()
         }
@@ -255,6 +258,7 @@ internal import DavitSystem
     /// its peer in doubt about what has been done.
     override func drain() {
         isLeaving = true
+        live?.wrapUp()
         guard task == nil || waiting == .request else { return }
         guard phase == .open else { return close() }
         // Nothing may have said so yet: the look tells.

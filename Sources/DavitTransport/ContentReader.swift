@@ -84,6 +84,32 @@ final class ContentReader: RequestBody {
         }
     }
 
+    func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {
+        // 101 ends HTTP on the connection, and 100 is sent with the first read.
+        guard let exchange, exchange.request.minorVersion > 0, exchange.progress.status == nil,
+            (102...199).contains(status.code)
+        else { return }
+        guard exchange.loop.isCurrentThread else {
+            throw HTTPError(.internalServerError, "an interim response on another thread")
+        }
+        try await exchange.connection.compose(HeadEncoder.interim(status, fields))
+        try await exchange.connection.sendComposed()
+    }
+
+    var cutOff: (@Sendable () -> Void)? {
+        guard let loop = exchange?.loop else { return nil }
+        let reader = OfLoop(reader: self)
+        return { Task(executorPreference: loop) { reader.reader.breakOff() } }
+    }
+
+    /// Not the next request on this connection.
+    private func breakOff() { exchange?.connection.abort() }
+
+    /// `@unchecked`: only the loop of the connection touches the reader.
+    private struct OfLoop: @unchecked Sendable {
+        let reader: ContentReader
+    }
+
     /// What is to be done with what has not been read.
     func plan(keepsAlive: Bool) -> UnreadContent {
         if failure != nil { return .close }

@@ -188,7 +188,7 @@ extension Exchange {
     }
 }
 
-/// Content whose length is not known when it begins.
+/// Content that is made while it is sent.
 extension Exchange {
     /// While so much of the buffer is free, more is collected in the hope of the end.
     private static let collectFreeBytes = 16 * 1024
@@ -202,17 +202,32 @@ extension Exchange {
     ) async throws(HTTPError) -> Plan {
         let buffer = loop.memory.takeOutput()
         defer { loop.memory.give(buffer) }
-        if stream.isLive { stream.begin(on: loop) }
+        if stream.isLive { try begin(live: stream) }
+        defer { connection.live = nil }
         let isWhole = try await collect(stream, into: buffer)
-        let (framing, plan) = encodeHead(response, length: isWhole ? Int64(buffer.count) : nil)
+        let collected = Int64(buffer.count)
+        let known = stream.length
+        if let known, isWhole ? collected != known : collected > known { throw .disconnected }
+        let (framing, plan) = encodeHead(response, length: isWhole ? collected : known)
         try await connection.compose(loop.head)
         switch framing {
         case .none: break
-        case .length: try await writeWhole(buffer)
+        case .length where isWhole: try await writeWhole(buffer)
+        case .length(let length): try await writeLength(length, of: stream, buffer)
         case .chunked: try await writeChunks(of: stream, buffer)
         case .untilClose: try await writeUntilClose(stream, buffer)
         }
         return plan
+    }
+
+    /// It may go on for as long as the server does.
+    /// - Throws: when the peer has gone before.
+    private func begin(live stream: any BodyStream) throws(HTTPError) {
+        if connection.hasEnded { throw .disconnected }
+        stream.begin(on: loop)
+        connection.live = stream
+        if connection.isEnding { stream.wrapUp() }
+        server.upkeep?.note(on: loop)
     }
 
     /// - Returns: true if the content ended.
@@ -247,23 +262,41 @@ extension Exchange {
         while buffer.count > 0 {
             try await connection.compose(Self.chunkHead(size: buffer.count, isFirst: isFirst))
             isFirst = false
-            try await connection.sendComposed(followedBy: buffer)
-            progress.contentBytes += Int64(buffer.count)
-            await connection.giveTurn(after: max(buffer.count, stream.effortBytes * Self.effortRatio))
-            buffer.removeAll()
+            try await sendPiece(of: stream, buffer)
             try await stream.next(into: buffer)
         }
         try await connection.compose(Array("\r\n0\r\n\r\n".utf8))
+    }
+
+    /// Content that has a length it was promised to have: neither more nor less may go out as the whole.
+    private nonisolated(nonsending) func writeLength(
+        _ length: Int64, of stream: any BodyStream, _ buffer: IOBuffer
+    ) async throws(HTTPError) {
+        var rest = length
+        while rest > 0 {
+            if buffer.count == 0 || Int64(buffer.count) > rest { throw .disconnected }
+            rest -= Int64(buffer.count)
+            try await sendPiece(of: stream, buffer)
+            try await stream.next(into: buffer)
+        }
+        if buffer.count > 0 { throw .disconnected }
+    }
+
+    /// Sends what is in the buffer and composed before it, and empties it.
+    private nonisolated(nonsending) func sendPiece(
+        of stream: any BodyStream, _ buffer: IOBuffer
+    ) async throws(HTTPError) {
+        try await connection.sendComposed(followedBy: buffer)
+        progress.contentBytes += Int64(buffer.count)
+        await connection.giveTurn(after: max(buffer.count, stream.effortBytes * Self.effortRatio))
+        buffer.removeAll()
     }
 
     private nonisolated(nonsending) func writeUntilClose(
         _ stream: any BodyStream, _ buffer: IOBuffer
     ) async throws(HTTPError) {
         while buffer.count > 0 {
-            try await connection.sendComposed(followedBy: buffer)
-            progress.contentBytes += Int64(buffer.count)
-            await connection.giveTurn(after: max(buffer.count, stream.effortBytes * Self.effortRatio))
-            buffer.removeAll()
+            try await sendPiece(of: stream, buffer)
             try await stream.next(into: buffer)
         }
     }

@@ -23,12 +23,17 @@ struct ContentHeadTests {
 
     static let active: [(name: String, isActive: Bool)] = [
         ("a.html", true), ("a.svg", true), ("a.xml", true), ("a.js", false), ("a.txt", false), ("a", false),
-        ("a.own", true),
+        ("a.own", true), ("a.rss", true), ("a.atom", true), ("a.gpx", true), ("a.kml", true),
+        ("a.xslt", true),
+        ("a.mpd", true), ("a.feed", true), ("a.xsl-text", true), ("a.docx", false),
     ]
 
+    /// Also in formats that are XML beneath: a browser that shows these runs what is XHTML in them.
     @Test(arguments: active)
     func strangersScriptsGetNoOrigin(name: String, isActive: Bool) {
-        let types = MediaTypes(["own": "Text/HTML"])
+        let types = MediaTypes([
+            "own": "Text/HTML", "feed": "Application/X-Feed+XML ; charset=utf-8", "xsl-text": "text/xsl",
+        ])
         let shared = Self.head(name) { $0.types = types }
         #expect(shared.fields.first(.contentSecurityPolicy) == (isActive ? "sandbox" : nil))
         let own = Self.head(name) {

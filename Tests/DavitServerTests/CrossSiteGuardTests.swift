@@ -38,6 +38,12 @@ struct CrossSiteGuardTests {
         ("POST", "a.example", [("Origin", "null")], false), ("POST", "a.example", [("Origin", "")], false),
         ("POST", "a.example", [("Origin", "a.example")], false),
         ("POST", "a.example", [("Origin", "http://a.example"), ("Origin", "http://a.example")], false),
+        // Nobody on the way may have written a page that came over TLS; whether this request did is not always seen.
+        ("POST", "files.example", [("Origin", "http://files.example")], false),
+        ("POST", "files.example:8080", [("Origin", "http://files.example:8080")], true),
+        ("POST", "10.0.0.1", [("Origin", "http://files.example")], false),
+        ("POST", "10.0.0.1", [("Origin", "http://plain.example")], true),
+        ("POST", "a.example", [("Origin", "app://a.example")], false),
         // Named: another site, and another name of this one.
         ("POST", "a.example", [("Origin", "https://app.example")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], true),
@@ -51,10 +57,20 @@ struct CrossSiteGuardTests {
     @Test(arguments: rows)
     func formsOfOtherSitesAreRefused(row: Row) async throws {
         let guarded = Greeter().behind(
-            CrossSiteGuard(allowing: ["https://app.example"], names: ["files.example"]))
+            CrossSiteGuard(
+                allowing: ["https://app.example"], names: ["Files.example", "plain.example"],
+                secureNames: ["Files.example"]))
         var client = TestClient(guarded)
         client.host = row.host
         #expect(try await client.send(row.method, "/", row.fields).status == (row.isTaken ? 204 : 403))
+    }
+
+    /// Whoever can change what comes without TLS could else have a page of this name send anything.
+    @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
+    func formsThatComeOverTLSAreOnPagesThatDid(origin: String, status: UInt16) async throws {
+        var client = TestClient(Greeter().behind(CrossSiteGuard()).behind(OverTLS()))
+        client.host = "a.example"
+        #expect(try await client.send("POST", "/", [("Origin", origin)]).status == status)
     }
 
     @Test func theAbsoluteFormSaysWhoWeAre() async throws {
@@ -62,5 +78,13 @@ struct CrossSiteGuardTests {
         let fields = [("Origin", "http://a.example")]
         #expect(try await client.send("POST", "http://a.example/", fields).status == 204)
         #expect(try await client.send("POST", "http://b.example/", fields).status == 403)
+    }
+}
+
+/// What comes over TLS.
+private struct OverTLS: Middleware {
+    func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+        request.isSecure = true
+        return try await next.respond(to: request)
     }
 }

@@ -155,4 +155,37 @@ struct EventStreamTests {
             stream == "event: moved\nid: 17\nretry: 2500\ndata: x\n\n: still here\n: and there\n\n"
                 + "event: adata: b\nid: 12\ndata: x\n\n")
     }
+
+    /// Events have no end of their own, and get one when the connection is to end: what was written before is still read,
+    /// and the task is told.
+    @Test func theyEndWithTheServer() async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        let response = HTTPResponse.events { events in
+            do {
+                while true { try await events.send("a") }
+            } catch {
+                end.yield(error is CancellationError)
+                throw error
+            }
+        }
+        guard case .stream(let stream) = response.body else { return }
+        let buffer = IOBuffer(capacity: 100)
+        try await stream.next(into: buffer)
+        stream.wrapUp()
+        stream.wrapUp()
+        let rest = try await StreamTests.pieces(of: response, capacity: 100).joined()
+        #expect(rest == "" || rest == "data: a\n\n")
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == true)
+    }
+
+    /// Other content that is made while it is sent goes on to its end.
+    @Test func whatHasAnEndIsNotCutShort() async throws {
+        let response = HTTPResponse.stream(type: "a/b") { writer in
+            for number in 1...3 { try await writer.write("\(number)") }
+        }
+        guard case .stream(let stream) = response.body else { return }
+        stream.wrapUp()
+        #expect(try await StreamTests.pieces(of: response).joined() == "123")
+    }
 }

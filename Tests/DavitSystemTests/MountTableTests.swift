@@ -18,4 +18,10 @@ struct MountTableTests {
         let lines = MountTable.lines(of: Array(Self.table.utf8), below: Array(root.utf8))
         #expect(lines.map { String(decoding: $0.prefix { $0 != 32 }, as: UTF8.self) } == ids)
     }
+
+    @Test func aPathIsAsItIsAndNotAsItIsWritten() {
+        let line = #"24 22 0:22 /x /srv/b\040c/\134d rw - ext4 /dev/sdc1 rw"#
+        #expect(MountTable.point(of: Array(line.utf8)[...]) == Array(#"/srv/b c/\d"#.utf8))
+        #expect(MountTable.point(of: Array("24 22 0:22 /x".utf8)[...]) == nil)
+    }
 }

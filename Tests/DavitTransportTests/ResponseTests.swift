@@ -92,6 +92,39 @@ struct ResponseTests {
         }
     }
 
+    @Test(arguments: sizes)
+    func streamsOfKnownLengthNeedNoChunks(count: Int) throws {
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .stream(Pieces(Self.content(count), of: 9_000, length: count)))
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get + "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n" + RequestTests.get)
+        for isHead in [false, true, false] {
+            let response = try peer.response(toHead: isHead)
+            #expect(response["content-length"] == "\(count)")
+            #expect(response["transfer-encoding"] == nil)
+            if !isHead { #expect(response.content == Self.content(count)) }
+        }
+    }
+
+    /// RFC 9112 §8: what has another length than its head says must not look whole.
+    @Test(arguments: [1, 1_000, 70_000, 1_000_000], [-1, 1, 100_000])
+    func aStreamThatBreaksItsPromiseCutsTheConnection(count: Int, excess: Int) throws {
+        let length = max(0, count - excess)
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(.ok, body: .stream(Pieces(Self.content(count), of: 9_000, length: length)))
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get + RequestTests.get)
+        #expect(throws: (any Error).self) {
+            // As much as was promised at most, and no other response behind it.
+            #expect(try peer.response().content.count <= length)
+            _ = try peer.response()
+        }
+    }
+
     /// RFC 9112 §6.1: no chunks for HTTP/1.0; the end of the connection is the end of the content (§6.3).
     @Test(arguments: sizes)
     func streamsForOldClientsEndWithTheConnection(count: Int) throws {
@@ -254,6 +287,25 @@ struct ResponseTests {
         while !text.hasSuffix("data: two\n\n\r\n0\r\n\r\n") {
             text += String(decoding: try peer.take(1), as: UTF8.self)
         }
+    }
+
+    /// The time of grace is for what ends by itself.
+    @Test func eventsEndWhenTheServerStops() throws {
+        let server = try TestServer {
+            $0.grace = .seconds(3600)
+        } handler: { _ throws(HTTPError) in
+            .events { events in
+                try await events.send("one")
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+            }
+        }
+        let peer = try server.connect()
+        try peer.send(RequestTests.get)
+        var text = ""
+        while !text.hasSuffix("data: one\n\n") { text += String(decoding: try peer.take(1), as: UTF8.self) }
+        server.server.shutdown()
+        while !text.hasSuffix("\r\n0\r\n\r\n") { text += String(decoding: try peer.take(1), as: UTF8.self) }
+        server.server.waitUntilStopped()
     }
 
     /// A producer on the global pool would wait for a thread there, which other work of the app may hold.

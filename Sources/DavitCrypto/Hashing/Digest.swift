@@ -45,7 +45,20 @@ internal import COpenSSL
         self.algorithm = algorithm
     }
 
+    private init(copying other: borrowing Digest) throws(CryptoError) {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw CryptoError("EVP_MD_CTX_new") }
+        guard unsafe EVP_MD_CTX_copy_ex(context, other.context) == 1 else {
+            unsafe EVP_MD_CTX_free(context)
+            throw CryptoError("EVP_MD_CTX_copy_ex")
+        }
+        unsafe self.context = context
+        algorithm = other.algorithm
+    }
+
     deinit { unsafe EVP_MD_CTX_free(context) }
+
+    /// Another one that has seen the same, and goes on by itself.
+    package borrowing func copy() throws(CryptoError) -> Digest { try Digest(copying: self) }
 
     package mutating func update(_ bytes: borrowing Span<UInt8>) throws(CryptoError) {
         let code = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }

@@ -3,16 +3,23 @@ extension MediaType {
     /// loose. False for all others: pictures, archives and the like are compressed already, and who does not say what
     /// it is does not get it changed.
     public static func isCompressible(_ contentType: borrowing Span<UInt8>) -> Bool {
-        let end = contentType.firstIndex(of: UInt8(ascii: ";")) ?? contentType.count
-        let type = contentType.extracting(0..<end)
-        let essence = type.extracting(type.trimmedRange)
+        let essence = contentType.extracting(essenceRange(of: contentType))
         if essence.startsIgnoringCase(with: "text/") { return true }
-        for suffix in compressibleSuffixes where essence.count > suffix.utf8CodeUnitCount {
-            let start = essence.count - suffix.utf8CodeUnitCount
-            if essence.extracting(start..<essence.count).equalsIgnoringCase(suffix) { return true }
-        }
+        for suffix in compressibleSuffixes where hasSuffix(suffix, essence) { return true }
         for known in compressibleTypes where essence.equalsIgnoringCase(known) { return true }
         return false
+    }
+
+    /// Where the type is in a Content-Type, without parameters and what may be around it.
+    static func essenceRange(of contentType: borrowing Span<UInt8>) -> Range<Int> {
+        let end = contentType.firstIndex(of: UInt8(ascii: ";")) ?? contentType.count
+        return contentType.extracting(0..<end).trimmedRange
+    }
+
+    /// Whether a type has a structured syntax suffix (RFC 6838 §4.2.8), in any case.
+    static func hasSuffix(_ suffix: StaticString, _ essence: borrowing Span<UInt8>) -> Bool {
+        let start = essence.count - suffix.utf8CodeUnitCount
+        return start > 0 && essence.extracting(start..<essence.count).equalsIgnoringCase(suffix)
     }
 
     /// RFC 6839.

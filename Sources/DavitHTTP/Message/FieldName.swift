@@ -17,10 +17,14 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
     /// `Keep-Alive` to `Referer`.
     case keepAlive, lastModified, location, lockToken, msAuthorVia, origin, overwrite, prefer, range, referer
+    /// `Davit-Trash`: the ids of what the trash keeps of what a change has taken away.
+    case davitTrash
     /// What a client says of content that it sends: `OC-Checksum`, `Repr-Digest`.
     case ocChecksum, reprDigest
     /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
+    /// Uploads that go on over several requests: tus 1.0, and draft-ietf-httpbis-resumable-upload.
+    case tusResumable, uploadComplete, uploadIncomplete, uploadLength, uploadOffset
     /// `WWW-Authenticate`, and names that begin with X.
     case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix,
         xForwardedProto
@@ -55,6 +59,7 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .dasl: "DASL"
         case .date: "Date"
         case .dav: "DAV"
+        case .davitTrash: "Davit-Trash"
         case .depth: "Depth"
         case .destination: "Destination"
         case .etag: "ETag"
@@ -86,7 +91,12 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
         case .timeout: "Timeout"
         case .trailer: "Trailer"
         case .transferEncoding: "Transfer-Encoding"
+        case .tusResumable: "Tus-Resumable"
         case .upgrade: "Upgrade"
+        case .uploadComplete: "Upload-Complete"
+        case .uploadIncomplete: "Upload-Incomplete"
+        case .uploadLength: "Upload-Length"
+        case .uploadOffset: "Upload-Offset"
         case .userAgent: "User-Agent"
         case .vary: "Vary"
         case .wantContentDigest: "Want-Content-Digest"

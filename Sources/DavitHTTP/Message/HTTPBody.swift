@@ -22,18 +22,26 @@ public protocol BodyStream: AnyObject {
     /// True for content whose pieces somebody waits for, like events: each goes out when it is made, and the head
     /// with the first. Else the connection may gather some, so that it can tell the length of what is short.
     var isLive: Bool { get }
+    /// Bytes of the whole content, where they are known before it is made; else nil. Content that turns out longer or
+    /// shorter is cut off with its connection, so that the peer sees it.
+    var length: Int64? { get }
     /// Bytes that the last piece was made of, where that took longer than to send it; else 0. The connection gives
     /// others their turn accordingly, and does not wait long for the end of what is short.
     var effortBytes: Int { get }
     /// Called once before the first ``next(into:)`` of live content, with where the connection runs: tasks that make
     /// the content belong there, so that a piece needs no hop and no thread of the global pool.
     func begin(on executor: any TaskExecutor)
+    /// Called when the connection is to end after this response, also more than once, and where ``next(into:)`` waits:
+    /// live content that would go on for ever ends as soon as it can, and all other content goes on to its end.
+    func wrapUp()
 }
 
 extension BodyStream {
     public var isLive: Bool { false }
+    public var length: Int64? { nil }
     public var effortBytes: Int { 0 }
     public func begin(on executor: any TaskExecutor) {}
+    public func wrapUp() {}
 }
 
 /// The content of a response.
@@ -46,7 +54,7 @@ public enum HTTPBody {
     case file(any FileContent, offset: Int64, length: Int64)
     /// Several pieces, in order: the parts of `multipart/byteranges`.
     case segments(any FileContent, [Segment])
-    /// Content of unknown length.
+    /// Content that is made while it is sent, mostly of unknown length.
     case stream(any BodyStream)
 
     /// A piece of content.
@@ -70,7 +78,7 @@ public enum HTTPBody {
                 case .file(_, let length): sum + length
                 }
             }
-        case .stream: return nil
+        case .stream(let stream): return stream.length
         }
     }
 }
@@ -91,10 +99,22 @@ public protocol RequestBody: AnyObject {
     /// - Returns: how many bytes were read; 0 at the end of the content.
     /// - Throws: 400 for broken chunks, 408 for a body that comes too slowly, ``HTTPError/disconnected``.
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
+    /// Sends a response in front of the final one (RFC 9110 §15.2) over the connection that the content comes from: at
+    /// once, before or between the calls of ``read(into:)``. It does not answer `Expect: 100-continue`.
+    ///
+    /// Nothing is sent to a client of HTTP/1.0, with a status that is none of 102 to 199, after the final
+    /// response has begun, and where there is no connection.
+    /// - Throws: ``HTTPError/disconnected``.
+    func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError)
+    /// Cuts the connection that the content comes over, from any thread, if it is still being read then: for who learns that
+    /// its sender has given it up and goes on elsewhere. Nil where there is no connection.
+    var cutOff: (@Sendable () -> Void)? { get }
 }
 
 extension RequestBody {
     public var arrived: [UInt8]? { isPresent ? nil : [] }
+    public func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {}
+    public var cutOff: (@Sendable () -> Void)? { nil }
 }
 
 /// The content of a request that has none.

@@ -10,6 +10,8 @@ public struct HTTPStatus: Hashable, Sendable {
 extension HTTPStatus {
     /// 100 Continue (RFC 9110 §15.2.1).
     public static let `continue` = HTTPStatus(100)
+    /// 104 Upload Resumption Supported (draft-ietf-httpbis-resumable-upload).
+    public static let uploadResumptionSupported = HTTPStatus(104)
     /// 200 OK (RFC 9110 §15.3.1).
     public static let ok = HTTPStatus(200)
     /// 201 Created (RFC 9110 §15.3.2).
@@ -97,6 +99,7 @@ extension HTTPStatus {
     public var reasonPhrase: StaticString {
         switch code {
         case 100: "Continue"
+        case 104: "Upload Resumption Supported"
         case 200: "OK"
         case 201: "Created"
         case 204: "No Content"
@@ -131,6 +134,7 @@ extension HTTPStatus {
         case 428: "Precondition Required"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
+        case 460: "Checksum Mismatch"
         case 500: "Internal Server Error"
         case 501: "Not Implemented"
         case 502: "Bad Gateway"

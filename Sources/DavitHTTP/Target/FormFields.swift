@@ -53,6 +53,15 @@ extension FormFields {
         }
     }
 
+    /// The same fields as bytes, for names of resources, which need not be UTF-8.
+    package static func bytes(of query: [UInt8]) -> [(name: [UInt8], value: [UInt8])] {
+        var fields: [(name: [UInt8], value: [UInt8])] = []
+        forEachComponent(of: query.span) { name, value in
+            fields.append((decode(name, query.span).bytes, decode(value, query.span).bytes))
+        }
+        return fields
+    }
+
     /// Parses `application/x-www-form-urlencoded` (URL Standard §5.1), and refuses what it cannot read.
     ///
     /// - Parameters:

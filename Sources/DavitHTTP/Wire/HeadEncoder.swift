@@ -34,6 +34,15 @@ package enum HeadEncoder {
     /// The interim response to `Expect: 100-continue`.
     package static let continueHead: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 
+    /// The whole of an interim response: fields of framing and of the connection are none of its business.
+    package static func interim(_ status: HTTPStatus, _ fields: HTTPFields) -> [UInt8] {
+        var head: [UInt8] = []
+        appendStatusLine(status, to: &head)
+        appendFields(fields, keepingLength: false, to: &head)
+        head.write("\r\n")
+        return head
+    }
+
     /// Appends a complete head, as ``encode(_:length:for:date:server:into:)`` with the length of the body.
     package static func encode(
         _ response: HTTPResponse, for exchange: Exchange, date: [UInt8], server: [UInt8]? = nil,

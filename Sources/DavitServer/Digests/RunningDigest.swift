@@ -25,6 +25,21 @@ internal import DavitCrypto
         #endif
     }
 
+    /// Another one that has seen the same, and goes on by itself; nil where OpenSSL has failed.
+    package func copy() -> RunningDigest? {
+        guard let copy = RunningDigest(algorithm) else { return nil }
+        copy.adler = adler
+        #if TLS
+        if algorithm == .adler32 { return copy }
+        guard let running = hash.take() else { return nil }
+        let copied = try? running.copy()
+        hash = consume running
+        guard let copied else { return nil }
+        copy.hash = consume copied
+        #endif
+        return copy
+    }
+
     /// Whether this build makes such digests.
     package static func isAvailable(_ algorithm: DigestAlgorithm) -> Bool { RunningDigest(algorithm) != nil }
 

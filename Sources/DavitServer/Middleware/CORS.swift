@@ -16,18 +16,24 @@ public struct CORS: Middleware {
         "Authorization", "Brief", "Cache-Control", "Content-Digest", "Content-Encoding", "Content-Range",
         "Content-Type", "Depth", "Destination", "If", "If-Match", "If-Modified-Since", "If-None-Match",
         "If-Range", "If-Unmodified-Since", "Lock-Token", "OC-Checksum", "Overwrite", "Prefer", "Range",
-        "Repr-Digest", "Slug", "Timeout", "Want-Content-Digest", "Want-Repr-Digest", "X-OC-CTime",
-        "X-OC-Mtime", "X-Requested-With", "X-Update-Range",
+        "Repr-Digest", "Slug", "Timeout", "Tus-Resumable", "Upload-Checksum", "Upload-Complete",
+        "Upload-Concat", "Upload-Defer-Length", "Upload-Draft-Interop-Version", "Upload-Incomplete",
+        "Upload-Length", "Upload-Metadata", "Upload-Offset", "Want-Content-Digest", "Want-Repr-Digest",
+        "X-HTTP-Method-Override", "X-OC-CTime", "X-OC-Mtime", "X-Requested-With", "X-Update-Range",
     ]
     /// What they want to read, beside the fields that a page may always read (Fetch §2.2.2), such as Content-Type.
     public static let webDAVResponseFields = [
         "Accept-Patch", "Accept-Post", "Accept-Ranges", "Allow", "Content-Digest", "Content-Location",
         "Content-Range", "DASL", "Date", "DAV", "ETag", "Last-Modified", "Location", "Lock-Token",
-        "OC-Checksum", "Preference-Applied", "Repr-Digest", "Retry-After", "X-OC-CTime", "X-OC-MTime",
+        "OC-Checksum", "Preference-Applied", "Repr-Digest", "Retry-After", "Tus-Checksum-Algorithm",
+        "Tus-Extension", "Tus-Max-Size", "Tus-Resumable", "Tus-Version", "Upload-Complete", "Upload-Concat",
+        "Upload-Defer-Length", "Upload-Draft-Interop-Version", "Upload-Expires", "Upload-Incomplete",
+        "Upload-Length", "Upload-Limit", "Upload-Metadata", "Upload-Offset", "X-OC-CTime", "X-OC-MTime",
         "X-Request-Id",
     ]
 
     package let origins: Set<[UInt8]>
+    package var originTexts: [String] { origins.map { String(decoding: $0, as: UTF8.self) } }
     private let preflightFields: HTTPFields
     private let exposedFields: String
 

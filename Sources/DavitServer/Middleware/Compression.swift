@@ -36,6 +36,11 @@ public struct Compression: Middleware {
         next.respondAtOnce(to: request).map { encode($0, for: request) }
     }
 
+    /// Content in the coding gzip, as short as it gets: for what is coded once and sent often. Nil without memory for it.
+    package static func encodeOnce(_ bytes: [UInt8]) -> [UInt8]? {
+        GzipStream.encode(bytes, level: 9, windowBits: 15)
+    }
+
     package func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
         let isWanted = AcceptEncoding(of: request).choice == .gzip
         // Caches keep what GET brought, so only there they have to be told of what they did not get.

@@ -8,19 +8,20 @@ public import DavitHTTP
 /// are no browsers send neither field, and are let through.
 public struct CrossSiteGuard: Middleware {
     private let origins: Set<[UInt8]>
-    /// In lower case.
-    private let names: [[UInt8]]
+    private let names: ServerNames
 
     /// - Parameters:
     ///   - origins: other sites whose forms are taken, as browsers write them: `https://app.example`.
     ///   - names: hosts that this server is besides the one in Host, as behind a proxy that changes it.
-    public init(allowing origins: [String] = [], names: [String] = []) {
-        self.init(allowing: Set(origins.map { Array($0.utf8) }), names: names)
+    ///   - secureNames: those of them that browsers reach over TLS alone, whatever this server sees of it.
+    public init(allowing origins: [String] = [], names: [String] = [], secureNames: [String] = []) {
+        self.init(
+            allowing: Set(origins.map { Array($0.utf8) }), names: ServerNames(names, secure: secureNames))
     }
 
-    package init(allowing origins: Set<[UInt8]>, names: [String]) {
+    package init(allowing origins: Set<[UInt8]>, names: ServerNames) {
         self.origins = origins
-        self.names = names.map { Array($0.lowercased().utf8) }
+        self.names = names
     }
 
     public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
@@ -34,28 +35,10 @@ public struct CrossSiteGuard: Middleware {
 
     private func isForgery(_ request: HTTPRequest) -> Bool {
         guard request.method == .post else { return false }
-        let site = request.string(named: "Sec-Fetch-Site")
-        if site == "same-origin" || site == "none" { return false }
-        guard request.count(of: .origin) == 1, let origin = request.bytes(of: .origin) else {
-            // Of another site, or with an Origin that can be read in two ways.
-            return site != nil || request.contains(.origin)
+        if request.count(of: .origin) == 1, let origin = request.bytes(of: .origin), origins.contains(origin)
+        {
+            return false
         }
-        if origins.contains(origin) { return false }
-        return site != nil || !isOurs(origin, request)
-    }
-
-    /// True if an origin (RFC 6454 §6.1) is this server.
-    private func isOurs(_ origin: [UInt8], _ request: HTTPRequest) -> Bool {
-        // `null` is the origin of pages that may not be trusted, such as those in a sandbox.
-        guard let colon = origin.firstIndex(of: UInt8(ascii: ":")), origin[colon...].starts(with: "://".utf8),
-            let page = HostField(parsing: origin.span.extracting((colon + 3)..<origin.count))
-        else { return false }
-        if names.contains(page.host) { return true }
-        // A form of another site cannot set the fields of proxies.
-        let hosts = [request.forwardedOrigin?.host, request.authority ?? request.bytes(of: .host)]
-        return hosts.contains { host in
-            guard let host, let server = HostField(parsing: host.span) else { return false }
-            return server.isSameServer(as: page)
-        }
+        return request.site(names: names) == .other
     }
 }

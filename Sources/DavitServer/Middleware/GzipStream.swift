@@ -46,7 +46,7 @@ final class GzipStream: BodyStream {
     }
 
     /// All of `bytes` at once; nil if there is no memory.
-    static func encode(_ bytes: [UInt8], level: Int) -> [UInt8]? {
+    static func encode(_ bytes: [UInt8], level: Int, windowBits: Int32 = windowBits) -> [UInt8]? {
         guard
             var deflater = try? Deflater(
                 .gzip, level: level, expectedBytes: bytes.count, windowBits: windowBits)
@@ -63,6 +63,8 @@ final class GzipStream: BodyStream {
     var isLive: Bool { source.isLive }
 
     func begin(on executor: any TaskExecutor) { source.begin(on: executor) }
+
+    func wrapUp() { source.wrapUp() }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         if deflater == nil { try begin() }

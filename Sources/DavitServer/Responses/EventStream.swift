@@ -5,11 +5,11 @@ extension HTTPResponse {
     ///
     /// - Parameter produce: as in ``stream(type:_:)``. A client that is gone is found out when something is written: send
     ///   an ``EventWriter/comment(_:)`` every 15 seconds or so where events are rare, which also keeps proxies from
-    ///   closing the connection.
+    ///   closing the connection. When the server is to stop, the events end at once, and the task is cancelled.
     public static func events(
         _ produce: @escaping @Sendable (EventWriter) async throws -> Void
     ) -> HTTPResponse {
-        var response = stream(type: "text/event-stream") { writer in
+        var response = endlessStream(type: "text/event-stream") { writer in
             let events = EventWriter(writer)
             // The head goes out with the first bytes, and the browser waits for it.
             try await events.comment("")
@@ -47,7 +47,9 @@ public struct EventWriter: Sendable {
         try await writer.write(bytes)
     }
 
-    static func encode(_ data: String, event: String?, id: String?, retry: Duration?) -> [UInt8] {
+    package static func encode(
+        _ data: String, event: String?, id: String?, retry: Duration?
+    ) -> [UInt8] {
         var bytes: [UInt8] = []
         if let event { appendLine(event, name: "event", to: &bytes) }
         if let id { appendLine(id, name: "id", to: &bytes) }

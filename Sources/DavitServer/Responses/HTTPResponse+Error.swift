@@ -7,7 +7,7 @@ extension HTTPResponse {
     public static func error(
         _ status: HTTPStatus, _ message: String, for request: HTTPRequest
     ) -> HTTPResponse {
-        var response = error(status, message, asHTML: accepts(html: request))
+        var response = error(status, message, asHTML: request.wantsHTML)
         // RFC 9110 §15.5.16: it is the coding that is not supported.
         if status == .unsupportedMediaType, request.contains(.contentEncoding) {
             response.fields.append(.acceptEncoding, ContentCoding.accepted)
@@ -34,11 +34,14 @@ extension HTTPResponse {
             """
         return .template(template, ["title": .text(title), "message": .text(message)], status: status)
     }
+}
 
-    /// `text/html` by its name, and not with the quality 0 (RFC 9110 §12.5.1). `*/*` is no wish for HTML.
-    private static func accepts(html request: HTTPRequest) -> Bool {
+extension HTTPRequest {
+    /// Whether a page is wanted: `text/html` by its name, and not with the quality 0 (RFC 9110 §12.5.1). `*/*` is no wish
+    /// for HTML.
+    package var wantsHTML: Bool {
         var isWanted = false
-        request.forEachElement(of: .accept) { range in
+        forEachElement(of: .accept) { range in
             guard let type = ContentType(parsing: range), type.essence == "text/html" else { return }
             isWanted = type.parameters["q"].map { Weight(parsing: $0.span) != .zero } ?? true
         }

@@ -27,6 +27,13 @@ extension HTTPResponse {
         stream(WrittenStream(produce), type: type)
     }
 
+    /// The same for content that has no end of its own: it ends when the server does.
+    static func endlessStream(
+        type: String, _ produce: @escaping @Sendable (StreamWriter) async throws -> Void
+    ) -> HTTPResponse {
+        stream(WrittenStream(produce, isEndless: true), type: type)
+    }
+
     private static func stream(_ stream: any BodyStream, type: String) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, type)
@@ -60,11 +67,17 @@ private final class PulledStream: BodyStream {
 /// Pieces that a task of its own writes.
 private final class WrittenStream: BodyStream {
     private let produce: @Sendable (StreamWriter) async throws -> Void
+    private let isEndless: Bool
     private let pipe = StreamPipe()
     private var task: Task<Void, Never>?
     private var executor: (any TaskExecutor)?
 
-    init(_ produce: @escaping @Sendable (StreamWriter) async throws -> Void) { self.produce = produce }
+    init(
+        _ produce: @escaping @Sendable (StreamWriter) async throws -> Void, isEndless: Bool = false
+    ) {
+        self.produce = produce
+        self.isEndless = isEndless
+    }
 
     deinit {
         pipe.abandon()
@@ -74,6 +87,12 @@ private final class WrittenStream: BodyStream {
     var isLive: Bool { true }
 
     func begin(on executor: any TaskExecutor) { self.executor = executor }
+
+    func wrapUp() {
+        guard isEndless else { return }
+        pipe.finish(isComplete: true)
+        task?.cancel()
+    }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         if task == nil {

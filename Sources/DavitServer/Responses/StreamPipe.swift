@@ -58,8 +58,10 @@ final class StreamPipe: Sendable {
         if !wasTaken { throw CancellationError() }
     }
 
+    /// What was written before is still read. The first call counts.
     func finish(isComplete: Bool) {
         let reader = state.withLock { state in
+            guard state.end == .open else { return CheckedContinuation<Void, Never>?.none }
             state.end = isComplete ? .complete : .broken
             return state.takeReader()
         }

@@ -19,6 +19,10 @@ public struct ServerEnvironment: Sendable {
     public let temporaryFiles: TemporaryFiles
     /// The hosts of the public URLs, in lower case: names of this server besides its addresses.
     public let publicHosts: [String]
+    /// Those of them that clients reach over TLS, whatever this server sees of it.
+    public let securePublicHosts: [String]
+    /// Other sites whose pages may use the server, as browsers write them: `https://app.example`.
+    public let pageOrigins: [String]
     /// Writes a line for the people who run the server. The message is constant, what varies stands behind it.
     public let log: LogLine
     /// Has work that may block run on another thread, and returns at once: false, and it is not run, when too much waits
@@ -31,13 +35,17 @@ public struct ServerEnvironment: Sendable {
 
     /// - Parameter log: must not block for long; nothing is logged unless given.
     public init(
-        work: any BlockingWork, publicHosts: [String] = [], temporaryFiles: TemporaryFiles = .none,
+        work: any BlockingWork, publicHosts: [String] = [], securePublicHosts: [String] = [],
+        pageOrigins: [String] = [],
+        temporaryFiles: TemporaryFiles = .none,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,
         log: @escaping LogLine = { _, _, _ in }
     ) {
         self.work = work
         self.temporaryFiles = temporaryFiles
         self.publicHosts = publicHosts
+        self.securePublicHosts = securePublicHosts
+        self.pageOrigins = pageOrigins
         self.background = background
         self.log = log
     }

@@ -13,13 +13,23 @@ package enum MountTable {
         #endif
     }
 
+    /// Where something is mounted below a directory: absolute paths. Empty where the system has no such table.
+    /// - Parameter root: absolute and without links.
+    package static func points(below root: [UInt8]) -> [[UInt8]] {
+        lines(below: root).compactMap { point(of: $0[...]) }
+    }
+
+    /// - Parameter line: of the table.
+    package static func point(of line: ArraySlice<UInt8>) -> [UInt8]? {
+        let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+        return fields.count > 4 ? unescaped(fields[4]) : nil
+    }
+
     /// - Parameter table: as proc_pid_mountinfo(5) describes it.
     package static func lines(of table: [UInt8], below root: [UInt8]) -> [[UInt8]] {
         let above = (root == [UInt8(ascii: "/")] ? [] : root) + [UInt8(ascii: "/")]
         return table.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-            guard fields.count > 4 else { return nil }
-            let point = unescaped(fields[4])
+            guard let point = point(of: line) else { return nil }
             return point.starts(with: above) && point.count > above.count ? Array(line) : nil
         }
     }

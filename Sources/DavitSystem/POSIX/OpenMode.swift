@@ -20,6 +20,8 @@ package enum OpenMode: Sendable {
     case newContent
     /// Content that is there, to add to its end.
     case addition
+    /// Content that is there, to read and to write.
+    case update
 
     var flags: Int32 {
         let always = O_CLOEXEC | O_NOCTTY
@@ -30,6 +32,7 @@ package enum OpenMode: Sendable {
         case .content: return always | O_RDONLY | O_NONBLOCK
         case .newContent: return always | O_RDWR | O_CREAT | O_EXCL
         case .addition: return always | O_WRONLY | O_APPEND
+        case .update: return always | O_RDWR | O_NONBLOCK
         }
     }
 

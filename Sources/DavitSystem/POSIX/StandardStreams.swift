@@ -28,6 +28,8 @@ public enum StandardStreams {
     }
     /// Whether somebody sits, or still sits, at the terminal that standard input is.
     public static var hasTerminal: Bool { isatty(0) == 1 }
+    /// Whether standard error goes to a terminal.
+    public static var errorHasTerminal: Bool { isatty(2) == 1 }
 
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]

@@ -22,11 +22,14 @@ final class Pieces: BodyStream {
     private var rest: ArraySlice<UInt8>
     private let size: Int
     private let failure: HTTPError?
+    /// What it says, which need not be true.
+    let length: Int64?
 
-    init(_ content: [UInt8], of size: Int, failure: HTTPError? = nil) {
+    init(_ content: [UInt8], of size: Int, failure: HTTPError? = nil, length: Int? = nil) {
         rest = content[...]
         self.size = size
         self.failure = failure
+        self.length = length.map { Int64($0) }
     }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {

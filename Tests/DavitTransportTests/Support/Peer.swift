@@ -149,7 +149,7 @@ final class Peer {
         return Array(received[(used - count)..<used])
     }
 
-    private func head() throws -> String {
+    func head() throws -> String {
         var head: [UInt8] = []
         while head.suffix(4) != [13, 10, 13, 10] { head += try take(1) }
         return String(decoding: head, as: UTF8.self)

@@ -21,6 +21,11 @@ final class TestServer {
         var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
         configuration.loops = 1
         configuration.grace = .zero
+        // A test that waits may go on much later: other tests hold the threads. Who tests a deadline sets it.
+        configuration.deadlines.head = .seconds(3600)
+        configuration.deadlines.handshake = .seconds(3600)
+        configuration.deadlines.keepAlive = .seconds(3600)
+        configuration.deadlines.window = .seconds(3600)
         configuration.observer = { continuation.yield($0) }
         #if TLS
         if Wire.isSecure { configuration.tls = try Wire.context() }

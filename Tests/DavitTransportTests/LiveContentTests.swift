@@ -1,0 +1,73 @@
+import DavitHTTP
+import DavitSystem
+import DavitTransport
+import Testing
+
+/// Content that waits for events, and who does not wait for it any longer.
+@Suite(.timeLimit(.minutes(15)))
+struct LiveContentTests {
+    /// Says one thing, and then nothing until its task is cancelled.
+    private final class Silence: BodyStream {
+        private let isGone: Gate
+        private var hasBegun = false
+        var isLive: Bool { true }
+
+        init(_ isGone: Gate) { self.isGone = isGone }
+
+        deinit { isGone.open() }
+
+        func next(into buffer: IOBuffer) async throws(HTTPError) {
+            if !hasBegun {
+                hasBegun = true
+                _ = buffer.append(Array("hello".utf8))
+                return
+            }
+            let isCancelled = Gate()
+            await withTaskCancellationHandler {
+                await isCancelled.wait()
+            } onCancel: {
+                isCancelled.open()
+            }
+        }
+    }
+
+    private static let get = "GET /live HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    private static func server(_ isGone: Gate) throws -> TestServer {
+        try TestServer(handler: { _ in HTTPResponse(.ok, body: .stream(Silence(isGone))) })
+    }
+
+    @Test func whoClosesTheConnectionIsNoticedAtOnce() async throws {
+        let isGone = Gate()
+        let server = try Self.server(isGone)
+        do {
+            let peer = try server.connect()
+            try peer.send(Self.get)
+            #expect(try peer.readHead().status == 200)
+        }
+        await isGone.wait()
+        _ = server
+    }
+
+    /// A browser that closes a tab sends no more; only what it is sent later would tell that it does not read either.
+    @Test func soIsWhoSendsNoMore() async throws {
+        let isGone = Gate()
+        let server = try Self.server(isGone)
+        let peer = try server.connect()
+        try peer.send(Self.get)
+        #expect(try peer.readHead().status == 200)
+        peer.shutDownWriting()
+        await isGone.wait()
+        _ = server
+    }
+
+    @Test func soIsWhoHasGoneBeforeItBegins() async throws {
+        let isGone = Gate()
+        let server = try Self.server(isGone)
+        let peer = try server.connect()
+        try peer.send(Self.get)
+        peer.shutDownWriting()
+        await isGone.wait()
+        _ = server
+    }
+}
