@@ -18,6 +18,16 @@ extension FileResourceStore {
         }
     }
 
+    /// Without a look at what it is first, which takes as long as the rest.
+    public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
+        do throws(SystemError) {
+            return try openContent(path, as: path.name, isCanonical: true, wait: .allowed).resource
+        } catch {
+            // A collection, a link, another spelling; or nothing, as will show.
+            return try open(path, wait: .allowed)
+        }
+    }
+
     /// Closes files that nobody asked for since the last call: they keep a removed file's space, and nothing else
     /// closes them while there are no requests. May block.
     /// - Returns: true if it should be called again after a while.

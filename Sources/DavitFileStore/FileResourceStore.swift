@@ -130,6 +130,23 @@ public final class FileResourceStore: ResourceStore {
         try StagedFile(for: place, expectedLength: expectedLength, in: share)
     }
 
+    public func stageUpload(
+        for place: Place, expectedLength: Int64?
+    ) throws(StoreError) -> any UploadContent {
+        try UploadFile(StagedFile(keptFor: place, expectedLength: expectedLength, in: share))
+    }
+
+    public func upload(
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+    ) throws(StoreError) -> any UploadContent {
+        guard let name = ReservedName(stagedName) else { throw .notFound }
+        return try UploadFile(StagedFile(kept: name, identity, for: place, in: share))
+    }
+
+    public func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
+        share.keepUploads(where: isKept)
+    }
+
     public func stageUpdate(
         of place: Place
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {

@@ -16,6 +16,8 @@ final class LeftoverSweep {
     private var pending: [[[UInt8]]] = [[]]
     private var leftovers: [ReservedName] = []
     private var isReading = true
+    /// Where only what has a reserved name is a leftover, and nothing below is visited.
+    private var isInTrash = false
 
     init?(in share: SharedFolder) {
         guard let root = try? share.directory.open([], for: .entries, mayWait: true),
@@ -45,6 +47,7 @@ final class LeftoverSweep {
                 pending.append([])
                 block = DirectoryBlock(capacity: 1 << 15)
                 isReading = true
+                isInTrash = name == ReservedName.trash.bytes
             }
             return true
         }
@@ -59,7 +62,13 @@ final class LeftoverSweep {
         while block.advance() {
             let entry = block.entry
             if entry.startsWithDot, let name = ReservedName(entry.bytes) {
-                leftovers.append(name)
+                if name == .trash {
+                    pending[pending.count - 1].append(name.bytes)
+                } else {
+                    leftovers.append(name)
+                }
+            } else if isInTrash {
+                continue
             } else if entry.kind == .directory {
                 pending[pending.count - 1].append(entry.bytes)
             } else if entry.kind == .unknown {

@@ -11,7 +11,8 @@ extension SharedFolder {
     func removeLeftover(
         _ name: ReservedName, in directory: borrowing FileDescriptor, budget: inout Int
     ) {
-        guard budget > 0, !isInUse(name), let status = try? directory.status(of: name.bytes) else { return }
+        guard budget > 0, name != .trash, !isInUse(name), let status = try? directory.status(of: name.bytes)
+        else { return }
         let mode: OpenMode
         switch status.kind {
         case .regular: mode = .content
@@ -24,7 +25,9 @@ extension SharedFolder {
         }
         guard let file = try? directory.open(name.bytes, for: mode), (try? file.tryLock()) == true,
             let locked = try? file.status(), let named = try? directory.status(of: name.bytes),
-            locked.identity == named.identity
+            locked.identity == named.identity,
+            // It may have become an upload's, whose record is there before the lock is gone.
+            !isInUse(name)
         else { return }
         var removal = TreeRemoval(isOurs: true, budget: budget)
         removal.remove(name.bytes, in: directory)

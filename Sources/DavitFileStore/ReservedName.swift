@@ -11,6 +11,9 @@ struct ReservedName: Hashable, Sendable {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let randomCount = 16
 
+    /// The folder at the root of each volume in which the trash is. It is never swept.
+    static let trash = ReservedName(bytes: Array(".davit-trashofthisshare".utf8))
+
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// 80 random bits: no two are equal.
@@ -35,6 +38,11 @@ struct ReservedName: Hashable, Sendable {
             })
         else { return nil }
         bytes = Array(segment)
+    }
+
+    /// Whether a canonical path is that of something in a trash.
+    static func isTrash(above path: ResourcePath) -> Bool {
+        path.parent.map { $0.name.elementsEqual(trash.bytes) } ?? false
     }
 
     static func occurs(in path: ResourcePath) -> Bool {

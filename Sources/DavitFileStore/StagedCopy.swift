@@ -14,6 +14,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     private let reservation: Reservation
     /// Something of ours is under the reserved name: the copy, or what it replaced.
     private var isOwned = true
+    /// Where in the trash what it replaced is; nil if that is not kept.
+    private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo
     let failures: [(path: ResourcePath, error: StoreError)]
@@ -120,6 +122,17 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         }
     }
 
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) {
+        let place = trash.place.path
+        try share.rename(path, toFree: place)
+        isOwned = false
+        do throws(StoreError) { try share.exchange(place, destination) } catch {
+            if (try? share.rename(place, toFree: path)) != nil { isOwned = true }
+            throw error
+        }
+        kept = place
+    }
+
     func publishOverContent() throws(StoreError) {
         try storing { () throws(SystemError) in
             try directory.rename(reservation.name.bytes, to: directory, as: Array(destination.name))
@@ -130,7 +143,12 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     }
 
     func unpublish(isReplacing: Bool) throws(StoreError) {
-        if isReplacing {
+        if let kept {
+            try share.exchange(kept, destination)
+            try share.rename(kept, toFree: path)
+            self.kept = nil
+            isOwned = true
+        } else if isReplacing {
             try share.exchange(path, destination)
         } else {
             try share.rename(destination, toFree: path)

@@ -37,7 +37,7 @@ extension StagedFile {
     }
 
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError) {
-        guard let other = other as? StagedFile else {
+        guard let other = (other as? UploadFile)?.file ?? other as? StagedFile else {
             throw .failed(reason: "content of another store")
         }
         try checkRoom(for: other.length)

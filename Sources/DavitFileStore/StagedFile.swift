@@ -14,10 +14,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     var place: Place
     let file: FileDescriptor
     /// Where the file is as long as it is hidden; nil for an unnamed file.
-    private var hidden: HiddenName?
+    private(set) var hidden: HiddenName?
     var length: Int64 = 0
     private var isSealed = false
     private var isInMemory = false
+    /// Written to by offset, because it was not always open.
+    let isKept: Bool
 
     /// A member under a reserved name, which goes when this does.
     final class HiddenName {
@@ -41,6 +43,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         if place.path.isRoot { throw .wrongKind }
         self.share = share
         self.place = place
+        isKept = false
         let folder = try share.folder(of: place)
         do throws(SystemError) {
             // The kernel applies the umask, or the folder's default access control list.
@@ -53,6 +56,61 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             hidden = HiddenName(reservation.name, in: folder)
             file = reservation.takeFile()
         }
+        try checkAtStart(expectedLength, in: folder)
+    }
+
+    /// Content whose file stays when this object goes.
+    init(keptFor place: Place, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
+        if ReservedName.occurs(in: place.path) { throw .forbidden }
+        if place.path.isRoot { throw .wrongKind }
+        self.share = share
+        self.place = place
+        isKept = true
+        let folder = try share.folder(of: place)
+        let reservation = try Reservation.make(.file, in: folder.directory)
+        let hidden = HiddenName(reservation.name, in: folder)
+        self.hidden = hidden
+        file = reservation.takeFile()
+        try checkAtStart(expectedLength, in: folder)
+        // What is acknowledged has to be found again.
+        try share.sync.names(in: folder.directory)
+        hidden.isOwned = false
+    }
+
+    /// The same content again, with the bytes that it has.
+    init(
+        kept name: ReservedName, _ identity: ResourceIdentity, for place: Place, in share: SharedFolder
+    ) throws(StoreError) {
+        self.share = share
+        self.place = place
+        isKept = true
+        let folder = try share.folder(of: place)
+        file = try Self.openKept(name, in: folder)
+        let status = try storing { () throws(SystemError) in try file.status() }
+        guard ResourceInfo(status, stamp: 0).identity == identity else { throw .notFound }
+        length = status.length
+        isInMemory = file.isInMemory
+        let hidden = HiddenName(name, in: folder)
+        hidden.isOwned = false
+        self.hidden = hidden
+    }
+
+    private static func openKept(
+        _ name: ReservedName, in folder: OpenFolder
+    ) throws(StoreError) -> FileDescriptor {
+        do throws(SystemError) {
+            // A FIFO or a device must never be opened.
+            guard try folder.directory.status(of: name.bytes).kind == .regular else { throw .absent }
+            let file = try folder.directory.open(name.bytes, for: .update)
+            // As long as it is open, no sweep takes it away.
+            _ = file.tryLockIfPossible()
+            return file
+        } catch {
+            throw StoreError(error, absent: .notFound)
+        }
+    }
+
+    private func checkAtStart(_ expectedLength: Int64?, in folder: OpenFolder) throws(StoreError) {
         if expectedLength ?? .max >= Self.earlyCheckBytes {
             try checkEarly(expectedLength ?? 0, in: folder)
         } else {
@@ -85,7 +143,10 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         // What was announced may have been less, and others write, too.
         try checkRoom(for: Int64(buffer.count))
         try storing { () throws(SystemError) in
-            try unsafe buffer.withBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
+            try unsafe buffer.withBytes { bytes throws(SystemError) in
+                // Where the last attempt has found no room, this one begins where that has begun.
+                try unsafe file.writeAll(bytes, at: length)
+            }
         }
         length += Int64(buffer.count)
     }
@@ -168,5 +229,60 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
         if isReplacing { share.kept.forget(place.path) }
         try share.sync.names(in: folder.directory)
+    }
+
+    /// The new file gets its first name in the trash, and changes places with the old one: at each moment both names
+    /// stand for one of the two. Where the volume cannot, the old file gets its second name before it loses the first.
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool {
+        guard isSealed else { throw .failed(reason: "published before it was sealed") }
+        let folder = try share.folder(of: place)
+        let kept = try share.folder(of: trash.place)
+        let (name, newName) = (Array(place.path.name), Array(trash.place.path.name))
+        guard trash.canExchange else {
+            do throws(SystemError) {
+                try folder.directory.link(name, to: kept.directory, as: newName)
+            } catch {
+                guard error.code == .notPermitted || error.isUnsupported || error.code == .crossVolume else {
+                    throw StoreError(error, absent: .missingAncestor)
+                }
+                try publish(isReplacing: true)
+                return false
+            }
+            do throws(StoreError) {
+                try share.sync.names(in: kept.directory)
+                try publish(isReplacing: true)
+            } catch {
+                try? kept.directory.unlink(newName)
+                throw error
+            }
+            return true
+        }
+        do throws(StoreError) {
+            if let hidden {
+                try share.rename(
+                    hidden.name.bytes, of: hidden.folder.directory, toFree: newName, in: kept.directory)
+                hidden.isOwned = false
+            } else {
+                try storing(absent: .missingAncestor) { () throws(SystemError) in
+                    try file.linkUnnamed(to: kept.directory, as: newName)
+                }
+            }
+        } catch {
+            // A part of the volume with a quota of its own.
+            guard error == .crossVolume else { throw error }
+            try publish(isReplacing: true)
+            return false
+        }
+        do throws(StoreError) {
+            try storing(absent: .missingAncestor) { () throws(SystemError) in
+                try kept.directory.exchange(newName, with: folder.directory, name)
+            }
+        } catch {
+            try? kept.directory.unlink(newName)
+            throw error
+        }
+        share.kept.forget(place.path)
+        try share.sync.names(to: folder.directory, from: kept.directory)
+        return true
     }
 }

@@ -175,7 +175,7 @@ final class TreeCopy {
 
     /// - Throws: only what ends the whole copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
-        if rules?.refuses(name) == true { return }
+        if rules?.refuses(name, at: place.path(of: name)) == true { return }
         do throws(SystemError) {
             let directory = frames.count - 1
             switch kind {

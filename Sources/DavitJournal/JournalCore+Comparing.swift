@@ -89,7 +89,7 @@ extension JournalCore {
             old?.kind == .collection && found?.kind == .collection && old?.identity == found?.identity
         if old?.kind == .collection, !isSameFolder { try removeSubtree(path) }
         guard let found, found.isMember else {
-            return try settleAbsence(name, of: id, row: row, isHidden: found != nil, hints)
+            return try settleAbsence(name, path, of: id, row: row, isHidden: found != nil, hints)
         }
         try rows { () throws(StateError) in
             if old.map(found.differs(from:)) ?? true || hints.contains(.arrived) {
@@ -119,13 +119,14 @@ extension JournalCore {
 
     /// - Parameter isHidden: a link is there, which may lead to something one day, without an event in this folder.
     private func settleAbsence(
-        _ name: [UInt8], of id: Int64, row: JournalEntry?, isHidden: Bool, _ hints: DirtyNames.Hints
+        _ name: [UInt8], _ path: ResourcePath, of id: Int64, row: JournalEntry?, isHidden: Bool,
+        _ hints: DirtyNames.Hints
     ) throws(JournalError) {
         try rows { () throws(StateError) in
             let wasMember = row?.isMember ?? false
             // Whoever made it may not know yet that it is gone again, so that removals without a row count
             // (RFC 6578 §3.5.2).
-            let mayHaveBeen = row == nil ? mayHaveBeenServed(name, hints) : row?.kind != .hidden
+            let mayHaveBeen = row == nil ? mayHaveBeenServed(path, hints) : row?.kind != .hidden
             if wasMember || (hints.contains(.left) && mayHaveBeen) {
                 try database.put(JournalEntry(removed: row, isHidden: isHidden), name, in: id)
             } else if let row, row.kind == .hidden, !isHidden {
@@ -139,8 +140,10 @@ extension JournalCore {
     }
 
     /// Content of some names is not served, collections are.
-    private func mayHaveBeenServed(_ name: [UInt8], _ hints: DirtyNames.Hints) -> Bool {
-        hints.contains(.folder) || rules?.refuses(content: name) != true
+    private func mayHaveBeenServed(_ path: ResourcePath, _ hints: DirtyNames.Hints) -> Bool {
+        guard let rules else { return true }
+        if rules.hides(path) { return false }
+        return hints.contains(.folder) || !rules.refuses(content: path.name)
     }
 
     /// - Parameter kept: a folder that is still there, without its members.

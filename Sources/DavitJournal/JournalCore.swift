@@ -126,10 +126,15 @@ final class JournalCore {
 
     private func read(_ pass: JournalPass) throws(JournalError) -> Progress {
         let end = Clock.now() + step
+        var isOver = false
         while let folder = pending.pop(for: pass) {
+            if isOver {
+                pending.push(folder.id, folder.path)
+                return .more
+            }
             try visit(folder.id, folder.path)
             if isCancelled() { throw .interrupted }
-            if Clock.now() > end { return .more }
+            isOver = Clock.now() > end
         }
         guard let folder = try rows({ () throws(StateError) in try database.folder(at: pass.path) }),
             visited.contains(folder.id)

@@ -36,7 +36,9 @@ public final class ShareJournal: ChangeJournal {
         /// The file is to be made anew.
         var isDamaged = false
         var reported = ""
-        var listeners: [@Sendable () -> Void] = []
+        var listeners: [@Sendable (Int64?) -> Void] = []
+        /// The last change that listeners were told of.
+        var told: Int64 = 0
     }
 
     private let folder: FileResourceStore
@@ -116,7 +118,21 @@ public final class ShareJournal: ChangeJournal {
     // MARK: What others ask
 
     public func advance(_ pass: JournalPass) throws(JournalError) -> JournalPosition? {
-        try withCore { (core) throws(JournalError) in try core.advance(pass) }
+        let (position, last) = try withCore { (core) throws(JournalError) in
+            (try core.advance(pass), core.position.last)
+        }
+        tell(of: last)
+        return position
+    }
+
+    /// Whoever asks takes the events of changes away from the thread, which then has nothing to tell of.
+    private func tell(of last: Int64) {
+        let listeners = state.withLock { state -> [@Sendable (Int64?) -> Void] in
+            guard last != state.told else { return [] }
+            state.told = last
+            return state.listeners
+        }
+        for listener in listeners { listener(last) }
     }
 
     public func changes(
@@ -135,9 +151,7 @@ public final class ShareJournal: ChangeJournal {
         }
     }
 
-    /// Has `body` called, on a thread of the journal, when something in the share has changed or may have. What it was says
-    /// ``changes(in:isDeep:since:through:limit:)`` after a pass. Nothing is told while the journal sleeps.
-    package func onChange(_ body: @escaping @Sendable () -> Void) {
+    public func onChange(_ body: @escaping @Sendable (_ last: Int64?) -> Void) {
         state.withLock { $0.listeners.append(body) }
     }
 
@@ -246,12 +260,12 @@ public final class ShareJournal: ChangeJournal {
 
     /// The thread: takes the events, and tells who wants to know.
     private func noteEvents() {
-        let listeners = state.withLock { state -> [@Sendable () -> Void] in
+        let listeners = state.withLock { state -> [@Sendable (Int64?) -> Void] in
             guard let core = state.core, core.drain() else { return [] }
             if core.startsOver { walk() }
             return state.listeners
         }
-        for listener in listeners { listener() }
+        for listener in listeners { listener(nil) }
     }
 
     /// Compares everything, a short time after the other, with as much rest between.

@@ -12,9 +12,15 @@ final class ReadStatements {
     let pathsWithProperties: Statement
     let locks: Statement
     let intents: Statement
+    let uploads: Statement
+    let trashTotals: Statement
+    let trashAfter: Statement
+    let trashByID: Statement
 
     /// See ``Statement/scanSteps``; without the statements that read everything, at start.
-    var scanSteps: Int { recordAt.scanSteps + recordsUnder.scanSteps }
+    var scanSteps: Int {
+        recordAt.scanSteps + recordsUnder.scanSteps + trashAfter.scanSteps + trashByID.scanSteps
+    }
 
     init(on connection: borrowing Connection) throws(StateError) {
         begin = try Statement("BEGIN", on: connection)
@@ -52,15 +58,36 @@ final class ReadStatements {
         locks = try Statement(
             """
             SELECT l.token, l.parent, l.name, l.is_infinite, l.is_exclusive, l.owner, l.principal,
-                l.timeout_seconds, l.expiry, l.root_href, r.inode, r.birth, r.pending_inode, r.pending_birth
+                l.timeout_seconds, l.expiry, l.root_href, r.inode, r.birth, r.pending_inode, r.pending_birth,
+                l.created
             FROM lock l CROSS JOIN resource r ON r.parent = l.parent AND r.name = l.name
             ORDER BY l.number
             """, on: connection)
         intents = try Statement(
             """
             SELECT id, source, destination, moved_inode, moved_birth, replaced_inode, replaced_birth, is_copy,
-                origin, origin_inode, origin_birth, executable, modified
+                origin, origin_inode, origin_birth, executable, modified, kept
             FROM intent ORDER BY id
+            """, on: connection)
+        uploads = try Statement(
+            """
+            SELECT id, folder, name, staged_name, inode, birth, principal, field_lines, options,
+                length, offset, is_unverified, is_complete, expiry
+            FROM upload ORDER BY id
+            """, on: connection)
+        trashTotals = try Statement(
+            "SELECT count(*), coalesce(sum(length), 0), coalesce(max(number), 0) FROM trash", on: connection)
+        trashAfter = try Statement(
+            """
+            SELECT number, id, path, place, inode, birth, deleted, principal, length, is_collection,
+                is_overwritten
+            FROM trash WHERE number > ?1 ORDER BY number LIMIT ?2
+            """, on: connection)
+        trashByID = try Statement(
+            """
+            SELECT number, id, path, place, inode, birth, deleted, principal, length, is_collection,
+                is_overwritten
+            FROM trash WHERE id = ?1
             """, on: connection)
     }
 }

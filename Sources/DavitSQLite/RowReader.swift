@@ -83,7 +83,8 @@ final class RowReader: @unchecked Sendable {
                 depth: row.flag(3) ? .infinity : .zero, scope: row.flag(4) ? .exclusive : .shared,
                 owner: row.isNull(5) ? nil : PropertyValue(element: row.blob(5)),
                 principal: row.isNull(6) ? nil : row.text(6), timeoutSeconds: row.integer(7),
-                expiry: Timestamp(nanoseconds: row.integer(8)), rootHref: row.blob(9))
+                expiry: Timestamp(nanoseconds: row.integer(8)), rootHref: row.blob(9),
+                created: row.isNull(14) ? nil : Timestamp(nanoseconds: row.integer(14)))
             locks.append((lock, row.binding(10)))
         }
         return locks
@@ -100,9 +101,27 @@ final class RowReader: @unchecked Sendable {
                     origin: row.isNull(8)
                         ? nil
                         : Intent.Origin(path: try Self.checkedPath(row.blob(8)), identity: row.identity(9)),
-                    attributes: Self.attributes(row)))
+                    attributes: Self.attributes(row),
+                    kept: row.isNull(13) ? nil : try Self.checkedPath(row.blob(13))))
         }
         return intents
+    }
+
+    func uploads() throws(StateError) -> [UploadRecord] {
+        var uploads: [UploadRecord] = []
+        try statements.uploads.forEachRow([]) { (row) throws(StateError) in
+            let progress = UploadRecord.Progress(
+                length: row.isNull(9) ? nil : row.integer(9), offset: row.integer(10),
+                isUnverified: row.flag(11), isComplete: row.flag(12),
+                expiry: Timestamp(nanoseconds: row.integer(13)))
+            uploads.append(
+                UploadRecord(
+                    id: row.text(0), collection: try Self.checkedPath(row.blob(1)), name: row.blob(2),
+                    stagedName: row.blob(3), identity: row.identity(4),
+                    principal: row.isNull(6) ? nil : row.text(6), fieldLines: row.blob(7),
+                    options: UploadRecord.Options(rawValue: row.integer(8)), progress: progress))
+        }
+        return uploads
     }
 
     /// Nil for the intent of a rename.
@@ -113,12 +132,48 @@ final class RowReader: @unchecked Sendable {
         return attributes.count == 0 ? nil : attributes
     }
 
-    /// Resources are renamed by what an intent says, so it is not trusted to stay below the root.
+    /// Resources are renamed by what a row says, so it is not trusted to stay below the root.
     private static func checkedPath(_ bytes: [UInt8]) throws(StateError) -> ResourcePath {
         guard let path = ResourcePath(segments: bytes.split(separator: UInt8(ascii: "/"))) else {
-            throw .failed(reason: "state.sqlite: an intent with a path that is none")
+            throw .failed(reason: "state.sqlite: a row with a path that is none")
         }
         return path
+    }
+
+    // MARK: Trash
+
+    func trashTotals() throws(StateError) -> TrashTotals {
+        var totals = TrashTotals()
+        try statements.trashTotals.forEachRow([]) { row in
+            totals = TrashTotals(
+                count: Int(row.integer(0)), bytes: row.integer(1), lastNumber: row.integer(2))
+        }
+        return totals
+    }
+
+    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        try trash(statements.trashAfter, [.integer(number), .integer(Int64(limit))])
+    }
+
+    func trashEntry(_ id: String) throws(StateError) -> TrashEntry? {
+        try trash(statements.trashByID, [.text(id)]).first
+    }
+
+    private func trash(
+        _ statement: borrowing Statement, _ values: [SQLValue]
+    ) throws(StateError) -> [TrashEntry] {
+        var entries: [TrashEntry] = []
+        try statement.forEachRow(values) { (row) throws(StateError) in
+            entries.append(
+                TrashEntry(
+                    number: row.integer(0), id: row.text(1), path: try Self.checkedPath(row.blob(2)),
+                    place: try Self.checkedPath(row.blob(3)), identity: row.identity(4),
+                    deleted: Timestamp(nanoseconds: row.integer(6)),
+                    principal: row.isNull(7) ? nil : row.text(7),
+                    length: row.isNull(8) ? nil : row.integer(8), isCollection: row.flag(9),
+                    reason: row.flag(10) ? .overwritten : .deleted))
+        }
+        return entries
     }
 
     // MARK: Care

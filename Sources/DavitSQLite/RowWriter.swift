@@ -75,6 +75,18 @@ final class RowWriter {
             try putIntent(intent)
         case .dropIntent(let id):
             try statements.dropIntent.run([.integer(id)])
+        case .putUpload(let upload):
+            try putUpload(upload)
+        case .setUploadProgress(let id, let progress):
+            try statements.setUploadProgress.run([.text(id)] + Self.values(progress))
+        case .removeUpload(let id):
+            try statements.removeUpload.run([.text(id)])
+        case .putTrash(let entry):
+            try putTrash(entry)
+        case .measureTrash(let entry, let length):
+            try statements.measureTrash.run([.integer(entry.number), .integer(length)])
+        case .dropTrash(let entry):
+            try statements.dropTrash.run([.integer(entry.number)])
         }
     }
 
@@ -148,6 +160,7 @@ final class RowWriter {
         try removeLocks(under: path)
         try statements.removeBindingAt.run(path.key)
         try statements.removeBindingsBelow.run(path.belowRange)
+        try statements.removeUploadsUnder.run(path.belowRange)
     }
 
     private func removeLocks(under path: ResourcePath) throws(StateError) {
@@ -176,6 +189,7 @@ final class RowWriter {
             source.belowRange + [.blob(destination.memberParent), .integer(Int64(prefix.count) + 1)]
         try statements.movePropertiesBelow.run(below)
         try statements.moveBindingsBelow.run(below)
+        try statements.moveUploadsUnder.run(below)
         touched = Set(touched.map { $0.rebased(from: source, to: destination) ?? $0 })
     }
 
@@ -190,9 +204,26 @@ final class RowWriter {
                 .integer(lock.scope == .exclusive ? 1 : 0),
                 .optional(lock.owner?.element), .optional(lock.principal), .integer(lock.timeoutSeconds),
                 .integer(lock.expiry.nanoseconds), .blob(lock.rootHref),
+                .optional(lock.created?.nanoseconds),
             ])
         guard added > 0 else { throw .repeatedToken }
         touched.remove(lock.root)
+    }
+
+    private func putUpload(_ upload: UploadRecord) throws(StateError) {
+        let values: [SQLValue] = [
+            .text(upload.id), .blob(upload.collection.memberParent), .blob(upload.name),
+            .blob(upload.stagedName), .bits(upload.identity.inode), .integer(upload.identity.birth),
+            .optional(upload.principal), .blob(upload.fieldLines), .integer(upload.options.rawValue),
+        ]
+        try statements.putUpload.run(values + Self.values(upload.progress))
+    }
+
+    private static func values(_ progress: UploadRecord.Progress) -> [SQLValue] {
+        [
+            .optional(progress.length), .integer(progress.offset), .integer(progress.isUnverified ? 1 : 0),
+            .integer(progress.isComplete ? 1 : 0), .integer(progress.expiry.nanoseconds),
+        ]
     }
 
     private func putIntent(_ intent: Intent) throws(StateError) {
@@ -204,7 +235,17 @@ final class RowWriter {
             intent.origin.map { .bits($0.identity.inode) } ?? .null,
             .optional(intent.origin?.identity.birth),
             .optional(intent.attributes?.isExecutable.map { $0 ? 1 : 0 }),
-            .optional(intent.attributes?.modified?.nanoseconds),
+            .optional(intent.attributes?.modified?.nanoseconds), .optional(intent.kept?.bytes),
         ])
+    }
+
+    private func putTrash(_ entry: TrashEntry) throws(StateError) {
+        let added = try statements.putTrash.run([
+            .integer(entry.number), .text(entry.id), .blob(entry.path.bytes), .blob(entry.place.bytes),
+            .bits(entry.identity.inode), .integer(entry.identity.birth), .integer(entry.deleted.nanoseconds),
+            .optional(entry.principal), .optional(entry.length), .integer(entry.isCollection ? 1 : 0),
+            .integer(entry.reason == .overwritten ? 1 : 0),
+        ])
+        guard added > 0 else { throw .repeatedTrash }
     }
 }

@@ -93,6 +93,23 @@ public final class SQLiteStateStore: StateStore {
         try readers.withReader { (reader) throws(StateError) in try reader.intents() }
     }
 
+    public func uploads() throws(StateError) -> [UploadRecord] {
+        try readers.withReader { (reader) throws(StateError) in try reader.uploads() }
+    }
+
+    public func trashTotals() throws(StateError) -> TrashTotals {
+        try readers.withReader { (reader) throws(StateError) in try reader.trashTotals() }
+    }
+
+    public func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        try readers.withReader { (reader) throws(StateError) in try reader.trash(after: number, limit: limit)
+        }
+    }
+
+    public func trashEntry(_ id: String) throws(StateError) -> TrashEntry? {
+        try readers.withReader { (reader) throws(StateError) in try reader.trashEntry(id) }
+    }
+
     public func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
         try readers.withReader { (reader) throws(StateError) in try reader.record(at: path) }
     }

@@ -102,6 +102,54 @@ package enum Schema {
 
         PRAGMA user_version = 3;
         """,
+        // `folder` is what `parent` is for the members of the collection.
+        """
+        CREATE TABLE upload (
+            id TEXT PRIMARY KEY,
+            folder BLOB NOT NULL,
+            name BLOB NOT NULL,
+            staged_name BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            birth INTEGER NOT NULL,
+            principal TEXT,
+            field_lines BLOB NOT NULL,
+            options INTEGER NOT NULL,
+            length INTEGER,
+            offset INTEGER NOT NULL,
+            is_unverified INTEGER NOT NULL,
+            is_complete INTEGER NOT NULL,
+            expiry INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX upload_by_folder ON upload (folder);
+
+        PRAGMA user_version = 4;
+        """,
+        // Since when a resource is locked: who waits for it wants to know.
+        """
+        ALTER TABLE lock ADD COLUMN created INTEGER;
+
+        PRAGMA user_version = 5;
+        """,
+        // What the trash keeps. Its properties stand in the other tables, under the path where it is.
+        """
+        CREATE TABLE trash (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            path BLOB NOT NULL,
+            place BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            birth INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            principal TEXT,
+            length INTEGER,
+            is_collection INTEGER NOT NULL,
+            is_overwritten INTEGER NOT NULL
+        ) STRICT;
+
+        ALTER TABLE intent ADD COLUMN kept BLOB;
+
+        PRAGMA user_version = 6;
+        """,
     ]
 
     /// Brings the database to the newest version, in one transaction.

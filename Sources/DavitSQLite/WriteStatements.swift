@@ -30,6 +30,15 @@ final class WriteStatements {
     let putIntent: Statement
     let dropIntent: Statement
 
+    let putUpload: Statement
+    let setUploadProgress: Statement
+    let removeUpload: Statement
+    let removeUploadsUnder: Statement
+    let moveUploadsUnder: Statement
+    let putTrash: Statement
+    let measureTrash: Statement
+    let dropTrash: Statement
+
     /// The sum of something that each statement counts.
     func sum(_ count: (borrowing Statement) -> Int) -> Int {
         var sum = count(binding) + count(putBinding) + count(removeBindingAt)
@@ -40,6 +49,9 @@ final class WriteStatements {
         sum += count(movePropertiesAt) + count(movePropertiesBelow)
         sum += count(addLock) + count(refreshLock) + count(removeLock)
         sum += count(removeLocksAt) + count(removeLocksBelow) + count(removeExpiredLock)
+        sum += count(putUpload) + count(setUploadProgress) + count(removeUpload)
+        sum += count(removeUploadsUnder) + count(moveUploadsUnder)
+        sum += count(putTrash) + count(measureTrash) + count(dropTrash)
         return sum + count(putIntent) + count(dropIntent)
     }
 
@@ -99,8 +111,8 @@ final class WriteStatements {
         addLock = try Statement(
             """
             INSERT INTO lock (parent, name, token, number, is_infinite, is_exclusive, owner, principal,
-                timeout_seconds, expiry, root_href)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                timeout_seconds, expiry, root_href, created)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             ON CONFLICT DO NOTHING
             """, on: connection)
         refreshLock = try Statement(
@@ -120,9 +132,41 @@ final class WriteStatements {
         putIntent = try Statement(
             """
             INSERT OR REPLACE INTO intent (id, source, destination, moved_inode, moved_birth,
-                replaced_inode, replaced_birth, is_copy, origin, origin_inode, origin_birth, executable, modified)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                replaced_inode, replaced_birth, is_copy, origin, origin_inode, origin_birth, executable, modified,
+                kept)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
             """, on: connection)
         dropIntent = try Statement("DELETE FROM intent WHERE id = ?1", on: connection)
+
+        putUpload = try Statement(
+            """
+            INSERT OR REPLACE INTO upload (id, folder, name, staged_name, inode, birth, principal, field_lines,
+                options, length, offset, is_unverified, is_complete, expiry)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+            """, on: connection)
+        setUploadProgress = try Statement(
+            """
+            UPDATE upload SET length = ?2, offset = ?3, is_unverified = ?4, is_complete = ?5, expiry = ?6
+            WHERE id = ?1
+            """, on: connection)
+        removeUpload = try Statement("DELETE FROM upload WHERE id = ?1", on: connection)
+        // "Under" is at and below: the collection itself is where its members have their `parent`.
+        removeUploadsUnder = try Statement(
+            "DELETE FROM upload WHERE folder >= ?1 AND folder < ?2", on: connection)
+        moveUploadsUnder = try Statement(
+            """
+            UPDATE upload SET folder = CAST(?3 || substr(folder, ?4) AS BLOB)
+            WHERE folder >= ?1 AND folder < ?2
+            """, on: connection)
+        putTrash = try Statement(
+            """
+            INSERT INTO trash (number, id, path, place, inode, birth, deleted, principal, length, is_collection,
+                is_overwritten)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            ON CONFLICT DO NOTHING
+            """, on: connection)
+        measureTrash = try Statement(
+            "UPDATE trash SET length = ?2 WHERE number = ?1 AND length IS NULL", on: connection)
+        dropTrash = try Statement("DELETE FROM trash WHERE number = ?1", on: connection)
     }
 }

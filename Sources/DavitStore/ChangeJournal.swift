@@ -24,6 +24,12 @@ public protocol ChangeJournal: AnyObject, Sendable {
     func changes(
         in path: ResourcePath, isDeep: Bool, since token: SyncToken, through: Int64, limit: Int
     ) throws(JournalError) -> [ResourceChange]
+
+    /// Has `body` called when something in the share has changed or may have, on the thread that has found it out; it
+    /// may ask the journal. Nothing is told while the journal sleeps.
+    /// - Parameter body: gets the number of the last change that is recorded; nil where something has happened that is not
+    ///   compared yet.
+    func onChange(_ body: @escaping @Sendable (_ last: Int64?) -> Void)
 }
 
 /// One question to a journal, from ``ChangeJournal/advance(_:)`` to its answer. One task uses it.
@@ -32,19 +38,48 @@ public final class JournalPass: Sendable {
     public let path: ResourcePath
     /// Whether members of its members are asked about, too.
     public let isDeep: Bool
-    private let isBegun = Atomic<Bool>(false)
+    /// What else is asked about.
+    private let others: WatchedFolders?
+    private let isBegun: Atomic<Bool>
 
     /// A new question.
     public init(_ path: ResourcePath, isDeep: Bool) {
         self.path = path
         self.isDeep = isDeep
+        others = nil
+        isBegun = Atomic(false)
+    }
+
+    /// A question for those who were told of a change: only where something has happened, as far as events tell, is looked
+    /// again. It is about the root itself, and these folders.
+    package init(following folders: WatchedFolders) {
+        path = .root
+        isDeep = false
+        others = folders
+        isBegun = Atomic(true)
     }
 
     /// Whether a folder is asked about.
-    public func covers(_ folder: ResourcePath) -> Bool { isDeep ? path.contains(folder) : path == folder }
+    public func covers(_ folder: ResourcePath) -> Bool {
+        (isDeep ? path.contains(folder) : path == folder) || others?.covers(folder) == true
+    }
 
     /// True the first time it is called.
     public func begin() -> Bool { !isBegun.exchange(true, ordering: .relaxed) }
+}
+
+/// Folders that somebody watches.
+package struct WatchedFolders: Sendable {
+    /// Those whose members are watched.
+    package var flat: Set<ResourcePath> = []
+    /// Those of which all below is.
+    package var deep: Set<ResourcePath> = []
+
+    package init() {}
+
+    func covers(_ folder: ResourcePath) -> Bool {
+        flat.contains(folder) || deep.contains { $0.contains(folder) }
+    }
 }
 
 /// Where a journal stands.

@@ -173,6 +173,9 @@ public protocol StagedContent: AnyObject, Sendable {
     /// Gives the sealed content its name, in one step.
     /// - Throws: ``StoreError/alreadyExists`` if `isReplacing` is false and the name is taken.
     func publish(isReplacing: Bool) throws(StoreError)
+    /// Gives the sealed content its name; what has that goes into the trash.
+    /// - Returns: false, and nothing was kept, where the volume can neither exchange names nor give content two.
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool
 }
 
 /// A copy of a resource, built under a reserved name beside its destination.
@@ -190,7 +193,9 @@ public protocol StagedTree: AnyObject, Sendable {
     func publish(isReplacing: Bool) throws(StoreError)
     /// Gives a copy of content the name of other content, which goes, in one step.
     func publishOverContent() throws(StoreError)
-    /// Changes places again: what was replaced is back, and the copy under its reserved name.
+    /// Gives it its name; what has that goes into the trash. The copy stands there for a moment.
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError)
+    /// Changes places again: what was replaced or is kept is back, and the copy under its reserved name.
     func unpublish(isReplacing: Bool) throws(StoreError)
     /// Removes what is under the reserved name: the copy, or what it replaced. Walks the tree; also done when
     /// the object disappears.
@@ -230,11 +235,28 @@ public protocol ResourceStore: Sendable {
     /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for all that is absent or never served.
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource
 
+    /// Opens a member that a cursor has just told of, most likely content. May block.
+    /// - Throws: as ``open(_:wait:)``, which does the same where nothing is gained by knowing that much.
+    func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource
+
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
     /// New content for a name, invisible until published.
     /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` and `quotaExceeded` come early.
     func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
+
+    /// New content that outlives the request, in the same way.
+    func stageUpload(for place: Place, expectedLength: Int64?) throws(StoreError) -> any UploadContent
+
+    /// The same content again.
+    /// - Parameter stagedName: its name in the collection of `place`.
+    /// - Throws: `notFound` if it is not there, or something else is.
+    func upload(
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+    ) throws(StoreError) -> any UploadContent
+
+    /// Says which hidden names are no leftovers, whoever has made them. Set once, before the first sweep.
+    func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool)
 
     /// New content for a name that is taken, which begins as a copy of what is there: of shared blocks where the volume can.
     /// Both can be written to without the other.
@@ -305,6 +327,52 @@ public protocol ResourceStore: Sendable {
 
     /// Removes a leftover under a reserved name, if it is one and nobody uses it. Never fails.
     func removeLeftover(at path: ResourcePath)
+
+    // MARK: Trash
+
+    /// Where in the trash of its volume something can go; the trash is made if there is none.
+    ///
+    /// - Parameters:
+    ///   - id: of an entry that nothing else has.
+    ///   - place: where it stands now.
+    ///   - volume: of what stands there.
+    /// - Returns: nil if there is no trash it can go to.
+    func trashPlace(
+        _ id: String, for place: Place, volume: UInt64
+    ) throws(StoreError) -> TrashPlace?
+    /// The trash of the share's own volume; nil if the store has none.
+    var trashFolder: ResourcePath? { get }
+    /// The same of the volumes that are mounted in the share, whether there is something in them or not. Linear in what is
+    /// mounted on the machine.
+    var mountedTrashFolders: [ResourcePath] { get }
+    /// What stands in a trash, in no order; empty if there is none. Removes leftovers on the way.
+    func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource]
+    /// Bytes of content at and below a path, which may be in the trash; what cannot be read counts for nothing. Walks.
+    func measure(_ path: ResourcePath) throws(StoreError) -> Int64
+}
+
+/// For stores that gain nothing by knowing that somebody has seen it just now.
+extension ResourceStore {
+    /// As any other.
+    public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
+        try open(path, wait: .allowed)
+    }
+}
+
+/// For stores without a trash.
+extension ResourceStore {
+    /// None.
+    public func trashPlace(
+        _ id: String, for place: Place, volume: UInt64
+    ) throws(StoreError) -> TrashPlace? { nil }
+    /// None.
+    public var trashFolder: ResourcePath? { nil }
+    /// None.
+    public var mountedTrashFolders: [ResourcePath] { [] }
+    /// Nothing.
+    public func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] { [] }
+    /// Nothing.
+    public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
 }
 
 /// A resource taken out of sight.

@@ -11,4 +11,5 @@ extension StateError {
     }
 
     package static let repeatedToken = StateError.failed(reason: "a lock token used twice")
+    package static let repeatedTrash = StateError.failed(reason: "a number or an id of the trash used twice")
 }

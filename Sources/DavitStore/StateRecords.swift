@@ -57,10 +57,13 @@ public struct Lock: Hashable, Sendable {
     public var expiry: Timestamp
     /// The lock root as the client spelled it, percent-encoded, for `lockroot` (§14.12).
     public var rootHref: [UInt8]
+    /// When it was taken; nil for locks of versions that did not keep it.
+    public var created: Timestamp?
 
     public init(
         token: LockToken, root: ResourcePath, depth: Depth, scope: LockScope, owner: PropertyValue?,
-        principal: String?, timeoutSeconds: Int64, expiry: Timestamp, rootHref: [UInt8]
+        principal: String?, timeoutSeconds: Int64, expiry: Timestamp, rootHref: [UInt8],
+        created: Timestamp? = nil
     ) {
         self.token = token
         self.root = root
@@ -71,6 +74,7 @@ public struct Lock: Hashable, Sendable {
         self.timeoutSeconds = timeoutSeconds
         self.expiry = expiry
         self.rootHref = rootHref
+        self.created = created
     }
 
     /// True if the lock protects `path`: its root, or below it with depth infinity.
@@ -95,6 +99,9 @@ public struct Intent: Hashable, Sendable {
     public var origin: Origin?
     /// No rename: what the resource at `destination` gets along with rows of the same commit.
     public var attributes: ResourceAttributes?
+    /// Where what is replaced goes, if the trash keeps it: it then takes its properties along. A copy changes places
+    /// with it there.
+    public var kept: ResourcePath?
 
     /// A resource by its path and by which one it was.
     public struct Origin: Hashable, Sendable {
@@ -110,7 +117,7 @@ public struct Intent: Hashable, Sendable {
     public init(
         id: Int64, source: ResourcePath, destination: ResourcePath, moved: ResourceIdentity,
         replaced: ResourceIdentity?, isCopy: Bool, origin: Origin? = nil,
-        attributes: ResourceAttributes? = nil
+        attributes: ResourceAttributes? = nil, kept: ResourcePath? = nil
     ) {
         self.id = id
         self.source = source
@@ -120,5 +127,6 @@ public struct Intent: Hashable, Sendable {
         self.isCopy = isCopy
         self.origin = origin
         self.attributes = attributes
+        self.kept = kept
     }
 }

@@ -33,6 +33,18 @@ public enum StateChange: Hashable, Sendable {
     case removeExpiredLock(LockToken, root: ResourcePath, now: Timestamp)
     case putIntent(Intent)
     case dropIntent(id: Int64)
+    /// Inserts an upload, or replaces the one of its id. ``moveRows(from:to:)`` and ``removeRows(under:)`` reach uploads
+    /// by their collection, which is where the bytes are; those of a name in it stay.
+    case putUpload(UploadRecord)
+    /// Says how far an upload is; none of that id is no error.
+    case setUploadProgress(id: String, UploadRecord.Progress)
+    case removeUpload(id: String)
+    /// Adds an entry to the trash; its number and its id are new, or the transaction fails.
+    case putTrash(TrashEntry)
+    /// Says how much is in an entry that is there with no length, as far as it still is.
+    case measureTrash(TrashEntry, length: Int64)
+    /// Drops an entry, whose length is the one it was put or measured with; none of that number is no error.
+    case dropTrash(TrashEntry)
 }
 
 /// Why the state could not be read or written.
@@ -72,6 +84,15 @@ public protocol StateStore: Sendable {
     func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)]
     /// In the order of their ids.
     func intents() throws(StateError) -> [Intent]
+
+    /// In the order of their ids; ended ones too.
+    func uploads() throws(StateError) -> [UploadRecord]
+    /// How much is in the trash.
+    func trashTotals() throws(StateError) -> TrashTotals
+    /// The entries of the trash with higher numbers, in their order.
+    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry]
+    /// Nil if there is none.
+    func trashEntry(_ id: String) throws(StateError) -> TrashEntry?
 
     /// Nil if there are no properties.
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord?

@@ -115,7 +115,7 @@ struct RoomTests {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old")
         let store = try store(sandbox, keepsFree: nil)
-        withFaults(FaultPlan(failCalls: ["write": number])) {
+        withFaults(FaultPlan(failCalls: ["pwrite": number])) {
             #expect(throws: error) { try store.put("new", at: resource("file")) }
         }
         #expect(sandbox.names() == ["file"] && sandbox.read("file") == "old")

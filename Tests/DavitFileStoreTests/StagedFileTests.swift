@@ -187,7 +187,7 @@ struct StagedFileTests {
             try store.stageContent(for: resource("file"), expectedLength: 1 << 60)
         }
         try sandbox.write("file", "old")
-        withFaults(FaultPlan(failCalls: ["write": Errno.noSpace])) {
+        withFaults(FaultPlan(failCalls: ["pwrite": Errno.noSpace])) {
             #expect(throws: StoreError.outOfSpace) { try store.put("new", at: resource("file")) }
         }
         #expect(sandbox.read("file") == "old")

@@ -3,6 +3,7 @@ import DavitJournal
 import DavitStore
 import DavitSystem
 import DavitTesting
+import Synchronization
 import Testing
 
 /// When a journal is awake, what it costs, and what becomes of its tokens.
@@ -187,10 +188,44 @@ struct JournalLifeTests {
         let test = try TestJournal()
         let token = try test.token()
         let (told, teller) = AsyncStream.makeStream(of: Void.self)
-        test.journal.onChange { teller.yield() }
+        test.journal.onChange { _ in teller.yield() }
         test.shell("echo 1 > a")
         for await _ in told { break }
         #expect(try test.changes(since: token).changes == ["+a"])
+    }
+
+    /// Whoever asks takes the events, so that the thread may have none to wake for: the listeners hear of it all the same.
+    @Test func whatSomebodyElseFindsIsToldToo() throws {
+        let test = try TestJournal()
+        _ = try test.token()
+        let told = Mutex<[Int64?]>([])
+        test.journal.onChange { last in told.withLock { $0.append(last) } }
+        test.shell("mkdir a")
+        let position = try test.position()
+        #expect(told.withLock { $0 }.contains(position.last))
+        // Once.
+        _ = try test.position()
+        #expect(told.withLock { $0 }.count { $0 == position.last } == 1)
+    }
+
+    /// Those who follow look where something has happened, and nowhere else.
+    @Test func whoFollowsLooksAtWhatHasHappened() throws {
+        let test = try TestJournal()
+        test.shell("mkdir a b")
+        for folder in ["", "a", "b"] {
+            _ = try test.position(ResourcePath(unchecked: Array(folder.utf8)), isDeep: false)
+        }
+        let token = try test.token()
+        var folders = WatchedFolders()
+        folders.flat = [ResourcePath(unchecked: Array("a".utf8))]
+        let looks = test.journal.costs?.looks ?? 0
+        #expect(try test.journal.advance(JournalPass(following: folders)) != nil)
+        #expect(test.journal.costs?.looks == looks)
+        test.shell("mkdir a/1 b/2")
+        let position = try #require(try test.journal.advance(JournalPass(following: folders)))
+        let changes = try test.journal.changes(
+            in: .root, isDeep: true, since: token, through: position.last, limit: 10)
+        #expect(Set(changes.map(\.path.description)) == ["/a/1", "/b/2"])
     }
 
     static let texts: [(text: String, isToken: Bool)] = [

@@ -22,6 +22,10 @@ struct QueryPlanTests {
                 true, false, true,
             ])
         #expect(try store.records(under: path("a")).count == 300)
+        let upload = UploadRecord(
+            id: "a", collection: path("a/b2"), name: [97], stagedName: [98], identity: identity,
+            principal: nil, fieldLines: [], options: [],
+            progress: UploadRecord.Progress(length: nil, expiry: Timestamp(seconds: 1)))
         try store.apply([
             .removeProperty(path("a/b1/c1"), .init(namespace: "", local: "p")),
             .refreshLock(
@@ -32,7 +36,8 @@ struct QueryPlanTests {
             .moveRows(from: path("a/b3"), to: path("z")),
             .bind(path("z/c3"), current: identity, pending: nil),
             .putRecord(path("y"), PropertyRecord(binding: Binding(identity: identity), properties: [])),
-            .dropIntent(id: 1),
+            .dropIntent(id: 1), .putUpload(upload), .removeUpload(id: "b"),
+            .setUploadProgress(id: "a", upload.progress),
         ])
         #expect(store.scanSteps == 0)
     }

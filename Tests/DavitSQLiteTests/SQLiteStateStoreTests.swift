@@ -176,6 +176,8 @@ struct SQLiteStateStoreTests {
         #expect(locks.map(\.token.uri) == ["urn:b", "urn:a", "urn:0"])
         #expect(locks[0].principal == "anna" && locks[0].root == path("a"))
         #expect(locks.map(\.expiry) == [70, 80, 60].map { Timestamp(seconds: $0) })
+        // Nobody has kept since when.
+        #expect(locks.map(\.created) == [nil, nil, nil])
         #expect(try store.integrityCheck() == [])
     }
 

@@ -44,6 +44,7 @@ struct RandomHistory {
             String(roots.count - 1), "", number(0..<2) == 0 ? .zero : .infinity,
             scope: number(0..<2) == 0 ? .shared : .exclusive, expiry: Int64(number(95..<110)))
         made.root = roots[roots.count - 1]
+        if number(0..<2) == 0 { made.created = Timestamp(nanoseconds: Int64(number(1..<1_000))) }
         return made
     }
 

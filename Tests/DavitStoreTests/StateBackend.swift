@@ -27,6 +27,7 @@ struct StateSnapshot: Equatable {
     var records: [ResourcePath: PropertyRecord] = [:]
     var locks: [BoundLock] = []
     var intents: [Intent] = []
+    var uploads: [UploadRecord] = []
 
     init() {}
 
@@ -35,6 +36,7 @@ struct StateSnapshot: Equatable {
         for (path, record) in try store.records(under: .root) { records[path] = record }
         locks = try store.locks().map { BoundLock(lock: $0.lock, binding: $0.binding) }
         intents = try store.intents()
+        uploads = try store.uploads()
 
         var bindings: [ResourcePath: Binding] = [:]
         for (path, binding) in try store.pathsWithProperties() { bindings[path] = binding }
@@ -76,6 +78,18 @@ func property(_ name: String, _ value: String) -> StoredProperty {
 
 func record(_ binding: Binding, _ properties: StoredProperty...) -> PropertyRecord {
     PropertyRecord(binding: binding, properties: properties)
+}
+
+func upload(
+    _ id: String, to collection: String, offset: Int64 = 0, length: Int64? = nil, principal: String? = nil,
+    options: UploadRecord.Options = []
+) -> UploadRecord {
+    UploadRecord(
+        id: id, collection: path(collection), name: [0xFF, 0x61], stagedName: Array(".\(id)".utf8),
+        identity: identity(1 << 58), principal: principal, fieldLines: Array("If: x\r\n".utf8),
+        options: options,
+        progress: UploadRecord.Progress(
+            length: length, offset: offset, expiry: Timestamp(nanoseconds: 1_234_567_890_123)))
 }
 
 func lock(

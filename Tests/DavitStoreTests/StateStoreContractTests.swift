@@ -12,16 +12,19 @@ struct StateStoreContractTests {
         var records: [ResourcePath: PropertyRecord] = [:]
         var locks: [(Lock, Binding)] = []
         var intents: [Intent] = []
+        var uploads: [UploadRecord] = []
 
         init(
             _ description: String, _ transactions: [[StateChange]],
-            records: [String: PropertyRecord] = [:], locks: [(Lock, Binding)] = [], intents: [Intent] = []
+            records: [String: PropertyRecord] = [:], locks: [(Lock, Binding)] = [], intents: [Intent] = [],
+            uploads: [UploadRecord] = []
         ) {
             testDescription = description
             self.transactions = transactions
             for (text, record) in records { self.records[path(text)] = record }
             self.locks = locks
             self.intents = intents
+            self.uploads = uploads
         }
     }
 
@@ -71,6 +74,9 @@ struct StateStoreContractTests {
     static let timeIntent = Intent(
         id: 11, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
         attributes: ResourceAttributes(modified: Timestamp(seconds: 7)))
+    static let keepingIntent = Intent(
+        id: 13, source: path("a"), destination: path("b"), moved: identity(1), replaced: identity(2),
+        isCopy: false, kept: path(".t/x"))
 
     static let properties: [Case] = [
         Case(
@@ -259,15 +265,74 @@ struct StateStoreContractTests {
             [
                 [
                     .putIntent(intent), .putIntent(copyIntent), .putIntent(moveIntent),
-                    .putIntent(timeIntent),
+                    .putIntent(timeIntent), .putIntent(keepingIntent),
                     .putIntent(patchIntent),
                 ], [.dropIntent(id: 8)],
             ],
-            intents: [copyIntent, moveIntent, intent, patchIntent, timeIntent]),
+            intents: [copyIntent, moveIntent, intent, patchIntent, timeIntent, keepingIntent]),
         Case("an intent that is dropped is gone", [[.putIntent(intent)], [.dropIntent(id: 7)]]),
     ]
 
-    @Test(arguments: properties + subtrees + locks, StateBackend.allCases)
+    static let progress = UploadRecord.Progress(
+        length: 1 << 40, offset: 1 << 39, isUnverified: true, isComplete: true,
+        expiry: Timestamp(nanoseconds: -1))
+
+    static func advanced(_ upload: UploadRecord) -> UploadRecord {
+        var upload = upload
+        upload.progress = progress
+        return upload
+    }
+
+    static let uploads: [Case] = [
+        Case(
+            "uploads are kept by id until they are removed",
+            [
+                [.putUpload(upload("c", to: "a/b")), .putUpload(upload("a", to: "", length: 0))],
+                [.putUpload(upload("b", to: "a", principal: "anna", options: [.choosesName, .isPart]))],
+                [.removeUpload(id: "c"), .removeUpload(id: "none")],
+            ],
+            uploads: [
+                upload("a", to: "", length: 0),
+                upload("b", to: "a", principal: "anna", options: [.choosesName, .isPart]),
+            ]),
+        Case(
+            "an upload replaces the one of its id",
+            [[.putUpload(upload("a", to: "x")), .putUpload(upload("a", to: "y", offset: 5))]],
+            uploads: [upload("a", to: "y", offset: 5)]),
+        Case(
+            "progress changes nothing else, and makes nothing",
+            [
+                [.putUpload(upload("a", to: "x"))], [.moveRows(from: path("x"), to: path("y"))],
+                [.setUploadProgress(id: "a", progress), .setUploadProgress(id: "none", progress)],
+            ],
+            uploads: [advanced(upload("a", to: "y"))]),
+        Case(
+            "an upload goes where its collection goes, and not where its target does",
+            [
+                [.putUpload(upload("a", to: "a")), .putUpload(upload("b", to: "a/b"))],
+                [.putUpload(upload("c", to: "ab")), .putUpload(upload("d", to: "b"))],
+                [.moveRows(from: path("a"), to: path("b")), .moveRows(from: path("ab/f"), to: path("c"))],
+            ],
+            uploads: [upload("a", to: "b"), upload("b", to: "b/b"), upload("c", to: "ab")]),
+        Case(
+            "an upload goes with its collection, and not with its target",
+            [
+                [.putUpload(upload("a", to: "a")), .putUpload(upload("b", to: "a/b"))],
+                [.putUpload(upload("c", to: "a0")), .putUpload(upload("d", to: ""))],
+                [.removeRows(under: path("a")), .removeRows(under: path("a0/f"))],
+                [.removeLocks(under: .root)],
+            ],
+            uploads: [upload("c", to: "a0"), upload("d", to: "")]),
+        Case(
+            "removing rows under the root takes all uploads",
+            [
+                [.putUpload(upload("a", to: "")), .putUpload(upload("b", to: "b"))],
+                [.removeRows(under: .root)],
+            ]
+        ),
+    ]
+
+    @Test(arguments: properties + subtrees + locks + uploads, StateBackend.allCases)
     func keeps(_ row: Case, _ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
@@ -277,6 +342,14 @@ struct StateStoreContractTests {
         #expect(snapshot.records == row.records)
         #expect(snapshot.locks == row.locks.map { .init(lock: $0.0, binding: $0.1) })
         #expect(snapshot.intents == row.intents)
+        #expect(snapshot.uploads == row.uploads)
+        // What is in memory of them after the same changes is what a start would read.
+        let followed = try ShareState(store: MemoryStateStore())
+        for changes in row.transactions { try followed.commit(changes) }
+        for id in ["a", "b", "c", "d"] {
+            #expect(followed.upload(id) == row.uploads.first { $0.id == id })
+        }
+        #expect(followed.hasUploads == !row.uploads.isEmpty)
     }
 
     static let refused: [([StateChange], StateError)] = [

@@ -66,6 +66,15 @@ final class AccompaniedCopy: StagedTree, @unchecked Sendable {
 
     func publish(isReplacing: Bool) throws(StoreError) {
         try tree.publish(isReplacing: isReplacing)
+        publishCompanions()
+    }
+
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) {
+        try tree.publish(keepingReplacedAt: trash)
+        publishCompanions()
+    }
+
+    private func publishCompanions() {
         // The copy stands: companions cannot undo it.
         if (try? aside.identity(at: destination)) ?? nil != nil { replaced = try? aside.detach(destination) }
         hasCompanions = companions.map { (try? $0.publish(isReplacing: false)) != nil } ?? false

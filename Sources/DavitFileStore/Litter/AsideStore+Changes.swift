@@ -14,6 +14,31 @@ extension AsideStore {
         return try aside.stageContent(for: Place(place.path), expectedLength: expectedLength)
     }
 
+    public func stageUpload(
+        for place: Place, expectedLength: Int64?
+    ) throws(StoreError) -> any UploadContent {
+        if try home(of: place.path) == .share {
+            return try share.stageUpload(for: place, expectedLength: expectedLength)
+        }
+        // What would have to go again at once.
+        if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
+        try makeCollections(above: place.path)
+        return try aside.stageUpload(for: Place(place.path), expectedLength: expectedLength)
+    }
+
+    public func upload(
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+    ) throws(StoreError) -> any UploadContent {
+        try home(of: place.path) == .share
+            ? share.upload(named: stagedName, identity, for: place)
+            : aside.upload(named: stagedName, identity, for: Place(place.path))
+    }
+
+    public func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
+        share.keepUploads(where: isKept)
+        aside.keepUploads(where: isKept)
+    }
+
     public func stageUpdate(
         of place: Place
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
@@ -145,7 +170,9 @@ extension AsideStore {
     }
 
     /// The companions in a folder go where it goes. The folder has moved already: a failure here can only part them.
+    /// What goes to the trash leaves its companions where they are, for when it comes back.
     private func carry(_ source: ResourcePath, to destination: ResourcePath) {
+        if ReservedName.isTrash(above: source) || ReservedName.isTrash(above: destination) { return }
         clear(destination)
         guard hasCompanions(source), (try? makeCollections(above: destination)) != nil else { return }
         try? aside.rename(source, toFree: destination)

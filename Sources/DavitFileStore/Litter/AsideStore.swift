@@ -103,6 +103,11 @@ public final class AsideStore: ResourceStore {
         return try share.placeOfFreeName(path, beside: other)
     }
 
+    public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
+        guard LitterName.companion(in: path) == nil else { return try open(path, wait: .allowed) }
+        return try share.openMember(path)
+    }
+
     public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         guard let companion = LitterName.companion(in: path) else {
             return try share.open(path, wait: wait)
@@ -153,6 +158,25 @@ public final class AsideStore: ResourceStore {
         share.removeLeftover(at: path)
         aside.removeLeftover(at: path)
     }
+
+    // MARK: Trash
+
+    /// Companions are not worth keeping.
+    public func trashPlace(
+        _ id: String, for place: Place, volume: UInt64
+    ) throws(StoreError) -> TrashPlace? {
+        guard try home(of: place.path) == .share else { return nil }
+        return try share.trashPlace(id, for: place, volume: volume)
+    }
+
+    public var trashFolder: ResourcePath? { share.trashFolder }
+    public var mountedTrashFolders: [ResourcePath] { share.mountedTrashFolders }
+
+    public func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] {
+        try share.trashed(in: folder)
+    }
+
+    public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try share.measure(path) }
 }
 
 /// The members of a collection: companions that are kept aside, then what the share has beside them.

@@ -15,6 +15,8 @@ final class ContentCopy: StagedTree, @unchecked Sendable {
     private let store: FileResourceStore
     private let staged: any StagedContent
     private var replaced: (any DetachedTree)?
+    /// Where in the trash what was replaced is; nil if that is not kept.
+    private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo
     var failures: [(path: ResourcePath, error: StoreError)] { [] }
@@ -62,7 +64,17 @@ final class ContentCopy: StagedTree, @unchecked Sendable {
 
     func publishOverContent() throws(StoreError) { try staged.publish(isReplacing: true) }
 
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) {
+        if try !staged.publish(keepingReplacedAt: trash) { throw .crossVolume }
+        kept = trash.place.path
+    }
+
     func unpublish(isReplacing: Bool) throws(StoreError) {
+        if let kept {
+            try store.rename(kept, overContent: destination)
+            self.kept = nil
+            return
+        }
         try store.removeContent(at: destination)
         try replaced?.restore()
         replaced = nil

@@ -25,6 +25,9 @@ struct MemoryRows: Sendable {
     /// In the order they were added.
     var locks: [Lock] = []
     var intents: [Int64: Intent] = [:]
+    var uploads: [String: UploadRecord] = [:]
+    /// By number.
+    var trash: [Int64: TrashEntry] = [:]
 
     func record(at path: ResourcePath) -> PropertyRecord? {
         guard let binding = bindings[path], let values = properties[path] else { return nil }
@@ -87,6 +90,20 @@ struct MemoryRows: Sendable {
             intents[intent.id] = intent
         case .dropIntent(let id):
             intents[id] = nil
+        case .putUpload(let upload):
+            uploads[upload.id] = upload
+        case .setUploadProgress(let id, let progress):
+            uploads[id]?.progress = progress
+        case .removeUpload(let id):
+            uploads[id] = nil
+        case .putTrash(let entry):
+            let isRepeated = trash.values.contains { $0.number == entry.number || $0.id == entry.id }
+            if isRepeated { throw .repeatedTrash }
+            trash[entry.number] = entry
+        case .measureTrash(let entry, let length):
+            if trash[entry.number]?.length == nil { trash[entry.number]?.length = length }
+        case .dropTrash(let entry):
+            trash[entry.number] = nil
         }
     }
 
@@ -94,6 +111,7 @@ struct MemoryRows: Sendable {
         bindings = bindings.filter { !path.contains($0.key) }
         properties = properties.filter { !path.contains($0.key) }
         locks.removeAll { path.contains($0.root) }
+        uploads = uploads.filter { !path.contains($0.value.collection) }
     }
 
     private mutating func moveRows(
@@ -106,6 +124,11 @@ struct MemoryRows: Sendable {
         locks.removeAll { source.contains($0.root) }
         bindings = bindings.rebasingKeys(from: source, to: destination)
         properties = properties.rebasingKeys(from: source, to: destination)
+        for (id, upload) in uploads {
+            if let moved = upload.collection.rebased(from: source, to: destination) {
+                uploads[id]?.collection = moved
+            }
+        }
     }
 }
 

@@ -36,6 +36,27 @@ public final class MemoryStateStore: StateStore {
         rows.withLock { rows in rows.intents.values.sorted { $0.id < $1.id } }
     }
 
+    public func uploads() throws(StateError) -> [UploadRecord] {
+        rows.withLock { rows in rows.uploads.values.sorted { $0.id < $1.id } }
+    }
+
+    public func trashTotals() throws(StateError) -> TrashTotals {
+        rows.withLock { rows in
+            rows.trash.values.reduce(into: TrashTotals()) { $0.add($1) }
+        }
+    }
+
+    public func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        rows.withLock { rows in
+            let later = rows.trash.values.filter { $0.number > number }
+            return Array(later.sorted { $0.number < $1.number }.prefix(limit))
+        }
+    }
+
+    public func trashEntry(_ id: String) throws(StateError) -> TrashEntry? {
+        rows.withLock { rows in rows.trash.values.first { $0.id == id } }
+    }
+
     public func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
         rows.withLock { rows in rows.record(at: path) }
     }

@@ -50,20 +50,44 @@ package final class RuledStore: ResourceStore {
 
     package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         if rules.refuses(in: path) { throw .notFound }
-        let resource = try store.open(path, wait: wait)
+        return try judged(store.open(path, wait: wait), as: path)
+    }
+
+    package func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
+        if rules.refuses(in: path) { throw .notFound }
+        return try judged(store.openMember(path), as: path)
+    }
+
+    private func judged(_ resource: OpenResource, as path: ResourcePath) throws(StoreError) -> OpenResource {
         let canonical = resource.canonicalPath ?? path
         guard serves(path, canonical: canonical, isContent: resource.content != nil) else { throw .notFound }
         return resource
     }
 
     package func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
-        RuledCursor(try store.members(of: path), rules)
+        RuledCursor(try store.members(of: path), of: path, rules)
     }
 
     package func stageContent(
         for place: Place, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
         try store.stageContent(for: place, expectedLength: expectedLength)
+    }
+
+    package func stageUpload(
+        for place: Place, expectedLength: Int64?
+    ) throws(StoreError) -> any UploadContent {
+        try store.stageUpload(for: place, expectedLength: expectedLength)
+    }
+
+    package func upload(
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+    ) throws(StoreError) -> any UploadContent {
+        try store.upload(named: stagedName, identity, for: place)
+    }
+
+    package func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
+        store.keepUploads(where: isKept)
     }
 
     package func stageUpdate(
@@ -137,15 +161,33 @@ package final class RuledStore: ResourceStore {
     }
 
     package func removeLeftover(at path: ResourcePath) { store.removeLeftover(at: path) }
+
+    package func trashPlace(
+        _ id: String, for place: Place, volume: UInt64
+    ) throws(StoreError) -> TrashPlace? {
+        try store.trashPlace(id, for: place, volume: volume)
+    }
+
+    package var trashFolder: ResourcePath? { store.trashFolder }
+    package var mountedTrashFolders: [ResourcePath] { store.mountedTrashFolders }
+
+    package func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] {
+        try store.trashed(in: folder)
+    }
+
+    package func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try store.measure(path) }
 }
 
 /// The members that are served, and listed.
 private final class RuledCursor: MemberCursor {
     private let cursor: any MemberCursor
+    /// Of the collection.
+    private let path: ResourcePath
     private let rules: ShareRules
 
-    init(_ cursor: any MemberCursor, _ rules: ShareRules) {
+    init(_ cursor: any MemberCursor, of path: ResourcePath, _ rules: ShareRules) {
         self.cursor = cursor
+        self.path = path
         self.rules = rules
     }
 
@@ -158,7 +200,9 @@ private final class RuledCursor: MemberCursor {
 
     private func isListed(_ member: Member) -> Bool {
         let isContent = !member.info.isCollection
-        if rules.refuses(member.name) || !rules.lists(member.name) { return false }
+        if rules.refuses(member.name, at: path.appending(member.name)) || !rules.lists(member.name) {
+            return false
+        }
         if isContent, rules.refuses(content: member.name) { return false }
         guard let target = member.canonicalPath else { return true }
         return !rules.refuses(in: target) && !(isContent && rules.refuses(content: target.name))

@@ -14,6 +14,8 @@ public struct ShareRules: Hashable, Sendable {
     public var allowsHiddenItems = true
     /// What becomes of the files that Macs leave behind.
     public var litter = LitterPolicy.keep
+    /// Canonical paths that something else answers for: what the share's own folder has there is not served.
+    package var hiddenPaths: [ResourcePath] = []
 
     /// Serves every name.
     public init() {}
@@ -23,7 +25,9 @@ public struct ShareRules: Hashable, Sendable {
     }
 
     /// True if every name is served and listed: then nobody need be asked.
-    package var areEmpty: Bool { extensions == nil && allowsHiddenItems && litter == .keep }
+    package var areEmpty: Bool {
+        extensions == nil && allowsHiddenItems && litter == .keep && hiddenPaths.isEmpty
+    }
 
     // MARK: Names
 
@@ -33,8 +37,21 @@ public struct ShareRules: Hashable, Sendable {
         return !allowsHiddenItems || (litter == .refuse && LitterName.matches(name))
     }
 
-    /// The same for every part of a path.
+    /// The same of a member of a collection.
+    /// - Parameter path: of the member; not asked for unless it matters.
+    package func refuses(
+        _ name: some Collection<UInt8>, at path: @autoclosure () -> ResourcePath?
+    ) -> Bool {
+        if refuses(name) { return true }
+        return !hiddenPaths.isEmpty && path().map(hides) == true
+    }
+
+    /// True if something else answers for a path.
+    package func hides(_ path: ResourcePath) -> Bool { hiddenPaths.contains { $0.contains(path) } }
+
+    /// Whether a path is not served because of it, or of any part of it.
     package func refuses(in path: ResourcePath) -> Bool {
+        if hides(path) { return true }
         if allowsHiddenItems, litter != .refuse { return false }
         var isRefused = false
         path.forEachDottedSegment { segment, _ in

@@ -50,7 +50,13 @@ extension RowIndex {
             guard let held = held(token, root: root), held.lock.expiry <= now else { return }
             remove(held)
             touched.append(root)
-        case .putIntent, .dropIntent:
+        case .putUpload(let upload):
+            insert(upload)
+        case .setUploadProgress(let id, let progress):
+            setProgress(progress, of: id)
+        case .removeUpload(let id):
+            removeUpload(id)
+        case .putIntent, .dropIntent, .putTrash, .measureTrash, .dropTrash:
             break
         }
     }
@@ -68,7 +74,12 @@ extension RowIndex {
     ) {
         detach(destination)
         for held in removeLocks(under: source) { touched.append(held.lock.root) }
+        let uploads = removeUploads(under: source)
         if let moved = detach(source) { attach(moved, at: destination) }
+        for var upload in uploads {
+            upload.collection = upload.collection.rebased(from: source, to: destination) ?? upload.collection
+            insert(upload)
+        }
         touched = touched.map { $0.rebased(from: source, to: destination) ?? $0 }
     }
 }

@@ -11,6 +11,12 @@ struct RowIndex {
     private(set) var tokens: [LockToken: HeldLock] = [:]
     private var nextNumber: Int64 = 1
     private(set) var expiries = ExpiryHeap()
+    /// By their ids.
+    var uploads: [String: UploadRecord] = [:]
+    /// The names under which their bytes are hidden.
+    var stagedNames: Set<[UInt8]> = []
+    /// Locks that have come or gone since somebody looked; nil where nobody does.
+    var lockChanges: [Lock]?
 
     // MARK: Looking
 
@@ -97,6 +103,7 @@ struct RowIndex {
         walk(to: lock.root) { $0.lockCount += 1 }.locks.append(held)
         tokens[lock.token] = held
         expiries.insert(held)
+        lockChanges?.append(lock)
     }
 
     mutating func refresh(_ held: HeldLock, timeoutSeconds: Int64, expiry: Timestamp) {
@@ -108,6 +115,7 @@ struct RowIndex {
     mutating func remove(_ held: HeldLock) {
         tokens[held.lock.token] = nil
         expiries.remove(held)
+        lockChanges?.append(held.lock)
         walk(to: held.lock.root) { $0.lockCount -= 1 }.locks.removeAll { $0 === held }
     }
 
@@ -124,6 +132,7 @@ struct RowIndex {
     @discardableResult
     mutating func detach(_ path: ResourcePath) -> RowNode? {
         _ = removeLocks(under: path)
+        _ = removeUploads(under: path)
         guard let top = node(at: path) else { return nil }
         let count = top.propertyCount
         guard let parent = path.parent else {
@@ -150,7 +159,7 @@ struct RowIndex {
     }
 
     /// Removes the nodes on the way to `path` that are of no use any more.
-    private func prune(_ path: ResourcePath) {
+    func prune(_ path: ResourcePath) {
         var node = root
         var offset = 0
         var steps: [(parent: RowNode, segment: SegmentKey, child: RowNode)] = []
@@ -159,7 +168,7 @@ struct RowIndex {
             node = child
         }
         for step in steps.reversed() {
-            guard step.child.children.isEmpty, step.child.binding == nil, !step.child.hasRows else { return }
+            guard step.child.children.isEmpty, step.child.binding == nil, step.child.isUseless else { return }
             step.parent.children[step.segment] = nil
         }
     }

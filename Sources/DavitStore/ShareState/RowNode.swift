@@ -9,13 +9,19 @@ final class RowNode {
     var hasProperties = false
     /// In the order they were added.
     var locks: [HeldLock] = []
+    /// The ids of uploads to members of this collection.
+    var uploads: Set<String> = []
 
     /// Paths with properties, here and below.
     var propertyCount = 0
     /// Locks, here and below.
     var lockCount = 0
+    /// Uploads, here and below.
+    var uploadCount = 0
 
     var hasRows: Bool { hasProperties || !locks.isEmpty }
+    /// Nothing rests on this node itself.
+    var isUseless: Bool { !hasRows && uploads.isEmpty }
 }
 
 /// A lock in memory, with its place in the order of creation.

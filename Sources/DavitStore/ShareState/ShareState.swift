@@ -8,13 +8,19 @@ internal import Synchronization
 /// store. A commit changes the store first; memory follows when that is durable, in the same order.
 /// Calls marked as throwing, and ``expireLocks(now:)``, may block.
 public final class ShareState: Sendable {
-    private let store: any StateStore
+    let store: any StateStore
     private let index: Mutex<RowIndex>
     /// How many locks the index has; lets the common request pass without taking the mutex.
     private let lockCount: Atomic<Int>
     /// How many paths with properties it has.
     private let propertyCount: Atomic<Int>
+    /// How many uploads it has.
+    private let uploadCount: Atomic<Int>
     private let lastIntentID: Atomic<Int64>
+    /// Who is told of locks that come and go.
+    private let lockListeners = Mutex<[@Sendable ([Lock]) -> Void]>([])
+    private let totals: Mutex<TrashTotals>
+    private let lastTrashNumber: Atomic<Int64>
     /// See ``commitLater(_:)``.
     private let waiting = Mutex<[StateChange]>([])
 
@@ -30,10 +36,15 @@ public final class ShareState: Sendable {
             rows.setBinding(binding, at: lock.root)
             rows.insert(lock)
         }
+        for upload in try store.uploads() { rows.insert(upload) }
+        uploadCount = Atomic(rows.root.uploadCount)
         lockCount = Atomic(rows.root.lockCount)
         propertyCount = Atomic(rows.root.propertyCount)
         lastIntentID = Atomic(try store.intents().last?.id ?? 0)
         index = Mutex(rows)
+        let trash = try store.trashTotals()
+        totals = Mutex(trash)
+        lastTrashNumber = Atomic(trash.lastNumber)
     }
 
     /// Commits all changes in order, or none. What other calls answer changes after they are durable and
@@ -81,11 +92,29 @@ public final class ShareState: Sendable {
     public func commitLater(_ changes: [StateChange]) { waiting.withLock { $0 += changes } }
 
     private func follow(_ changes: [StateChange], emptying: Set<Int>) {
-        index.withLock { index in
+        if changes.contains(where: \.isOfTrash) {
+            totals.withLock { totals in
+                for change in changes { totals.follow(change) }
+            }
+        }
+        let locks = index.withLock { index -> [Lock] in
             index.follow(changes, emptying: emptying)
             lockCount.store(index.root.lockCount, ordering: .releasing)
             propertyCount.store(index.root.propertyCount, ordering: .releasing)
+            uploadCount.store(index.root.uploadCount, ordering: .releasing)
+            guard let changes = index.lockChanges, !changes.isEmpty else { return [] }
+            index.lockChanges = []
+            return changes
         }
+        if locks.isEmpty { return }
+        for listener in lockListeners.withLock({ $0 }) { listener(locks) }
+    }
+
+    /// Has `body` called with the locks that were added or removed, in the order of the commits, before those return; not
+    /// with those that only get new time. It must be short, and commit nothing.
+    package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {
+        lockListeners.withLock { $0.append(body) }
+        index.withLock { $0.lockChanges = $0.lockChanges ?? [] }
     }
 
     // MARK: Locks
@@ -147,11 +176,12 @@ public final class ShareState: Sendable {
 
     // MARK: Rows
 
-    /// Whether there are properties or locks at `path` or below it.
+    /// Whether there are properties, locks or uploads at `path` or below it.
     public func hasRows(atOrUnder path: ResourcePath) -> Bool {
-        guard hasLocks || hasProperties else { return false }
+        guard hasLocks || hasProperties || hasUploads else { return false }
         return index.withLock { index in
-            index.node(at: path).map { $0.lockCount > 0 || $0.propertyCount > 0 } ?? false
+            index.node(at: path).map { $0.lockCount > 0 || $0.propertyCount > 0 || $0.uploadCount > 0 }
+                ?? false
         }
     }
 
@@ -217,6 +247,29 @@ public final class ShareState: Sendable {
         return isWorthAsking ? try store.records(under: path) : []
     }
 
+    // MARK: Uploads
+
+    /// False if there are no uploads at all, also none that are complete.
+    public var hasUploads: Bool { uploadCount.load(ordering: .acquiring) > 0 }
+
+    /// Nil if there is none of that id. Ended ones count until they are removed.
+    public func upload(_ id: String) -> UploadRecord? {
+        guard hasUploads else { return nil }
+        return index.withLock { $0.uploads[id] }
+    }
+
+    /// Whether an upload keeps its bytes under this name.
+    public func keepsStaged(_ name: [UInt8]) -> Bool {
+        guard hasUploads else { return false }
+        return index.withLock { $0.stagedNames.contains(name) }
+    }
+
+    /// The uploads whose time is up. Linear in the number of all.
+    public func endedUploads(now: Timestamp) -> [UploadRecord] {
+        guard hasUploads else { return [] }
+        return index.withLock { index in index.uploads.values.filter { $0.progress.expiry <= now } }
+    }
+
     // MARK: Intents
 
     /// The renames that a crash may have cut in two, oldest first.
@@ -225,5 +278,15 @@ public final class ShareState: Sendable {
     /// An id that no intent of this share has.
     public func nextIntentID() -> Int64 {
         lastIntentID.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    // MARK: Trash
+
+    /// How much is in the trash.
+    public var trashTotals: TrashTotals { totals.withLock { $0 } }
+
+    /// A number that no entry of this share's trash has.
+    public func nextTrashNumber() -> Int64 {
+        lastTrashNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
 }

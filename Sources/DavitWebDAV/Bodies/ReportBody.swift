@@ -6,8 +6,13 @@ public enum ReportBody: Hashable, Sendable {
     case expandProperty([ExpandedProperty])
     /// RFC 6578 §3.2.
     case syncCollection(SyncCollectionBody)
+    /// What the trash keeps: davit's own, `trash` in ``trashNamespace``.
+    case trash
     /// A report that this server does not know, by the name of its root element.
     case unknown(PropertyName)
+
+    /// Of the report about the trash, and of the properties in its answer.
+    public static let trashNamespace = "urn:davit:trash"
 
     /// Parses the content of a REPORT.
     ///
@@ -23,6 +28,7 @@ public enum ReportBody: Hashable, Sendable {
         if root.isDAV("sync-collection") {
             return .syncCollection(try SyncCollectionBody(root, limits: limits))
         }
-        return .unknown(root.propertyName)
+        let name = root.propertyName
+        return name == PropertyName(namespace: trashNamespace, local: "trash") ? .trash : .unknown(name)
     }
 }

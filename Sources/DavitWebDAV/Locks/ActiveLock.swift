@@ -1,3 +1,5 @@
+public import DavitHTTP
+
 /// A lock as clients see it (RFC 4918 §14.1).
 public struct ActiveLock: Hashable, Sendable {
     public var scope: LockScope
@@ -9,10 +11,14 @@ public struct ActiveLock: Hashable, Sendable {
     public var token: LockToken
     /// Percent-encoded path of the lock root.
     public var rootHref: [UInt8]
+    /// The account of who took it; nil without one.
+    public var principal: String?
+    /// When it was taken; nil where that is not known.
+    public var created: Timestamp?
 
     public init(
         scope: LockScope, depth: Depth, owner: PropertyValue?, remainingSeconds: Int64, token: LockToken,
-        rootHref: [UInt8]
+        rootHref: [UInt8], principal: String? = nil, created: Timestamp? = nil
     ) {
         self.scope = scope
         self.depth = depth
@@ -20,5 +26,7 @@ public struct ActiveLock: Hashable, Sendable {
         self.remainingSeconds = remainingSeconds
         self.token = token
         self.rootHref = rootHref
+        self.principal = principal
+        self.created = created
     }
 }

@@ -1,0 +1,73 @@
+public import DavitHTTP
+public import DavitStore
+internal import DavitSystem
+
+/// The trash: a folder under a reserved name at the root of each volume, in which each thing stands under its id. A
+/// rename takes it there and back.
+extension FileResourceStore {
+    /// Files that one look at the trash removes at most, of what crashed changes have left there.
+    private static let leftoverBudget = 4096
+
+    public var trashFolder: ResourcePath? { ResourcePath.root.appending(ReservedName.trash.bytes) }
+
+    public var mountedTrashFolders: [ResourcePath] {
+        let root = share.directory.realPath
+        return MountTable.points(below: root).compactMap { point in
+            let segments = point.dropFirst(root.count).split(separator: UInt8(ascii: "/"))
+            return ResourcePath(segments: segments)?.appending(ReservedName.trash.bytes)
+        }
+    }
+
+    public func trashPlace(
+        _ id: String, for place: Place, volume: UInt64
+    ) throws(StoreError) -> TrashPlace? {
+        guard let trash = try share.trash(for: place.path, volume: volume),
+            let path = trash.path.appending(Array(id.utf8))
+        else { return nil }
+        return TrashPlace(Place(path, in: trash.folder), canExchange: trash.canExchange)
+    }
+
+    public func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] {
+        let directory: FileDescriptor
+        do {
+            directory = try share.directory.open(folder.bytes, for: .entries, mayWait: true)
+        } catch {
+            if error.code == .noEntry || error.code == .notDirectory { return [] }
+            throw StoreError(error)
+        }
+        var found: [TrashedResource] = []
+        var leftovers: [ReservedName] = []
+        var block = DirectoryBlock(capacity: 1 << 15)
+        do throws(SystemError) {
+            while try block.read(from: directory) {
+                while block.advance() {
+                    let name = block.entry.bytes
+                    if let name = ReservedName(name) {
+                        leftovers.append(name)
+                    } else if let path = folder.appending(name), let status = try? directory.status(of: name)
+                    {
+                        let info = ResourceInfo(status, stamp: 0)
+                        found.append(TrashedResource(place: path, info: info))
+                    }
+                }
+            }
+        } catch {
+            throw StoreError(error)
+        }
+        var budget = Self.leftoverBudget
+        for name in leftovers { share.removeLeftover(name, in: directory, budget: &budget) }
+        return found
+    }
+
+    public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 {
+        let parent = try share.openParent(of: path)
+        let name = Array(path.name)
+        let status = try storing { () throws(SystemError) in try parent.status(of: name) }
+        guard status.kind == .directory else { return status.kind == .regular ? status.length : 0 }
+        return try storing { () throws(SystemError) in
+            var size = TreeSize()
+            try size.add(try parent.open(name, for: .entries))
+            return size.bytes
+        }
+    }
+}

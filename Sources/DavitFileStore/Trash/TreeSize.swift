@@ -1,0 +1,43 @@
+internal import DavitSystem
+
+/// How many bytes of content there are in a tree. Neither depth nor size matter: one descriptor, and the names of the
+/// folders that are still to be visited. Links are not followed.
+struct TreeSize {
+    private(set) var bytes: Int64 = 0
+    /// For each folder on the way down, the folders in it that are still to be visited.
+    private var pending: [[[UInt8]]] = []
+
+    /// - Parameter directory: the top, open for its entries.
+    mutating func add(_ directory: consuming FileDescriptor) throws(SystemError) {
+        var position = try DirectoryPosition(at: directory)
+        pending = [try read(position.directory)]
+        while !pending.isEmpty {
+            if let name = pending[pending.count - 1].popLast() {
+                // What cannot be read counts for nothing.
+                if (try? position.enter(name)) != nil {
+                    pending.append((try? read(position.directory)) ?? [])
+                }
+            } else {
+                pending.removeLast()
+                if !pending.isEmpty { try position.leave() }
+            }
+        }
+    }
+
+    /// - Returns: the folders.
+    private mutating func read(_ directory: borrowing FileDescriptor) throws(SystemError) -> [[UInt8]] {
+        var folders: [[UInt8]] = []
+        var block = DirectoryBlock(capacity: 1 << 15)
+        while try block.read(from: directory) {
+            while block.advance() {
+                guard let status = try? directory.status(of: block.entry) else { continue }
+                switch status.kind {
+                case .directory: folders.append(block.entry.bytes)
+                case .regular: bytes += status.length
+                case .symbolicLink, .special: break
+                }
+            }
+        }
+        return folders
+    }
+}

@@ -1,0 +1,81 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// New content under a reserved name, which stays there until it is published or removed.
+///
+/// `@unchecked`: one task at a time uses it, as ``StagedContent`` asks.
+final class UploadFile: UploadContent, @unchecked Sendable {
+    let file: StagedFile
+    let stagedName: [UInt8]
+    let identity: ResourceIdentity
+    let hasOtherName: Bool
+
+    /// - Parameter file: one that is kept.
+    init(_ file: StagedFile) throws(StoreError) {
+        guard let hidden = file.hidden else { throw .failed(reason: "an upload without a name") }
+        self.file = file
+        stagedName = hidden.name.bytes
+        let info = try storing { () throws(SystemError) in
+            ResourceInfo(try file.file.status(), stamp: 0)
+        }
+        (identity, hasOtherName) = (info.identity, info.hasOtherNames)
+    }
+
+    var length: Int64 { file.length }
+
+    var place: Place {
+        get { file.place }
+        set { file.place = newValue }
+    }
+
+    func checkRoom(for length: Int64) throws(StoreError) {
+        try storing { () throws(SystemError) in
+            try file.file.checkRoom(for: length, keepingFree: file.share.keepsFree ?? 0)
+        }
+    }
+
+    func truncate(to length: Int64) throws(StoreError) {
+        try storing { () throws(SystemError) in try file.file.setLength(length) }
+        file.length = length
+    }
+
+    var needsSync: Bool { !file.share.sync.isOff }
+
+    func sync() throws(StoreError) { try file.share.sync.content(file.file) }
+
+    func remove() throws(StoreError) {
+        guard let hidden = file.hidden else { return }
+        do {
+            try hidden.folder.directory.unlink(hidden.name.bytes)
+        } catch {
+            // Somebody else was faster.
+            if error.code != .noEntry { throw StoreError(error) }
+        }
+    }
+
+    func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) { try file.write(buffer, wait: wait) }
+
+    func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError) {
+        try file.write(buffer, at: offset)
+    }
+
+    func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError) {
+        try file.write(contentOf: other, at: offset)
+    }
+
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        try file.read(at: offset, into: buffer)
+    }
+
+    func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
+        try file.seal(replacing: old, modified: modified)
+    }
+
+    func publish(isReplacing: Bool) throws(StoreError) { try file.publish(isReplacing: isReplacing) }
+
+    /// What has come is the client's until it has its name: it never stands in the trash, not even for a moment.
+    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool {
+        try file.publish(keepingReplacedAt: TrashPlace(trash.place, canExchange: false))
+    }
+}

@@ -1,0 +1,44 @@
+internal import DavitHTTP
+
+/// Uploads hang at the node of their collection, so that they go where that goes.
+extension RowIndex {
+    mutating func insert(_ upload: UploadRecord) {
+        removeUpload(upload.id)
+        walk(to: upload.collection) { $0.uploadCount += 1 }.uploads.insert(upload.id)
+        uploads[upload.id] = upload
+        if !upload.progress.isComplete || upload.options.contains(.isPart) {
+            stagedNames.insert(upload.stagedName)
+        }
+    }
+
+    mutating func removeUpload(_ id: String) {
+        guard let upload = uploads.removeValue(forKey: id) else { return }
+        walk(to: upload.collection) { $0.uploadCount -= 1 }.uploads.remove(id)
+        stagedNames.remove(upload.stagedName)
+        prune(upload.collection)
+    }
+
+    mutating func setProgress(_ progress: UploadRecord.Progress, of id: String) {
+        guard var upload = uploads[id] else { return }
+        upload.progress = progress
+        uploads[id] = upload
+        // The bytes have their name.
+        if progress.isComplete, !upload.options.contains(.isPart) { stagedNames.remove(upload.stagedName) }
+    }
+
+    /// Takes out the uploads to members of `path` and of all below it.
+    mutating func removeUploads(under path: ResourcePath) -> [UploadRecord] {
+        guard let top = node(at: path), top.uploadCount > 0 else { return [] }
+        var ids: [String] = []
+        Self.collectUploads(at: top, into: &ids)
+        let removed = ids.compactMap { uploads[$0] }
+        for id in ids { removeUpload(id) }
+        return removed
+    }
+
+    private static func collectUploads(at node: RowNode, into ids: inout [String]) {
+        guard node.uploadCount > 0 else { return }
+        ids.append(contentsOf: node.uploads)
+        for child in node.children.values { collectUploads(at: child, into: &ids) }
+    }
+}
