@@ -30,13 +30,17 @@ public struct WebDAVHandler: Handler {
     public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
         // `If` can name other resources, which take more than one look.
         if request.contains(.if) { return nil }
+        // An upload goes on over several requests.
+        if DraftFields.stand(in: request) { return nil }
         do throws(WebDAVError) {
             switch request.method {
             case .get, .head:
                 let context = try RequestContext(request, now: share.now())
+                if UploadResource.isAbove(context.path) { return nil }
                 return try GetMethod(share: share, page: page).respondAtOnce(context)
             case .propfind where request.target.form != .asterisk:
                 let context = try RequestContext(request, now: share.now())
+                if UploadResource.isAbove(context.path) { return nil }
                 return try PropFindMethod(share: share).respondAtOnce(context)
             case .delete, .mkcol, .move, .put:
                 guard request.target.form != .asterisk, !share.configuration.isReadOnly,
@@ -51,6 +55,7 @@ public struct WebDAVHandler: Handler {
     }
 
     private func changeAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
+        if UploadResource.isAbove(context.path) { return nil }
         switch context.request.method {
         case .delete: return try share.changeAtOnce(DeleteMethod(share: share), context: context)
         case .mkcol: return try share.changeAtOnce(MkColMethod(share: share), context: context)
@@ -69,8 +74,11 @@ public struct WebDAVHandler: Handler {
     private func dispatch(_ request: HTTPRequest) async throws(WebDAVError) -> HTTPResponse {
         if case .other = request.method { throw WebDAVError(.notImplemented) }
         if request.target.form == .asterisk { return OptionsMethod.response(allowing: AllowedMethods.any) }
-        if share.configuration.isReadOnly, !Self.isReading(request.method) { throw WebDAVError(.forbidden) }
+        if share.configuration.isReadOnly, !Self.isReading(request) { throw WebDAVError(.forbidden) }
         let context = try RequestContext(request, now: share.now())
+        if UploadResource.isAbove(context.path) {
+            return try await UploadMethods(share: share).respond(context)
+        }
 
         switch request.method {
         case .get, .head: return try await GetMethod(share: share, page: page).respond(context)
@@ -82,9 +90,19 @@ public struct WebDAVHandler: Handler {
         case .report: return try await ReportMethod(share: share).respond(context)
         case .search: return try await SearchMethod(share: share).respond(context)
         case .put:
+            if DraftFields.stand(in: request),
+                let response = try await DraftUploads(share: share).put(context)
+            {
+                return response
+            }
             let method = try PutMethod(share: share, request: request)
             return try await share.change(method, context: context)
-        case .post: return try await PostMethod.respond(context, share: share)
+        case .post where request.contains(.tusResumable):
+            return try await TusUploads(share: share).create(context)
+        case .post where DraftFields.stand(in: request) && PostMethod.addsMember(request):
+            if let response = try await DraftUploads(share: share).addMember(context) { return response }
+            return try await PostMethod.respond(context, share: share, page: page)
+        case .post: return try await PostMethod.respond(context, share: share, page: page)
         case .delete: return try await share.change(DeleteMethod(share: share), context: context)
         case .mkcol where request.body.isPresent:
             return try await share.change(ExtendedMkColMethod(share: share), context: context)
@@ -106,9 +124,10 @@ public struct WebDAVHandler: Handler {
     }
 
     /// An allow-list: a method that is added later is refused until someone decides about it.
-    private static func isReading(_ method: HTTPMethod) -> Bool {
-        switch method {
+    private static func isReading(_ request: HTTPRequest) -> Bool {
+        switch request.method {
         case .get, .head, .options, .propfind, .report, .search: true
+        case .post: request.query["action"].flatMap { FormAction(rawValue: $0) }?.isReading == true
         default: false
         }
     }

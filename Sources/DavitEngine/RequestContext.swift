@@ -45,31 +45,74 @@ final class RequestContext: Sendable {
         mountHref = mountPath.isEmpty ? [] : Href.path(mountPath)
         localHref = Href.path(target.rawPath)
         principal = request.principal
-        if let field = request.combinedBytes(of: .if) {
-            do throws(IfHeader.ParseError) {
-                ifHeader = try IfHeader(parsing: field.span)
-            } catch {
-                throw WebDAVError(.badRequest)
-            }
-        } else {
-            ifHeader = nil
-        }
+        ifHeader = try Self.ifHeader(of: request)
         submittedTokens = ifHeader?.submittedTokens ?? []
     }
 
-    /// The same request at another moment.
-    init(_ other: RequestContext, now: Timestamp) {
-        request = other.request
-        path = other.path
-        endsInSlash = other.endsInSlash
-        isMountItself = other.isMountItself
+    /// What is made of another context: all of them are the requests of one client, in one mount.
+    /// - Parameters:
+    ///   - path: canonical; nil for the same target.
+    ///   - conditions: what the request says in `If`, and the tokens that it submits.
+    private init(
+        _ other: RequestContext, _ request: HTTPRequest, at path: ResourcePath?, endsInSlash: Bool,
+        conditions: (header: IfHeader?, tokens: Set<String>), now: Timestamp
+    ) {
+        self.request = request
+        self.path = path ?? other.path
+        self.endsInSlash = endsInSlash
+        isMountItself = path == nil && other.isMountItself
         mount = other.mount
         mountHref = other.mountHref
-        localHref = other.localHref
+        if let path {
+            var href: [UInt8] = []
+            PercentCoding.append(path, to: &href)
+            localHref = href
+        } else {
+            localHref = other.localHref
+        }
         principal = other.principal
-        ifHeader = other.ifHeader
-        submittedTokens = other.submittedTokens
+        ifHeader = conditions.header
+        submittedTokens = conditions.tokens
         self.now = now
+    }
+
+    private var conditions: (header: IfHeader?, tokens: Set<String>) { (ifHeader, submittedTokens) }
+
+    /// The same request at another moment.
+    func at(_ now: Timestamp) -> RequestContext {
+        RequestContext(self, request, at: nil, endsInSlash: endsInSlash, conditions: conditions, now: now)
+    }
+
+    /// The same request as if it were about a member of its target, or about the target itself without its conditions: what
+    /// a form does to each. The tokens in `If` are submitted for all of them; whether it holds is a question about the
+    /// collection, and so are the conditions of HTTP.
+    func member(
+        _ path: ResourcePath, content: any RequestBody = EmptyRequestBody.shared
+    ) -> RequestContext {
+        RequestContext(
+            self, request.bare(with: content), at: path, endsInSlash: false,
+            conditions: (nil, submittedTokens), now: now)
+    }
+
+    /// As if the client had sent another request, for another path.
+    /// - Parameters:
+    ///   - request: without content.
+    ///   - path: canonical.
+    /// - Throws: 400 for an `If` that is none.
+    func replacing(
+        _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool = false
+    ) throws(WebDAVError) -> RequestContext {
+        let header = try Self.ifHeader(of: request)
+        return RequestContext(
+            self, request, at: path, endsInSlash: endsInSlash,
+            conditions: (header, header?.submittedTokens ?? []), now: now)
+    }
+
+    private static func ifHeader(of request: HTTPRequest) throws(WebDAVError) -> IfHeader? {
+        guard let field = request.combinedBytes(of: .if) else { return nil }
+        do throws(IfHeader.ParseError) { return try IfHeader(parsing: field.span) } catch {
+            throw WebDAVError(.badRequest)
+        }
     }
 
     /// The target as the client spells it, safe to stand in an href.

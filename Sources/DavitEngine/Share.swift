@@ -15,10 +15,15 @@ public final class Share: Sendable {
     let state: ShareState
     /// Nil where clients cannot ask what has changed.
     let journal: (any ChangeJournal)?
+    /// Tells of changes as they happen; nil without a journal.
+    let live: LiveFeed?
     /// Before the journal: it answers one after the other, and who waits there would hold a thread.
     let journalGate = Gate(limit: 1, waitingLimit: 1024)
     package let sections = PathSections()
     let plans = PropFindPlans()
+    let uploads = UploadTable()
+    let versions = RecentVersions()
+    let trashCare = TrashCare()
     let work: any BlockingWork
     let configuration: ShareConfiguration
     /// The wall clock.
@@ -31,16 +36,21 @@ public final class Share: Sendable {
         work: any BlockingWork, configuration: ShareConfiguration,
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {
-        let rules = configuration.rules.areEmpty ? nil : configuration.rules
+        var allRules = configuration.rules
+        allRules.hiddenPaths = configuration.hiddenPaths
+        let rules = allRules.areEmpty ? nil : allRules
         self.rules = rules
         stored = resources
         self.resources = rules.map { RuledStore(resources, rules: $0) } ?? resources
         self.state = state
         self.journal = journal
+        live = journal.map { LiveFeed($0, readerLimit: configuration.eventStreamLimit) }
         self.work = work
         self.configuration = configuration
         self.now = now
         self.report = report
+        resources.keepUploads { [state] in state.keepsStaged($0) }
+        connectLive()
     }
 }
 
@@ -56,24 +66,35 @@ public struct ShareConfiguration: Sendable {
     public var bodyLimitBytes = 1 << 20
     /// Bytes of the longest content that may be written; over it 413. Nil for no limit but that of the volume.
     public var maximumFileBytes: Int64?
+    /// How long an upload over several requests stays, from the last byte on that has come of it.
+    public var uploadSeconds: Int64 = 7 * 86_400
     /// Bytes up to which content is read for a digest that somebody wants and nobody has stored. Above it there is none.
     public var digestLimitBytes: Int64 = 64 << 20
     /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
     public var allowsInfiniteDepth = true
     /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
     public var orderedSearchLimit = 10_000
+    /// How many may be told of changes as they happen, at a time; over it 503.
+    public var eventStreamLimit = 1_024
     /// How long somebody who asks what has changed waits for it to be compared; then 503 with Retry-After.
     public var syncPatience = Duration.seconds(10)
     /// Paths of this share that something else answers for, where it is mounted.
     public var hiddenPaths: [ResourcePath] = []
     /// Which names are served.
     public var rules = ShareRules()
+    /// How much is kept of what is deleted and overwritten; nil for nothing.
+    public var trash: TrashLimits?
     /// Who is asked before a change, and told of it afterwards.
     public var hooks = ShareHooks()
     /// Where a resource is in the file system, for those who are asked and told.
     public var filePath: @Sendable (ResourcePath) -> String = { $0.description }
     /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.
     public var publicHosts: [String] = []
+    /// Those of them that clients reach over TLS.
+    public var securePublicHosts: [String] = []
+    /// Other sites whose pages may use this share, as browsers write them: `https://app.example`. They may have its events
+    /// and archives; answers that a page can read are up to ``DavitServer/CORS``.
+    public var pageOrigins: [String] = []
 
     public init() {}
 }

@@ -7,6 +7,8 @@ struct WebDAVError: Error {
     var status: HTTPStatus
     var condition: ErrorBody.Condition?
     var fields = HTTPFields()
+    /// What the answer says instead of a condition or a line of text.
+    var content: (type: StaticString, bytes: [UInt8])?
     /// Set where the connection itself failed; it is thrown on to the transport.
     var connectionError: HTTPError?
     /// Nothing is wrong: the call has to be made where it may wait.
@@ -117,7 +119,10 @@ extension WebDAVError {
     func response() -> HTTPResponse {
         var response = HTTPResponse(status, fields: fields)
         if status.forbidsContent { return response }
-        if let condition {
+        if let content {
+            response.fields.append(.contentType, content.type)
+            response.body = .bytes(content.bytes)
+        } else if let condition {
             response.fields.append(.contentType, "application/xml; charset=utf-8")
             response.body = .bytes(ErrorBody.encode(condition))
         } else {

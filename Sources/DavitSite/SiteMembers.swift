@@ -28,6 +28,11 @@ final class SiteMembers: MemberPages, @unchecked Sendable {
         do throws(StoreError) { return try result.get() } catch { throw HTTPError(reading: error) }
     }
 
+    func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T {
+        guard let result = await work.run(body) else { throw .tooBusy }
+        return result
+    }
+
     private func nextNow() throws(StoreError) -> [Member] {
         let cursor: any MemberCursor
         if let known = self.cursor { cursor = known } else { cursor = try site.resources.members(of: path) }

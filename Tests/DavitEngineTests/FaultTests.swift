@@ -306,6 +306,12 @@ final class FullStore: StateStore {
         try rows.pathsWithProperties()
     }
     func intents() throws(StateError) -> [Intent] { try rows.intents() }
+    func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
+    func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
+    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        try rows.trash(after: number, limit: limit)
+    }
+    func trashEntry(_ id: String) throws(StateError) -> TrashEntry? { try rows.trashEntry(id) }
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
     func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
         try rows.records(at: paths)

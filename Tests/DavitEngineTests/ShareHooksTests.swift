@@ -49,7 +49,7 @@ struct ShareHooksTests {
         ("PATCH", "/a", append, "x", 204, "upload /a over"),
         ("PATCH", "/a", append, String(repeating: "x", count: 200_000), 204, "upload /a over"),
         ("POST", "/l/?add-member", [("Slug", "new")], "x", 201, "upload /d/new"),
-        ("POST", "/?add-member", [("Slug", "a")], "x", 201, "upload /a-2"),
+        ("POST", "/?add-member", [("Slug", "a")], "x", 201, "upload /a (1)"),
         ("MKCOL", "/new", [], nil, 201, "createCollection /new/"),
         (
             "MKCOL", "/new", [ExtendedMkColTests.xml], ExtendedMkColTests.body("<x:p/>"), 201,

@@ -33,6 +33,29 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
+    /// What goes into the trash is gone, what has changed places with something there is changed, and the trash itself is
+    /// nowhere.
+    @Test func aTrashChangesNothingAboutIt() async throws {
+        let share = try Self.share { _ in
+        } _: {
+            $0.trash = TrashLimits()
+        }
+        var client = SyncClient(share.client)
+        #expect(share.shell("mkdir -p d/e f; echo 1 > d/a; echo 1 > d/e/b; echo 1 > f/c; echo 1 > g") == 0)
+        try await client.sync()
+        #expect(try await share.client.send("PUT", "/d/a", text: "22").status == 204)
+        #expect(try await share.client.send("DELETE", "/d/e").status == 204)
+        #expect(try await share.client.send("DELETE", "/g").status == 204)
+        let id = share.lastTrash
+        try await client.sync()
+        #expect(client.told.sorted() == ["+/d/a", "-/d/e/", "-/g"])
+        #expect(try await share.client.send("MOVE", "/f", [("Destination", "/d")]).status == 204)
+        #expect(try await share.restore(id).status == 201)
+        try await client.sync()
+        #expect(client.told.sorted() == ["+/d/", "+/d/c", "+/g", "-/d/a", "-/f/"].sorted())
+        #expect(try await client.copy == client.listing())
+    }
+
     /// Whoever has a token is told what is gone since. Where a link leads to, nobody has looked yet.
     @Test func onlyWhatHasBeenComparedHasAToken() async throws {
         let share = try Self.share()

@@ -26,6 +26,7 @@ final class TestShare: Sendable {
     /// Nil unless it was asked for.
     let journal: ShareJournal?
     private let stateFolder: TemporaryFolder?
+    private let files: FileResourceStore
     private let work = TestWork()
     private let clock: Mutex<Timestamp>
 
@@ -42,16 +43,20 @@ final class TestShare: Sendable {
         configure(&configuration)
         state = try ShareState(store: store)
         let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
+        self.files = files
         let aside = configuration.rules.litter == .aside ? try TemporaryFolder() : nil
         self.aside = aside
         resources = WatchedStore(
             try aside.map { AsideStore(files, aside: try FileResourceStore(root: $0.path)) } ?? files)
         let stateFolder = try options.map { _ in try TemporaryFolder() }
         self.stateFolder = stateFolder
-        journal = options.map { [resources] in
+        var served = configuration.rules
+        served.hiddenPaths = configuration.hiddenPaths
+        journal = options.map { [resources, served] in
             ShareJournal(
-                of: files, seenThrough: resources, stateFolder: stateFolder?.path ?? "",
-                background: .immediate, options: $0, report: { _, _ in })
+                of: files, seenThrough: resources, rules: served,
+                stateFolder: stateFolder?.path ?? "", background: .immediate, options: $0, report: { _, _ in }
+            )
         }
         let now = Now()
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
@@ -70,6 +75,9 @@ final class TestShare: Sendable {
 
     /// Lets time pass.
     func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
+
+    /// Removes what earlier runs have left behind, as after a start.
+    func sweep() { files.sweepLeftovers { false } }
 
     /// Runs shell commands in the folder: what people do behind the server's back.
     /// - Returns: the exit status.

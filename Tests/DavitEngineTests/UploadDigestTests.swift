@@ -149,12 +149,13 @@ struct UploadDigestTests {
                     step("PUT /a", [("Content-Range", "bytes 0-4/10"), right], "hello", 204),
                     ask("/a", false), step("GET /a", [], nil, 200, holds: ["hellohello"]),
                     step("POST /?add-member", [("Slug", "a"), wrong], "hello", 400),
-                    step("POST /?add-member", [("Slug", "a"), right], "hello", 201), ask("/a-2", true),
+                    step("POST /?add-member", [("Slug", "a"), right], "hello", 201), ask("/a%20(1)", true),
                     // A time makes another tag, and nobody has read the bytes since.
                     step(
-                        "PROPPATCH /a-2", [], PropertyTimeTests.set("<D:lastmodified>5</D:lastmodified>"), 207
+                        "PROPPATCH /a%20(1)", [], PropertyTimeTests.set("<D:lastmodified>5</D:lastmodified>"),
+                        207
                     ),
-                    ask("/a-2", false), shell("[ $(ls -A | wc -l) = 2 ]"),
+                    ask("/a%20(1)", false), shell("[ $(ls -A | wc -l) = 2 ]"),
                 ]))
     }
 

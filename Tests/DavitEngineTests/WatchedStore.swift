@@ -24,6 +24,9 @@ final class WatchedStore: ResourceStore {
     private let store: any ResourceStore
     private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
 
+    /// Collections that are open for their members.
+    let cursors = CursorCount()
+
     init(_ store: any ResourceStore) { self.store = store }
 
     /// - Parameter watcher: called before each call, on its thread; an error it returns is the call's.
@@ -61,7 +64,7 @@ final class WatchedStore: ResourceStore {
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
         try pass(.members(path))
-        return try store.members(of: path)
+        return CountedCursor(try store.members(of: path), cursors)
     }
 
     func stageContent(
@@ -69,6 +72,23 @@ final class WatchedStore: ResourceStore {
     ) throws(StoreError) -> any StagedContent {
         try pass(.stageContent)
         return try store.stageContent(for: place, expectedLength: expectedLength)
+    }
+
+    func stageUpload(
+        for place: Place, expectedLength: Int64?
+    ) throws(StoreError) -> any UploadContent {
+        try pass(.stageContent)
+        return try store.stageUpload(for: place, expectedLength: expectedLength)
+    }
+
+    func upload(
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+    ) throws(StoreError) -> any UploadContent {
+        try store.upload(named: stagedName, identity, for: place)
+    }
+
+    func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
+        store.keepUploads(where: isKept)
     }
 
     func createCollection(at place: Place) throws(StoreError) {
@@ -155,6 +175,19 @@ final class WatchedStore: ResourceStore {
     }
 
     func removeLeftover(at path: ResourcePath) { store.removeLeftover(at: path) }
+
+    func trashPlace(
+        _ id: String, for place: Place, volume: UInt64
+    ) throws(StoreError) -> TrashPlace? { try store.trashPlace(id, for: place, volume: volume) }
+
+    var trashFolder: ResourcePath? { store.trashFolder }
+    var mountedTrashFolders: [ResourcePath] { store.mountedTrashFolders }
+
+    func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] {
+        try store.trashed(in: folder)
+    }
+
+    func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try store.measure(path) }
 }
 
 /// If its removal is to fail, nothing of it is removed.
@@ -177,4 +210,33 @@ private final class WatchedTree: DetachedTree {
     }
 
     func restore() throws(StoreError) { try tree.restore() }
+}
+
+/// How many cursors there are, and were at the most.
+final class CursorCount: Sendable {
+    private let counts = Mutex((now: 0, most: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+
+    fileprivate func add(_ number: Int) {
+        counts.withLock { counts in
+            counts.now += number
+            counts.most = max(counts.most, counts.now)
+        }
+    }
+}
+
+private final class CountedCursor: MemberCursor {
+    private let cursor: any MemberCursor
+    private let count: CursorCount
+
+    init(_ cursor: any MemberCursor, _ count: CursorCount) {
+        self.cursor = cursor
+        self.count = count
+        count.add(1)
+    }
+
+    deinit { count.add(-1) }
+
+    func next(_ member: inout Member) throws(StoreError) -> Bool { try cursor.next(&member) }
 }

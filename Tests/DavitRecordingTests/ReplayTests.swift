@@ -98,6 +98,36 @@ struct ReplayTests {
         }
     }
 
+    /// What is new each time may be another one in a replay, in the policy and in the page that it is for; that it was new,
+    /// and the rest of the policy, has to be as it was.
+    @Test func aNonceIsNewEachTime() async throws {
+        try await blocking {
+            let transcript = try TemporaryFolder()
+            let step = "> GET ${PARENT}\n> Accept: text/html\n"
+            let text = "WIRE-TRANSCRIPT 1\n=== one\n\(step)=== two\n\(step)"
+            try PrivateFolder(making: transcript.path).make("t.txt", content: Array(text.utf8))
+            let folder = try Self.record([transcript.path])
+            let bytes = try SmallFile(reading: folder.path + "/session/000001.txt").bytes
+            let recorded = String(decoding: bytes, as: UTF8.self)
+            func lines(_ text: String) throws -> [String] {
+                let recording = try TranscriptParser.parse(Array(text.utf8))
+                let share = try LiveShare()
+                return try withExtendedLifetime(share) {
+                    try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run().lines
+                }
+            }
+            #expect(try lines(recorded) == [])
+            let nonces = recorded.matches(of: /'nonce-([a-z0-9]+)'/).map { String($0.output.1) }
+            try #require(nonces.count == 2 && nonces[0] != nonces[1])
+            let repeated = try lines(recorded.replacing(nonces[1], with: nonces[0]))
+            #expect(repeated.first?.contains("field content-security-policy: in the place of") == true)
+            let other = try lines(recorded.replacing("'strict-dynamic'", with: "'unsafe-inline'"))
+            #expect(other.count == 2)
+            let none = try lines(recorded.replacing(/'nonce-[a-z0-9]+'/, with: "'self'"))
+            #expect(none.contains { $0.contains("field content-security-policy") })
+        }
+    }
+
     @Test func aServerThatRefusesChangesDiffersInStatuses() async throws {
         try await blocking {
             let folder = try Self.record([Repository.recordings + "/cadaver"])

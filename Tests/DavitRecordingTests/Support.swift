@@ -4,9 +4,10 @@ import DavitSystem
 import DavitTesting
 import DavitTransport
 
-/// A share in a fresh folder, served on a free port of this machine; stopped when the object goes.
+/// A share in a fresh folder, served on a free port of this machine; stopped when the object goes. The name of the folder
+/// is always the same: pages are titled with it.
 final class LiveShare {
-    let folder: TemporaryFolder
+    private let folder: TemporaryFolder
     private let state: TemporaryFolder
     private let server: WebServer
     let address: ServerAddress
@@ -18,14 +19,15 @@ final class LiveShare {
     ) throws {
         folder = try TemporaryFolder()
         state = try TemporaryFolder()
-        try Self.fill(folder.path, files)
+        let root = folder.path + "/share"
+        try Self.fill(root, files)
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
         configure(&configuration)
-        let share = WebDAVShare(folder.path, stateFolder: state.path + "/state", isReadOnly: isReadOnly)
+        let share = WebDAVShare(root, stateFolder: state.path + "/state", isReadOnly: isReadOnly)
         server = try WebServer(share, configuration: configuration)
         let bound = try server.start()
         address = ServerAddress(parsing: "http://\(bound[0].authority)/")!

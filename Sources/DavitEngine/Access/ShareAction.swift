@@ -6,6 +6,7 @@ public struct ShareAction: Sendable {
     /// What can be done to a share.
     public enum Kind: Hashable, Sendable {
         /// GET of content, also of a part of it, and content in the answer to a change (`Prefer: return=representation`).
+        /// A folder as an archive is one download, of the folder, whatever is chosen of it.
         case download
         /// PUT, PATCH, POST of a new member, and LOCK of a free name, which makes an empty file.
         case upload
@@ -17,6 +18,13 @@ public struct ShareAction: Sendable {
         case delete
         /// MKCOL.
         case createCollection
+        /// Something comes back from the trash, to ``ShareAction/path``: of a collection with everything in it.
+        case restore
+        /// Something that is in the trash, and was at ``ShareAction/path``, goes for good.
+        case purge
+        /// A lock ends in the place of its holder; ``ShareAction/path`` is its root. Hooks are told and not asked where it is
+        /// the command `davit locks` that does it.
+        case breakLock
     }
 
     /// What is done.
@@ -29,7 +37,7 @@ public struct ShareAction: Sendable {
     public let destination: ResourcePath?
     /// The same as the path of a file.
     public var destinationFilePath: String? { destination.map(locate) }
-    /// Whether it is a folder that is moved, copied, deleted or made.
+    /// Whether it is a folder that is moved, copied, deleted, made or downloaded.
     public let isCollection: Bool
     /// Whether something was there before: at the destination, for uploads at ``path``.
     public let isReplacing: Bool
@@ -55,20 +63,47 @@ extension ShareAction {
             switch kind {
             case .move, .copy: scene.destination?.info != nil
             case .upload: uploaded.info != nil
-            case .download, .delete, .createCollection: false
+            case .download, .delete, .createCollection, .restore, .purge, .breakLock: false
             }
         principal = scene.context.principal
     }
 
+    /// What happens to something in the trash.
+    init(_ kind: Kind, of entry: TrashEntry, on scene: Scene, in share: Share) {
+        self.kind = kind
+        path = scene.destination?.path ?? entry.path
+        locate = share.configuration.filePath
+        destination = nil
+        isCollection = entry.isCollection
+        isReplacing = scene.destination?.info != nil
+        principal = scene.context.principal
+    }
+
+    /// The end of a lock, whoever holds it.
+    init(breaking lock: Lock, _ isCollection: Bool, by principal: String?, in share: Share) {
+        kind = .breakLock
+        path = lock.root
+        locate = share.configuration.filePath
+        destination = nil
+        self.isCollection = isCollection
+        isReplacing = false
+        self.principal = principal
+    }
+
     /// The GET of content at a canonical path.
     init(downloadOf path: ResourcePath, _ context: RequestContext, in share: Share) {
+        self.init(downloadOf: path, isCollection: false, principal: context.principal, in: share)
+    }
+
+    /// The same, also of a collection in another form.
+    init(downloadOf path: ResourcePath, isCollection: Bool, principal: String?, in share: Share) {
         kind = .download
         self.path = path
         locate = share.configuration.filePath
         destination = nil
-        isCollection = false
+        self.isCollection = isCollection
         isReplacing = false
-        principal = context.principal
+        self.principal = principal
     }
 
     /// Whether it changes the same in the same place.

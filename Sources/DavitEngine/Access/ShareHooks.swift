@@ -8,7 +8,8 @@ internal import DavitStore
 /// share.hooks.told = { action in print(action.kind, action.filePath) }
 /// ```
 public struct ShareHooks: Sendable {
-    /// Asked once about each upload, move, copy, deletion and new collection that nothing else forbids: for an upload when
+    /// Asked once about each upload, move, copy, deletion and new collection, and before a lock is ended in the place
+    /// of its holder, if nothing else forbids it: for an upload when
     /// all of it has come and nobody sees it yet, else before anything is done. After false the answer is 403, and nothing
     /// has changed. Everything is allowed unless set.
     ///
@@ -20,11 +21,13 @@ public struct ShareHooks: Sendable {
     /// of what was done in part. A download is told when its answer begins. Runs on the thread of the request and must
     /// not block; hand on to an `AsyncStream` what takes longer.
     public var told: (@Sendable (ShareAction) -> Void)?
+    /// Told of each lock that somebody has ended in the place of its holder. Runs on the thread that did it and must not block.
+    public var lockBroken: (@Sendable (BrokenLock) -> Void)?
 
     /// Allows everything, and hears of nothing.
     public init() {}
 
-    /// True if nobody is to be asked or told.
+    /// True if nobody is to be asked about changes, or told of them.
     var areEmpty: Bool { allows == nil && told == nil }
 }
 
@@ -42,14 +45,22 @@ extension Share {
         switch kind {
         case .upload: (scene.destination ?? scene.target).path
         case .move, .copy: scene.subject.info?.isCollection == false ? scene.destination?.path : nil
-        case .download, .delete, .createCollection, nil: nil
+        // What is restored says itself what it is.
+        case .download, .delete, .createCollection, .restore, .purge, .breakLock, nil: nil
         }
     }
 
     /// What hooks are asked about, or told of; nil without hooks.
     func action<Method: ChangeMethod>(of method: Method, on scene: Scene) -> ShareAction? {
         if configuration.hooks.areEmpty { return nil }
-        return method.actionKind(on: scene).map { ShareAction($0, on: scene, in: self) }
+        guard let kind = method.actionKind(on: scene) else { return nil }
+        if let entry = method.trashEntry { return ShareAction(kind, of: entry, on: scene, in: self) }
+        if let lock = method.brokenLock {
+            // Of what is not the root, it is a collection above.
+            let isCollection = lock.root != scene.target.path || scene.target.info?.isCollection == true
+            return ShareAction(breaking: lock, isCollection, by: scene.context.principal, in: self)
+        }
+        return ShareAction(kind, on: scene, in: self)
     }
 
     /// Asks about an action, if anybody wants to be asked.

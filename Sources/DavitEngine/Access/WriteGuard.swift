@@ -188,7 +188,7 @@ extension Share {
     }
 
     /// True if something else answers for a path of this share.
-    func hides(_ path: ResourcePath) -> Bool { configuration.hiddenPaths.contains { $0.contains(path) } }
+    func hides(_ path: ResourcePath) -> Bool { rules?.hides(path) == true }
 
     /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
     /// configured public names; and if a proxy hides which host the client asked, and nobody has configured one.

@@ -95,6 +95,10 @@ protocol ChangeMethod: Sendable {
 
     /// What it does on this scene, for those who have a say in it; nil if it makes, moves or removes nothing.
     func actionKind(on scene: Scene) -> ShareAction.Kind?
+    /// What it is about, if that is in the trash.
+    var trashEntry: TrashEntry? { get }
+    /// What it is about, if that is a lock.
+    var brokenLock: Lock? { get }
     /// What was received for an upload; nil for one without content.
     func content(of prepared: Prepared) -> PreparedContent?
 
@@ -134,6 +138,8 @@ extension ChangeMethod {
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }
     var respellsTarget: Bool { false }
     func discard(_ prepared: Prepared) async {}
+    var trashEntry: TrashEntry? { nil }
+    var brokenLock: Lock? { nil }
     func content(of prepared: Prepared) -> PreparedContent? { nil }
     var makesTarget: Bool { false }
     func canBeBrief(_ prepared: Prepared) -> Bool { false }

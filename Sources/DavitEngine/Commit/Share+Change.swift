@@ -72,14 +72,14 @@ extension Share {
             let section: Section
             do { section = try await sections.acquire(claims(of: method, on: claimed)) } catch { throw .busy }
             defer { section.release() }
-            if let done = try await commitRows(method, prepared, claimed) {
+            if let done = try await commitRows(method, prepared, from: first, claimed) {
                 if let outcome = done.0 { return (outcome, done.1) }
                 scene = done.1
                 continue
             }
             let isLast = attempt == Self.attemptLimit
             let run = { @Sendable (wait: Wait) throws(WebDAVError) in
-                let context = RequestContext(claimed.context, now: self.now())
+                let context = claimed.context.at(self.now())
                 if wait == .allowed { self.state.expireLocks(now: context.now) }
                 return try self.commitNow(
                     method, prepared, from: first, claimed: claimed, context, isLast: isLast,
@@ -101,10 +101,10 @@ extension Share {
     /// - Returns: nil if it is more than that or has to wait, and nothing was done; no outcome if what would
     ///   change is not what is claimed.
     private func commitRows<Method: ChangeMethod>(
-        _ method: Method, _ prepared: Method.Prepared, _ claimed: Scene
+        _ method: Method, _ prepared: Method.Prepared, from first: Scene, _ claimed: Scene
     ) async throws(WebDAVError) -> (Method.Outcome?, Scene)? {
         guard method.mayChangeRowsOnly else { return nil }
-        let context = RequestContext(claimed.context, now: now())
+        let context = claimed.context.at(now())
         if state.hasEndedLocks(now: context.now) { return nil }
         let current: Scene
         let change: RowChange<Method.Outcome>?
@@ -112,6 +112,7 @@ extension Share {
             let check: WriteGuard
             (current, check) = try checkedScene(for: method, context: context, look: .first(.never))
             guard current.restsOnPaths(of: claimed) else { return (nil, current) }
+            try checkAllowed(method, from: first, on: current)
             change = try method.rowChange(current, prepared, guard: check)
         } catch {
             if error.wouldBlock { return nil }

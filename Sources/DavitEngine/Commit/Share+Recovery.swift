@@ -26,6 +26,7 @@ extension Share {
             }
             try state.commit(intent.rowsAfterwards)
         }
+        try recoverTrash()
     }
 
     /// The rows are there; what they came with may be: then nothing is set, and the entity tag stays.
@@ -43,9 +44,18 @@ extension Share {
     /// destination without anything.
     private func finishExchange(_ intent: Intent) throws(StoreError) {
         guard intent.replaced != nil, try resources.identity(at: intent.destination) == nil,
-            try resources.identity(at: intent.source) == intent.moved
+            let source = try standing(intent)
         else { return }
-        try resources.rename(intent.source, toFree: intent.destination)
+        try resources.rename(source, toFree: intent.destination)
+    }
+
+    /// Where what is moved stands, if the destination does not have it: a copy that changes places with what the trash
+    /// keeps stands there first.
+    private func standing(_ intent: Intent) throws(StoreError) -> ResourcePath? {
+        for path in [intent.source, intent.kept] {
+            if let path, try resources.identity(at: path) == intent.moved { return path }
+        }
+        return nil
     }
 
     private func removeReplaced(_ intent: Intent) throws(StoreError) {
@@ -54,6 +64,8 @@ extension Share {
         if left == intent.moved {
             // A volume on which a rename takes two steps: content still has its old name as well.
             try resources.rename(intent.source, overContent: intent.destination)
+        } else if left == intent.replaced, let kept = intent.kept {
+            try resources.rename(intent.source, toFree: kept)
         } else if left == intent.replaced {
             _ = try resources.detach(intent.source).destroy()
         }

@@ -52,6 +52,8 @@ extension Share {
     /// large, and has no rows.
     func isBrief(replacing old: Lookup) -> Bool {
         guard let info = old.info else { return !state.hasRows(atOrUnder: old.path) }
+        // What is kept has an entry, and that a commit.
+        if configuration.trash != nil { return false }
         return !info.isCollection && info.length <= Self.briefBytes && !state.hasRows(atOrUnder: old.path)
     }
 

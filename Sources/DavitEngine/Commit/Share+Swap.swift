@@ -6,27 +6,82 @@ internal import DavitStore
 /// the destination whether it happened, and finishes or forgets it.
 extension Share {
     /// Swaps a finished copy in, with the properties of its source (RFC 4918 §9.8.2).
+    /// - Returns: what the trash keeps of what was there.
     func swapIn(
-        _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup
-    ) throws(WebDAVError) {
+        _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup, _ context: RequestContext
+    ) throws(WebDAVError) -> TrashEntry? {
         let old = destination.info
-        try storing { () throws(StoreError) in
-            let rows = try copiedRows(of: source, in: staged, isMove: false)
-            if rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
-                guard let old else { return try staged.publish(isReplacing: false) }
-                if !old.isCollection && !staged.info.isCollection {
-                    return try staged.publishOverContent()
+        return try storing { () throws(StoreError) in
+            try keepingIfPossible(replaced: destination, context) { (keeping) throws(StoreError) in
+                let rows = try copiedRows(of: source, in: staged, isMove: false)
+                if keeping == nil, rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
+                    guard let old else {
+                        try staged.publish(isReplacing: false)
+                        return nil
+                    }
+                    if !old.isCollection && !staged.info.isCollection {
+                        try staged.publishOverContent()
+                        return noted(nil, destination, staged.info.identity, context)
+                    }
                 }
-            }
-            let intent = Intent(
-                id: state.nextIntentID(), source: staged.path, destination: destination.path,
-                moved: staged.info.identity, replaced: old?.identity, isCopy: true)
-            try withIntent(intent, rows: rows) { () throws(StoreError) in
-                try staged.publish(isReplacing: old != nil)
-            } undo: { () throws(StoreError) in
-                try staged.unpublish(isReplacing: old != nil)
+                let intent = Intent(
+                    id: state.nextIntentID(), source: staged.path, destination: destination.path,
+                    moved: staged.info.identity, replaced: old?.identity, isCopy: true,
+                    kept: keeping?.entry.place)
+                try withIntent(intent, rows: rows, keeping: keeping?.entry) { () throws(StoreError) in
+                    try Self.publish(staged, isReplacing: old != nil, keeping)
+                } undo: { () throws(StoreError) in
+                    try staged.unpublish(isReplacing: old != nil)
+                }
+                return noted(keeping, destination, staged.info.identity, context)
             }
         }
+    }
+
+    /// Runs a change with what it keeps, and without that if a rename into the trash would cross volumes: parts of one can
+    /// have quotas of their own.
+    private func keepingIfPossible<R>(
+        replaced destination: Lookup, _ context: RequestContext,
+        _ change: (Keeping?) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        guard let keeping = try keeping(replaced: destination, context) else { return try change(nil) }
+        do throws(StoreError) { return try change(keeping) } catch {
+            guard error == .crossVolume else { throw error }
+            return try change(nil)
+        }
+    }
+
+    private static func publish(
+        _ staged: any StagedTree, isReplacing: Bool, _ keeping: Keeping?
+    ) throws(StoreError) {
+        guard let keeping else { return try staged.publish(isReplacing: isReplacing) }
+        try staged.publish(keepingReplacedAt: keeping.trash)
+    }
+
+    /// The entry of what is in the trash now.
+    /// - Parameter content: what stands at the destination now; nil if it has to be kept the next time.
+    private func noted(
+        _ keeping: Keeping?, _ destination: Lookup, _ content: ResourceIdentity?, _ context: RequestContext
+    ) -> TrashEntry? {
+        guard let entry = keeping?.entry else {
+            if let old = destination.info {
+                versions.follow(destination.path, from: old.identity, to: content)
+            }
+            return nil
+        }
+        if !entry.isCollection {
+            versions.note(entry.path, by: context.principal, now: context.now, content: content)
+        }
+        return entry
+    }
+
+    /// What of a moved resource need not be kept when it is replaced soon: that which a program has written under another
+    /// name, just to rename it. What is older is nowhere else.
+    private func draft(_ moved: ResourceInfo, _ context: RequestContext) -> ResourceIdentity? {
+        guard let limits = configuration.trash, let created = moved.created,
+            context.now < created.adding(seconds: limits.versionSeconds)
+        else { return nil }
+        return moved.identity
     }
 
     /// Swaps the copy of a resource on another volume in, and takes the resource out of sight: one intent for
@@ -35,31 +90,35 @@ extension Share {
     /// - Parameters:
     ///   - source: what was copied.
     ///   - origin: what goes; a link, where what it leads to was copied.
-    /// - Returns: the resource, out of sight.
+    /// - Returns: the resource, out of sight, and what the trash keeps of what was there.
     func swapIn(
         _ staged: any StagedTree, of source: ResourcePath, moving origin: Intent.Origin,
-        to destination: Lookup
-    ) throws(WebDAVError) -> (any DetachedTree)? {
+        to destination: Lookup, _ context: RequestContext
+    ) throws(WebDAVError) -> (hidden: (any DetachedTree)?, kept: TrashEntry?) {
         let isReplacing = destination.info != nil
         var hidden: (any DetachedTree)?
-        try storing { () throws(StoreError) in
-            let intent = Intent(
-                id: state.nextIntentID(), source: staged.path, destination: destination.path,
-                moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
-                origin: origin)
-            try withIntent(intent, rows: try copiedRows(of: source, in: staged, isMove: true)) {
-                () throws(StoreError) in
-                try staged.publish(isReplacing: isReplacing)
-                do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
+        let kept = try storing { () throws(StoreError) in
+            try keepingIfPossible(replaced: destination, context) { (keeping) throws(StoreError) in
+                let intent = Intent(
+                    id: state.nextIntentID(), source: staged.path, destination: destination.path,
+                    moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
+                    origin: origin, kept: keeping?.entry.place)
+                let rows = try copiedRows(of: source, in: staged, isMove: true)
+                try withIntent(intent, rows: rows, keeping: keeping?.entry) { () throws(StoreError) in
+                    try Self.publish(staged, isReplacing: isReplacing, keeping)
+                    do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
+                        try staged.unpublish(isReplacing: isReplacing)
+                        throw error
+                    }
+                } undo: { () throws(StoreError) in
+                    try hidden?.restore()
                     try staged.unpublish(isReplacing: isReplacing)
-                    throw error
                 }
-            } undo: { () throws(StoreError) in
-                try hidden?.restore()
-                try staged.unpublish(isReplacing: isReplacing)
+                // What was moved is perhaps old, and nowhere else.
+                return noted(keeping, destination, nil, context)
             }
         }
-        return hidden
+        return (hidden, kept)
     }
 
     /// The records of the source's resources under the names their copies have now, bound to the copies.
@@ -88,61 +147,93 @@ extension Share {
     }
 
     /// Renames a resource onto a destination on the same volume, with its rows.
-    /// - Returns: what was replaced, out of sight.
+    /// - Returns: what was replaced, out of sight, or what the trash keeps of it.
     /// - Throws: `crossVolume` with nothing changed, and the rest.
     func rename(
-        _ moved: ResourceInfo, from place: Place, to destination: Lookup
-    ) throws(StoreError) -> (any DetachedTree)? {
+        _ moved: ResourceInfo, from place: Place, to destination: Lookup, _ context: RequestContext
+    ) throws(StoreError) -> Replaced {
         let (source, target) = (place.path, destination.path)
         let hasRows = state.hasRows(atOrUnder: source) || state.hasRows(atOrUnder: target)
         if !hasRows, destination.info == nil,
             try resources.renameInOneStep(place, toFree: destination.place)
         {
-            return nil
+            return .nothing
         }
+        return try keepingIfPossible(replaced: destination, context) { (keeping) throws(StoreError) in
+            try rename(moved, from: place, to: destination, hasRows: hasRows, keeping, context)
+        }
+    }
+
+    private func rename(
+        _ moved: ResourceInfo, from place: Place, to destination: Lookup, hasRows: Bool, _ keeping: Keeping?,
+        _ context: RequestContext
+    ) throws(StoreError) -> Replaced {
+        let (source, target) = (place.path, destination.path)
         let intent = Intent(
             id: state.nextIntentID(), source: source, destination: target, moved: moved.identity,
-            replaced: destination.info?.identity, isCopy: false)
+            replaced: destination.info?.identity, isCopy: false, kept: keeping?.entry.place)
         guard let old = destination.info else {
             try withIntent(intent, rows: []) { () throws(StoreError) in
                 try resources.rename(source, toFree: target)
             } undo: { () throws(StoreError) in
                 try resources.rename(target, toFree: source)
             }
-            return nil
+            return .nothing
         }
-        if !hasRows && !old.isCollection && !moved.isCollection {
+        if keeping == nil, !hasRows && !old.isCollection && !moved.isCollection {
             try resources.rename(place, overContent: destination.place)
-            return nil
+            _ = noted(nil, destination, draft(moved, context), context)
+            return .nothing
         }
         // Both names exist until the replaced one is out of sight: only the intent says which is which.
         var replaced: (any DetachedTree)?
-        try withIntent(intent, rows: []) { () throws(StoreError) in
+        try withIntent(intent, rows: [], keeping: keeping?.entry) { () throws(StoreError) in
             try resources.exchange(source, target)
-            do throws(StoreError) { replaced = try resources.detach(source) } catch {
+            do throws(StoreError) {
+                if let keeping {
+                    try resources.rename(source, toFree: keeping.entry.place)
+                } else {
+                    replaced = try resources.detach(source)
+                }
+            } catch {
                 try resources.exchange(source, target)
                 throw error
             }
         } undo: { () throws(StoreError) in
+            if let keeping { try resources.rename(keeping.entry.place, toFree: source) }
             try replaced?.restore()
             try resources.exchange(source, target)
         }
-        return replaced
+        if let kept = noted(keeping, destination, draft(moved, context), context) { return .kept(kept) }
+        return replaced.map(Replaced.hidden) ?? .nothing
+    }
+
+    /// What has become of what a rename replaced.
+    enum Replaced: Sendable {
+        /// There was nothing, or it is gone.
+        case nothing
+        /// Out of sight, to be removed.
+        case hidden(any DetachedTree)
+        /// In the trash.
+        case kept(TrashEntry)
     }
 
     /// Commits the intent, swaps, commits what follows from it. Where the second commit fails the swap is
     /// undone: neither side has changed.
-    private func withIntent(
-        _ intent: Intent, rows: [StateChange], _ swap: () throws(StoreError) -> Void,
-        undo: () throws(StoreError) -> Void
+    ///
+    /// - Parameter entry: of what the swap puts into the trash.
+    func withIntent(
+        _ intent: Intent, rows: [StateChange], keeping entry: TrashEntry? = nil,
+        _ swap: () throws(StoreError) -> Void, undo: () throws(StoreError) -> Void
     ) throws(StoreError) {
-        try record([.putIntent(intent)] + rows)
+        try record([.putIntent(intent)] + rows + (entry.map { [.putTrash($0)] } ?? []))
         do throws(StoreError) { try swap() } catch {
             if (try? resources.identity(at: intent.destination)) == intent.moved {
                 // Done, not known to be on the disk, and not undone either: the rows wait with the intent.
                 report("a rename that could not be synced stands; the next start finishes it: \(error)")
             } else {
                 forget(intent)
+                if let entry { forget(entry) }
             }
             throw error
         }
@@ -152,6 +243,7 @@ extension Share {
             do throws(StoreError) {
                 try undo()
                 forget(intent)
+                if let entry { forget(entry) }
             } catch let second {
                 report("a rename could not be undone; the next start finishes it: \(second)")
             }
@@ -177,7 +269,8 @@ extension Share {
 extension Intent {
     /// What follows for the rows once the rename has happened; ends the intent.
     var rowsAfterwards: [StateChange] {
+        let keep = kept.map { [StateChange.moveRows(from: destination, to: $0)] } ?? []
         let move = StateChange.moveRows(from: source, to: destination)
-        return [move] + (origin.map { [.removeRows(under: $0.path)] } ?? []) + [.dropIntent(id: id)]
+        return keep + [move] + (origin.map { [.removeRows(under: $0.path)] } ?? []) + [.dropIntent(id: id)]
     }
 }

@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, RFC 6578, the execute bit as
-/// Apache names it, and digests as ownCloud does).
+/// Apache names it, digests as ownCloud does, and one of our own).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
@@ -20,6 +20,8 @@ enum LiveProperty: CaseIterable, Sendable {
     /// Digests of the content as it is now, where they are known.
     case checksums
     case supportedQueryGrammarSet
+    /// Who holds the locks of `lockdiscovery`, and since when.
+    case lockDetails
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -61,6 +63,8 @@ enum LiveProperty: CaseIterable, Sendable {
         case .executable: PropertyName(namespace: Self.executableNamespace, local: "executable")
         case .checksums: PropertyName(namespace: Self.ownCloudNamespace, local: "checksums")
         case .supportedQueryGrammarSet: .dav("supported-query-grammar-set")
+        case .lockDetails:
+            PropertyName(namespace: LockDetailsWriter.namespace.description, local: "lock-details")
         }
     }
 
@@ -89,7 +93,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
             .quotaAvailableBytes, .quotaUsedBytes, .supportedQueryGrammarSet, .supportedReportSet,
             .win32LastModifiedTime, .lastmodified, .currentUserPrincipal, .currentUserPrivilegeSet,
-            .supportedPrivilegeSet, .principalCollectionSet:
+            .supportedPrivilegeSet, .principalCollectionSet, .lockDetails:
             true
         }
     }

@@ -70,7 +70,7 @@ final class PropFindPlan: Sendable {
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
         wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \.mayHaveRow)
-        wantsLocks = live.contains(.lockdiscovery)
+        wantsLocks = live.contains(.lockdiscovery) || live.contains(.lockDetails)
         wantsAddMember = kind == .values && live.contains(.addMember)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
         wantsSyncToken = kind == .values && live.contains(.syncToken)

@@ -185,7 +185,8 @@ final class PropertyResponses {
             writer.property("resourcetype", markup: info.isCollection ? "<D:collection/>" : "")
         case .supportedlock: writer.supportedLock()
         case .supportedQueryGrammarSet: writer.supportedQueryGrammars()
-        case .lockdiscovery: try writeLocks(at: path)
+        case .lockdiscovery: writer.lockDiscovery(try locks(at: path))
+        case .lockDetails: writer.lockDetails(try locks(at: path))
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
         case .addMember:
             writer.property(
@@ -198,7 +199,8 @@ final class PropertyResponses {
         case .supportedReportSet:
             writer.property(
                 "supported-report-set",
-                markup: SupportedReports.of(info, hasJournal: share.journal != nil))
+                bytes: SupportedReports.of(
+                    info, hasJournal: share.journal != nil, hasTrash: share.configuration.trash != nil))
         case .syncToken: writer.property("sync-token", bytes: Array((syncToken?.text ?? "").utf8))
         case .executable:
             writer.property(
@@ -228,9 +230,9 @@ final class PropertyResponses {
         }
     }
 
-    private func writeLocks(at path: ResourcePath) throws(WebDAVError) {
-        guard share.state.hasLocks else { return writer.lockDiscovery([]) }
-        writer.lockDiscovery(try check.locks(covering: path).map { ActiveLock($0, in: check.context) })
+    private func locks(at path: ResourcePath) throws(WebDAVError) -> [ActiveLock] {
+        guard share.state.hasLocks else { return [] }
+        return try check.locks(covering: path).map { ActiveLock($0, in: check.context) }
     }
 
     private func writeQuota(_ property: LiveProperty, at path: ResourcePath) throws(WebDAVError) {

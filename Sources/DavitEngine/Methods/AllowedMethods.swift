@@ -7,6 +7,8 @@ enum AllowedMethods {
         "OPTIONS, GET, HEAD, POST, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     static let content: StaticString =
         "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
+    /// An upload in progress.
+    static let upload: StaticString = "OPTIONS, HEAD, PATCH, DELETE"
     static let principal: StaticString = "OPTIONS, PROPFIND"
     static let unmapped: StaticString = "OPTIONS, PUT, MKCOL, LOCK"
     /// What some resource supports under its own URI: POST has another.

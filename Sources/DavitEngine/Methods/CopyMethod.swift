@@ -5,6 +5,12 @@ internal import DavitWebDAV
 /// COPY (RFC 4918 §9.8): the copy is built aside and then swapped in, so that a failure before that leaves the
 /// destination as it was. To a free name it finishes what it can (§9.8.3).
 struct CopyMethod: ChangeMethod {
+    struct Outcome: Sendable {
+        let staged: any StagedTree
+        /// What the trash keeps of what was replaced.
+        var kept: TrashEntry?
+    }
+
     let share: Share
     let transfer: Transfer
     var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .followed) }
@@ -31,33 +37,38 @@ struct CopyMethod: ChangeMethod {
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> any StagedTree {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
-        let (resources, source) = (share.resources, scene.target.path)
+        let (share, resources, source) = (share, share.resources, scene.target.path)
         let includesMembers = transfer.depth == .infinity
         return try await share.offload { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
-                try resources.stageCopy(
-                    of: source, for: destination.path, includesMembers: includesMembers, rules: nil)
+                try share.stagingCopy(of: source, for: destination.path) { () throws(StoreError) in
+                    try resources.stageCopy(
+                        of: source, for: destination.path, includesMembers: includesMembers, rules: nil)
+                }
             }
         }
     }
 
     func commit(
         _ scene: Scene, _ staged: any StagedTree, guard: WriteGuard
-    ) throws(WebDAVError) -> any StagedTree {
+    ) throws(WebDAVError) -> Outcome {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
-        if !staged.failures.isEmpty && destination.info != nil { return staged }
+        if !staged.failures.isEmpty && destination.info != nil { return Outcome(staged: staged) }
         staged.destination = destination.path
-        try share.swapIn(staged, from: scene.target.path, to: destination)
-        return staged
+        let kept = try share.swapIn(staged, from: scene.target.path, to: destination, scene.context)
+        return Outcome(staged: staged, kept: kept)
     }
 
     func discard(_ staged: any StagedTree) async { await share.tidy { staged.destroy() } }
 
-    func finish(_ staged: any StagedTree, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        await discard(staged)
-        guard staged.failures.isEmpty else {
-            return MemberFailure.response(staged.failures.map(MemberFailure.init), scene: scene)
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        await discard(outcome.staged)
+        let failures = outcome.staged.failures
+        guard failures.isEmpty else {
+            return MemberFailure.response(failures.map(MemberFailure.init), scene: scene)
         }
-        return Transfer.response(scene)
+        var response = Transfer.response(scene)
+        await share.settle(kept: outcome.kept, &response)
+        return response
     }
 }

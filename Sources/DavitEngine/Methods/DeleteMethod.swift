@@ -10,8 +10,10 @@ struct DeleteMethod: BriefMethod {
         case removed
         /// Out of sight already; its members are removed after the section.
         case detached(any DetachedTree, SavedRows)
-        /// Members that stayed.
-        case partial([MemberFailure])
+        /// Out of sight, and to stay so.
+        case kept(TrashEntry)
+        /// It went member by member: which stayed, and what the trash keeps of the others.
+        case partial([MemberFailure], kept: [TrashEntry])
     }
 
     let share: Share
@@ -45,6 +47,7 @@ struct DeleteMethod: BriefMethod {
     func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
         let path = scene.target.path
         guard scene.target.info?.isCollection == true else {
+            if let kept = try throwAway(scene) { return .kept(kept) }
             try storing { () throws(StoreError) in try share.resources.removeContent(at: scene.target.place) }
             share.dropRows(under: path)
             return .removed
@@ -54,10 +57,11 @@ struct DeleteMethod: BriefMethod {
         if !inTheWay.isEmpty { throw WriteGuard.refusal(inTheWay.map(\.lock), scene.context) }
         let locked = Set(unheld.map(\.root))
         guard locked.isEmpty else {
-            var removal = MemberRemoval(share: share, locked: locked)
+            var removal = MemberRemoval(share: share, locked: locked, context: scene.context)
             removal.remove(path)
-            return removal.failures.isEmpty ? .removed : .partial(removal.failures)
+            return .partial(removal.failures, kept: removal.kept)
         }
+        if let kept = try throwAway(scene) { return .kept(kept) }
         return try storing { () throws(StoreError) in
             let rows = try share.savedRows(under: path)
             let tree = try share.resources.detach(path)
@@ -66,12 +70,29 @@ struct DeleteMethod: BriefMethod {
         }
     }
 
+    /// - Returns: nil if nothing is kept of it.
+    private func throwAway(_ scene: Scene) throws(WebDAVError) -> TrashEntry? {
+        guard let info = scene.target.info else { return nil }
+        return try storing { () throws(StoreError) in
+            try share.throwAway(info, at: scene.target.place, scene.context)
+        }
+    }
+
     func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { HTTPResponse(.noContent) }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         switch outcome {
         case .removed: return HTTPResponse(.noContent)
-        case .partial(let failures): return MemberFailure.response(failures, scene: scene)
+        case .kept(let entry):
+            var response = HTTPResponse(.noContent)
+            await share.settle(kept: entry, &response)
+            return response
+        case .partial(let failures, let kept):
+            var response =
+                failures.isEmpty
+                ? HTTPResponse(.noContent) : MemberFailure.response(failures, scene: scene)
+            await share.settle(kept: kept, &response)
+            return response
         case .detached(let tree, let rows):
             let failures = await share.work.run { tree.destroy() } ?? []
             if failures.isEmpty { return HTTPResponse(.noContent) }

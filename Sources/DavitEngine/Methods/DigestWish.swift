@@ -5,7 +5,7 @@ internal import DavitStore
 /// The digests that a client wants to see with stored content (RFC 9530 §4).
 struct DigestWish: Sendable {
     /// Of the representation, the most wanted first.
-    private let representation: [DigestAlgorithm]
+    let representation: [DigestAlgorithm]
     /// Of the content of this message.
     private let content: [DigestAlgorithm]
 

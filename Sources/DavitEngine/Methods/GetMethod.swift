@@ -7,6 +7,7 @@ struct GetMethod: Sendable {
     let page: (any CollectionPage)?
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        if let file = try pageFile(context) { return file }
         let resource = try await open(context.path)
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
         if var response = try response(context, resource) {
@@ -16,6 +17,7 @@ struct GetMethod: Sendable {
             }
             return response
         }
+        if LiveMethod.isAsked(context.request) { return try await LiveMethod(share: share).respond(context) }
         return try await collection(context, resource.info)
     }
 
@@ -25,7 +27,15 @@ struct GetMethod: Sendable {
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         // A digest may have to be computed.
         if DigestWish.isIn(context.request) { return nil }
+        if let file = try pageFile(context) { return file }
         return try response(context, open(context.path, .never))
+    }
+
+    /// - Returns: nil for what is no file of the page.
+    private func pageFile(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
+        guard let path = PageFilePath.rest(of: context.path) else { return nil }
+        guard let file = page?.file(at: path, for: context.request) else { throw WebDAVError(.notFound) }
+        return file
     }
 
     /// Opens on the event loop, where it must not wait; if it would, on another thread.
@@ -86,13 +96,7 @@ struct GetMethod: Sendable {
         _ context: RequestContext, _ info: ResourceInfo
     ) async throws(WebDAVError) -> HTTPResponse {
         if let page {
-            let (share, path) = (share, context.path)
-            let target = try await share.attempt { wait throws(WebDAVError) in
-                try storing { () throws(StoreError) in try share.look(at: path, wait: wait).path }
-            }
-            let visit = CollectionVisit(
-                path: path, endsInSlash: context.endsInSlash && !context.isMountItself,
-                mountName: Array(context.mount.name), share: share, target: target)
+            let visit = try await CollectionVisit(to: context, share)
             do throws(HTTPError) { return try await page.response(to: visit) } catch {
                 throw WebDAVError(connection: error)
             }

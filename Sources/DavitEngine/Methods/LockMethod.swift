@@ -152,7 +152,8 @@ struct LockMethod: ChangeMethod {
             token: LockToken.make(from: random), root: scene.target.path, depth: depth, scope: info.scope,
             owner: info.owner, principal: scene.context.principal, timeoutSeconds: seconds,
             expiry: scene.context.now.adding(seconds: seconds),
-            rootHref: scene.context.localHref + (slash ? [UInt8(ascii: "/")] : []))
+            rootHref: scene.context.localHref + (slash ? [UInt8(ascii: "/")] : []),
+            created: scene.context.now)
     }
 
     // MARK: Refresh
@@ -225,6 +226,7 @@ extension ActiveLock {
         let left = max(0, lock.expiry.nanoseconds - context.now.nanoseconds + 999_999_999) / 1_000_000_000
         self.init(
             scope: lock.scope, depth: lock.depth, owner: lock.owner, remainingSeconds: left,
-            token: lock.token, rootHref: context.href(ofRootOf: lock))
+            token: lock.token, rootHref: context.href(ofRootOf: lock), principal: lock.principal,
+            created: lock.created)
     }
 }

@@ -2,34 +2,99 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitWebDAV
 
-/// The names to try for a member whose name the server chooses, the best one first.
-struct MemberNames {
-    /// With a number behind them; after that, names nobody else can have.
-    private static let numberedLimit = 9
+/// The names to try for a member whose name is chosen here, the best one first: the name itself, then `name (1).ext` and
+/// so on, then names that nobody else can have. The browser page does the same (`names.js`).
+package struct MemberNames {
+    /// The highest number that is tried.
+    private static let numberLimit = 99
+    /// Digits that are a number which this rule has given; more of them are a year.
+    private static let numberDigits = 3
     private static let randomLimit = 4
+    /// Characters of an extension; what is longer is a part of the name.
+    private static let extensionLimit = 12
+    /// Bytes of a name on the volumes of today.
+    private static let lengthLimit = 255
 
-    let names: [[UInt8]]
+    package let names: [[UInt8]]
+
+    /// - Parameters:
+    ///   - name: as the client or a person has given it, or as it was.
+    ///   - isCollection: what comes behind a period is a part of the name.
+    ///   - isTaken: the name itself is not to be tried.
+    package init(_ name: [UInt8], isCollection: Bool = false, isTaken: Bool = false) {
+        let (whole, suffix) = isCollection ? (name[...], []) : Self.split(name)
+        let (stem, last) = Self.unnumbered(whole)
+        var names = isTaken ? [] : [name]
+        for number in (last + 1)...(last + Self.numberLimit) {
+            names.append(Self.joined(stem, Array(" (\(number))".utf8) + suffix))
+        }
+        for _ in 0..<Self.randomLimit {
+            names.append(Self.joined(stem, [UInt8(ascii: " ")] + Self.random() + suffix))
+        }
+        self.names = names
+    }
 
     /// Of `Slug` and, as the type of stored content follows from its name, of Content-Type.
     init(for request: HTTPRequest) {
         let proposed = request.string(named: "Slug").flatMap { Slug.name(from: Array($0.utf8)) }
-        let name = Self.withSuffix(proposed, for: request.contentType?.essence)
-        let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? name.count
-        let (stem, suffix) = (name[..<dot], name[dot...])
-        var names = [name]
-        if proposed != nil {
-            for number in 2...Self.numberedLimit { names.append(stem + Array("-\(number)".utf8) + suffix) }
-        }
-        for _ in 0..<Self.randomLimit { names.append(stem + [UInt8(ascii: "-")] + Self.random() + suffix) }
-        self.names = names
+        let type = request.contentType?.essence
+        if let proposed { self.init(Self.withSuffix(proposed, for: type)) } else { self.init(type: type) }
     }
 
+    /// A name as the client wants it, or one of the type if it wants none.
+    init(_ name: [UInt8]?, type: String?) {
+        if let name { self.init(name) } else { self.init(type: type) }
+    }
+
+    private init(type: String?) {
+        names = (0...Self.randomLimit).map { _ in Self.withSuffix(Self.random(), for: type) }
+    }
+
+    // MARK: The parts of a name
+
+    /// In front of the extension, and that with its period; `.tar.gz` is one, and `.profile` none.
+    private static func split(_ name: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {
+        let period = UInt8(ascii: ".")
+        guard let dot = name.dropFirst().lastIndex(of: period) else { return (name[...], []) }
+        let letters = name[(dot + 1)...]
+        let count = letters.count { !isContinuation($0) }
+        guard 1...extensionLimit ~= count, !letters.contains(UInt8(ascii: " ")) else {
+            return (name[...], [])
+        }
+        let inner = name[..<dot].suffix(4)
+        let isArchive = inner.startIndex > 0 && inner.map { $0 | 0x20 } == Array(".tar".utf8)
+        let end = isArchive ? inner.startIndex : dot
+        return (name[..<end], name[end...])
+    }
+
+    /// Without the number at its end, and that; 0 if there is none.
+    private static func unnumbered(_ stem: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, Int) {
+        guard stem.last == UInt8(ascii: ")") else { return (stem, 0) }
+        let open = Array(" (".utf8)
+        let digits = stem.dropLast().reversed().prefix { 0x30...0x39 ~= $0 }.reversed()
+        let rest = stem.dropLast(digits.count + 1)
+        guard 1...numberDigits ~= digits.count, rest.count > open.count, rest.suffix(2).elementsEqual(open),
+            let number = Int(String(decoding: digits, as: UTF8.self))
+        else { return (stem, 0) }
+        return (rest.dropLast(open.count), number)
+    }
+
+    /// The stem, cut between two characters where the whole would be too long.
+    private static func joined(_ stem: ArraySlice<UInt8>, _ end: [UInt8]) -> [UInt8] {
+        var kept = stem.prefix(max(lengthLimit - end.count, 0))
+        if kept.count < stem.count, isContinuation(stem[kept.endIndex]) {
+            while let last = kept.popLast(), isContinuation(last) {}
+        }
+        return kept + end
+    }
+
+    private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+
     /// Adds the extension of the type to a name that has none.
-    private static func withSuffix(_ proposed: [UInt8]?, for type: String?) -> [UInt8] {
-        let name = proposed ?? random()
-        let hasSuffix = name.dropFirst().contains(UInt8(ascii: "."))
-        guard !hasSuffix, let type, let suffix = MediaType.suffix(for: type) else { return name }
-        return name + [UInt8(ascii: ".")] + suffix
+    private static func withSuffix(_ proposed: [UInt8], for type: String?) -> [UInt8] {
+        let hasSuffix = proposed.dropFirst().contains(UInt8(ascii: "."))
+        guard !hasSuffix, let type, let suffix = MediaType.suffix(for: type) else { return proposed }
+        return proposed + [UInt8(ascii: ".")] + suffix
     }
 
     private static func random() -> [UInt8] {

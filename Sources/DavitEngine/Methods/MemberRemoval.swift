@@ -7,11 +7,15 @@ struct MemberRemoval {
     let share: Share
     /// Lock roots whose token was not submitted.
     let locked: Set<ResourcePath>
+    private let context: RequestContext
     private(set) var failures: [MemberFailure] = []
+    /// What the trash keeps of what went: whole collections, where nothing in them is locked.
+    private(set) var kept: [TrashEntry] = []
 
-    init(share: Share, locked: Set<ResourcePath>) {
+    init(share: Share, locked: Set<ResourcePath>, context: RequestContext) {
         self.share = share
         self.locked = locked
+        self.context = context
     }
 
     /// Removes what is at `path` as far as it goes.
@@ -50,6 +54,7 @@ struct MemberRemoval {
                 if members.isEmpty { return }
                 for member in members {
                     guard let memberPath = path.appending(member.name) else { continue }
+                    if throwAway(member, at: memberPath) { continue }
                     if member.info.isCollection && member.canonicalPath == nil {
                         stack.append((memberPath, false, true))
                     } else if !tryRemove(content: memberPath) {
@@ -61,6 +66,25 @@ struct MemberRemoval {
             failures.append(MemberFailure((path: path, error: error)))
             stack[own].isComplete = false
         }
+    }
+
+    /// - Returns: false if the trash does not keep the member, or it cannot go there.
+    private mutating func throwAway(_ member: Member, at path: ResourcePath) -> Bool {
+        guard share.configuration.trash != nil, !locked.contains(where: path.contains) else { return false }
+        let info = member.canonicalPath == nil ? member.info : linkInfo(at: path)
+        guard let info, let entry = try? share.throwAway(info, at: Place(path), context) else { return false }
+        kept.append(entry)
+        return true
+    }
+
+    /// A link goes itself, whether or not what it leads to is gone already.
+    private func linkInfo(at path: ResourcePath) -> ResourceInfo? {
+        guard let identity = try? share.stored.identity(at: path), let collection = path.parent,
+            let volume = try? share.stored.lookup(collection, last: .followed, wait: .allowed).info?.volume
+        else { return nil }
+        return ResourceInfo(
+            kind: .content, length: 0, modified: context.now, created: nil, identity: identity,
+            volume: volume, isExecutable: false)
     }
 
     private func markParentIncomplete(

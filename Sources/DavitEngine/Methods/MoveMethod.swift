@@ -8,8 +8,10 @@ struct MoveMethod: BriefMethod {
         case moved
         /// What stood at the destination, or the source of a move across volumes: out of sight, to be removed.
         case replaced(any DetachedTree)
+        /// The same, which the trash keeps.
+        case kept(TrashEntry)
         /// The same for a copy that replaced something.
-        case copied(any StagedTree, source: (any DetachedTree)?)
+        case copied(any StagedTree, source: (any DetachedTree)?, kept: TrashEntry?)
         /// A rename cannot do it: a copy has to be built first.
         case crossesVolumes
         /// The copy is not whole; nothing was changed.
@@ -60,8 +62,12 @@ struct MoveMethod: BriefMethod {
         }
         if buildsCopy { return try moveByCopy(scene, source, to: destination) }
         do throws(StoreError) {
-            let old = try share.rename(source, from: scene.target.place, to: destination)
-            return old.map(Outcome.replaced) ?? .moved
+            let place = scene.target.place
+            return switch try share.rename(source, from: place, to: destination, scene.context) {
+            case .nothing: .moved
+            case .hidden(let tree): .replaced(tree)
+            case .kept(let entry): .kept(entry)
+            }
         } catch .crossVolume {
             return .crossesVolumes
         } catch {
@@ -76,12 +82,15 @@ struct MoveMethod: BriefMethod {
         // as with a rename.
         let seen = scene.subject.path
         let staged = try storing { () throws(StoreError) in
-            try share.stored.stageCopy(of: seen, for: destination.path, includesMembers: true)
+            try share.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
+                try share.stored.stageCopy(of: seen, for: destination.path, includesMembers: true)
+            }
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }
         let origin = Intent.Origin(path: scene.target.path, identity: source.identity)
-        let hidden = try share.swapIn(staged, of: seen, moving: origin, to: destination)
-        return .copied(staged, source: hidden)
+        let (hidden, kept) = try share.swapIn(
+            staged, of: seen, moving: origin, to: destination, scene.context)
+        return .copied(staged, source: hidden, kept: kept)
     }
 
     func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? {
@@ -90,14 +99,17 @@ struct MoveMethod: BriefMethod {
     }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        var response = Transfer.response(scene)
         switch outcome {
         case .moved: break
         case .replaced(let tree): await share.tidy { _ = tree.destroy() }
-        case .copied(let staged, let source):
+        case .kept(let entry): await share.settle(kept: entry, &response)
+        case .copied(let staged, let source, let kept):
             await share.tidy {
                 staged.destroy()
                 _ = source?.destroy()
             }
+            await share.settle(kept: kept, &response)
         case .crossesVolumes:
             var method = self
             method.buildsCopy = true
@@ -107,6 +119,6 @@ struct MoveMethod: BriefMethod {
             await share.tidy { staged.destroy() }
             return MemberFailure.response(staged.failures.map(MemberFailure.init), scene: scene)
         }
-        return Transfer.response(scene)
+        return response
     }
 }

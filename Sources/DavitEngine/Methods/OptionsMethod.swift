@@ -13,15 +13,34 @@ public struct OptionsMethod: Sendable {
         }
         switch lookup.state {
         case .mapped(let info):
-            return Self.response(to: context.request, for: info)
-        case .unmapped, .missingAncestor, .unservable: return Self.response(allowing: AllowedMethods.unmapped)
+            var response = Self.response(to: context.request, for: info)
+            appendUploads(info, PostMethod.addsMember(context.request), to: &response.fields)
+            return response
+        case .unmapped:
+            var response = Self.response(allowing: AllowedMethods.unmapped)
+            appendUploads(nil, false, to: &response.fields)
+            return response
+        case .missingAncestor, .unservable: return Self.response(allowing: AllowedMethods.unmapped)
         }
+    }
+
+    /// Uploads that go on over several requests can begin here.
+    private func appendUploads(_ info: ResourceInfo?, _ addsMember: Bool, to fields: inout HTTPFields) {
+        if share.configuration.isReadOnly { return }
+        if info?.isCollection == true { TusUploads.appendOptions(of: share, to: &fields) }
+        guard info?.isCollection != true || addsMember else { return }
+        // Of content it says what else PATCH takes.
+        if info == nil || addsMember {
+            fields.append(named: "Accept-Patch", UploadResource.partialType.description)
+        }
+        fields.append(named: UploadResource.limitField, DraftUploads.limits(of: share))
     }
 
     private static func response(to request: HTTPRequest, for info: ResourceInfo) -> HTTPResponse {
         guard info.isCollection else {
             var response = response(allowing: AllowedMethods.content)
-            response.fields.append(named: "Accept-Patch", ContentPart.patchType.description)
+            response.fields.append(
+                named: "Accept-Patch", "\(ContentPart.patchType), \(UploadResource.partialType)")
             return response
         }
         guard PostMethod.addsMember(request) else { return response(allowing: AllowedMethods.collection) }

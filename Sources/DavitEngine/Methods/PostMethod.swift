@@ -32,12 +32,24 @@ struct PostMethod: ChangeMethod {
         return query.elementsEqual(self.query.description.utf8)
     }
 
-    /// Adds a member under the first name that is free.
-    static func respond(_ context: RequestContext, share: Share) async throws(WebDAVError) -> HTTPResponse {
+    /// Answers POST: forms, and new members.
+    static func respond(
+        _ context: RequestContext, share: Share, page: (any CollectionPage)?
+    ) async throws(WebDAVError) -> HTTPResponse {
+        if let action = try ActionRequest.action(of: context, share: share) {
+            return try await ActionMethod(share: share, page: page).respond(action, context)
+        }
         guard addsMember(context.request) else { throw .methodNotAllowed(AllowedMethods.ofResources) }
+        return try await add(MemberNames(for: context.request), context, share: share)
+    }
+
+    /// Adds the content of a request as a member of its target, under the first of these names that is free.
+    static func add(
+        _ names: MemberNames, _ context: RequestContext, share: Share
+    ) async throws(WebDAVError) -> HTTPResponse {
         let received = Received()
         let put = try PutMethod(share: share, request: context.request)
-        for name in MemberNames(for: context.request).names {
+        for name in names.names {
             // Where something else is mounted, nobody could reach the member.
             guard let path = context.path.appending(name), !share.hides(path) else { continue }
             do throws(WebDAVError) {
@@ -111,11 +123,17 @@ extension RequestContext {
         return href
     }
 
+    /// The same for a collection: with a slash at its end.
+    func collectionHref(of path: ResourcePath) -> [UInt8] {
+        var href = href(of: path)
+        if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+        return href
+    }
+
     /// The URI that adds members to a collection (RFC 5995 §3.1).
     /// - Parameter path: canonical.
     func addMemberHref(of path: ResourcePath) -> [UInt8] {
-        var href = href(of: path)
-        if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+        var href = collectionHref(of: path)
         href.append(UInt8(ascii: "?"))
         href.append(contentsOf: PostMethod.query.description.utf8)
         return href

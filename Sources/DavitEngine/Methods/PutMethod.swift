@@ -11,21 +11,28 @@ struct PutMethod: BriefMethod {
     struct Outcome: Sendable {
         var info: ResourceInfo
         var isNew: Bool
+        /// What the trash keeps of what was there.
+        var kept: TrashEntry?
         /// What the client has said of the content besides its bytes is kept.
         var keepsFacts = false
     }
 
     /// Bytes that are received before a file is made for them: the content of most documents, in one hop.
     private static let smallBytes = Int(shortBytes)
-    private static let largeBytes = 1 << 20
 
     let share: Share
     let upload: UploadFields
 
-    /// - Parameter isPart: what is received is not all of the content.
-    init(share: Share, request: HTTPRequest, isPart: Bool = false) throws(WebDAVError) {
+    /// - Parameters:
+    ///   - isPart: what is received is not all of the content.
+    ///   - digests: what the content has to be, besides what the request says.
+    init(
+        share: Share, request: HTTPRequest, isPart: Bool = false, digests: [ContentDigest] = []
+    ) throws(WebDAVError) {
         self.share = share
-        upload = try UploadFields(request, isPart: isPart)
+        var upload = try UploadFields(request, isPart: isPart)
+        upload.digests += digests
+        self.upload = upload
     }
 
     /// A file that is made for a name that is not free is made for nothing.
@@ -73,18 +80,20 @@ struct PutMethod: BriefMethod {
         let announced = expected ?? upload.expectedLength
         try share.checkLength(announced ?? 0)
         let check = DigestCheck(upload.digests)
-        let (resources, path) = (share.resources, scene.target.path)
+        let (share, resources, path) = (share, share.resources, scene.target.path)
         let staged: any StagedContent
         if let announced, announced > Self.smallBytes {
             // Before the first byte is read: who waits for 100 Continue hears now that there is no room.
             staged = try await share.offload { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    try resources.stageContent(for: path, expectedLength: announced)
+                    try share.makingRoom(for: announced, at: path) { () throws(StoreError) in
+                        try resources.stageContent(for: path, expectedLength: announced)
+                    }
                 }
             }
         } else {
             let small = IOBuffer(capacity: Int(min(expected ?? .max, Int64(Self.smallBytes))))
-            let isComplete = try await Self.fill(small, from: body, expected: expected)
+            let isComplete = try await Share.fill(small, from: body, expected: expected)
             try share.checkLength(Int64(small.count))
             check?.update(small)
             if isComplete {
@@ -99,7 +108,13 @@ struct PutMethod: BriefMethod {
                 }
             }
         }
-        try await receive(body, into: staged, expected: expected, check)
+        try await share.receive(body, at: path, expected: expected) { (buffer, wait) throws(WebDAVError) in
+            try share.checkLength(staged.length + Int64(buffer.count))
+            // It takes as long as a write to a disk, so that the event loop must not do it.
+            if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
+            try storing { () throws(StoreError) in try staged.write(buffer, wait: wait) }
+            check?.update(buffer)
+        }
         try Self.verify(check)
         return .staged(staged)
     }
@@ -118,40 +133,6 @@ struct PutMethod: BriefMethod {
         if let check, !check.isRight() { throw WebDAVError(.badRequest, .digestMismatch) }
     }
 
-    private func receive(
-        _ body: any RequestBody, into staged: any StagedContent, expected: Int64?, _ check: DigestCheck?
-    ) async throws(WebDAVError) {
-        let large = IOBuffer(capacity: Self.largeBytes)
-        var isComplete = false
-        while !isComplete {
-            large.removeAll()
-            isComplete = try await Self.fill(large, from: body, expected: expected.map { $0 - staged.length })
-            if large.count == 0 { return }
-            try share.checkLength(staged.length + Int64(large.count))
-            // The socket is not read meanwhile: that is the back-pressure.
-            try await share.attempt { wait throws(WebDAVError) in
-                // It takes as long as a write to a disk, so that the event loop must not do it.
-                if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
-                try storing { () throws(StoreError) in try staged.write(large, wait: wait) }
-                check?.update(large)
-            }
-        }
-    }
-
-    /// Fills the buffer, and says whether the body has ended.
-    private static func fill(
-        _ buffer: IOBuffer, from body: any RequestBody, expected: Int64?
-    ) async throws(WebDAVError) -> Bool {
-        do throws(HTTPError) {
-            while buffer.freeCount > 0 && expected != Int64(buffer.count) {
-                if try await body.read(into: buffer) == 0 { return true }
-            }
-        } catch {
-            throw WebDAVError(connection: error)
-        }
-        return expected == Int64(buffer.count)
-    }
-
     func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome {
         let (path, old) = (scene.target.path, scene.target.info)
         return try storing { () throws(StoreError) in
@@ -167,9 +148,9 @@ struct PutMethod: BriefMethod {
                 try staged.write(buffer)
             }
             let new = try staged.seal(replacing: old, modified: upload.modified)
-            try share.bind(path, from: old, to: new)
-            try staged.publish(isReplacing: old != nil)
-            return Outcome(info: new, isNew: old == nil, keepsFacts: keepFacts(at: path, of: new))
+            let kept = try share.publish(staged, at: scene.target, over: old, as: new, scene.context)
+            return Outcome(
+                info: new, isNew: old == nil, kept: kept, keepsFacts: keepFacts(at: path, of: new))
         }
     }
 
@@ -187,7 +168,9 @@ struct PutMethod: BriefMethod {
     }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        response(to: outcome)
+        var response = response(to: outcome)
+        await share.settle(kept: outcome.kept, &response)
+        return response
     }
 
     func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { response(to: outcome) }

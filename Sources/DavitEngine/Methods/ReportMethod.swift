@@ -23,6 +23,12 @@ struct ReportMethod: Sendable {
         case .syncCollection(let body):
             let report = SyncCollectionReport(share: share, body: body)
             return try await report.respond(context, depth, lookup.path, info)
+        case .trash:
+            // With the state of another time too, if it is kept no more now.
+            guard share.configuration.trash != nil || share.state.hasTrash else {
+                throw WebDAVError(.forbidden, .supportedReport)
+            }
+            return try await TrashReport(share: share).respond(context, depth, lookup.path)
         case .unknown: throw WebDAVError(.forbidden, .supportedReport)
         }
     }

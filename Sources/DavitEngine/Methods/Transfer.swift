@@ -32,6 +32,13 @@ struct Transfer: Sendable {
         depth = try Depth.asked(in: request, fallback: .infinity)
     }
 
+    /// Of a whole resource.
+    init(to destination: ResourcePath, overwrites: Bool) {
+        self.destination = destination
+        self.overwrites = overwrites
+        depth = .infinity
+    }
+
     /// Refuses what neither method can do.
     func check(_ scene: Scene) throws(WebDAVError) {
         guard let source = scene.subject.info, let destination = scene.destination else {

@@ -28,18 +28,31 @@ struct UploadFields: Sendable {
         modified = Self.time(.xOCMTime, in: request)
         created = Self.time(.xOCCTime, in: request)
         expectedLength = request.withValue(of: .xExpectedEntityLength) { $0.decimalValue } ?? nil
-        do throws(DigestError) {
-            if let value = request.combinedBytes(of: .contentDigest) {
-                digests += try DigestField.parse(value.span)
-            }
-            if isPart { return }
+        if let value = request.combinedBytes(of: .contentDigest) {
+            digests += try Self.parsing { () throws(DigestError) in try DigestField.parse(value.span) }
+        }
+        if !isPart { digests += try Self.wholeDigests(request) }
+    }
+
+    /// `Repr-Digest` and `OC-Checksum`: what all of the content has to be, also where this request has a part of it.
+    /// - Throws: 400 with `digest-malformed`.
+    static func wholeDigests(_ request: HTTPRequest) throws(WebDAVError) -> [ContentDigest] {
+        try parsing { () throws(DigestError) in
+            var digests: [ContentDigest] = []
             if let value = request.combinedBytes(of: .reprDigest) {
                 digests += try DigestField.parse(value.span)
             }
             if let value = request.combinedBytes(of: .ocChecksum) {
                 digests += try ChecksumList.parse(value.span)
             }
-        } catch {
+            return digests
+        }
+    }
+
+    private static func parsing(
+        _ parse: () throws(DigestError) -> [ContentDigest]
+    ) throws(WebDAVError) -> [ContentDigest] {
+        do throws(DigestError) { return try parse() } catch {
             throw WebDAVError(.badRequest, .digestMalformed)
         }
     }

@@ -10,7 +10,15 @@ enum SupportedReports {
         <D:supported-report><D:report><D:sync-collection/></D:report></D:supported-report>
         """
 
-    static func of(_ info: ResourceInfo, hasJournal: Bool) -> StaticString {
-        info.isCollection && hasJournal ? synchronised : content
+    private static let trash: StaticString =
+        #"<D:supported-report><D:report><T:trash xmlns:T="urn:davit:trash"/></D:report></D:supported-report>"#
+
+    /// - Parameters:
+    ///   - hasJournal: of the share: whether clients can ask what has changed.
+    ///   - hasTrash: of the share.
+    static func of(_ info: ResourceInfo, hasJournal: Bool, hasTrash: Bool) -> [UInt8] {
+        let reports = info.isCollection && hasJournal ? synchronised : content
+        let all = hasTrash ? [reports, trash] : [reports]
+        return all.flatMap { $0.description.utf8 }
     }
 }

@@ -71,6 +71,7 @@ struct AnswerComparison {
         case "www-authenticate", "proxy-authenticate":
             return Self.withoutNonces(old) == Self.withoutNonces(new)
                 ? nil : "recorded '\(old)', now '\(new)'"
+        case "content-security-policy": return policyDifference(old, new, &roles)
         default:
             let moved = origins.moved(old)
             return moved == new ? nil : "recorded '\(Excerpt.of(old))', now '\(Excerpt.of(new))'"
@@ -89,6 +90,20 @@ struct AnswerComparison {
     /// A challenge without what is new each time (RFC 7616 §3.3).
     private static func withoutNonces(_ challenge: String) -> String {
         challenge.replacing(/(?i)\b(nonce|opaque)="[^"]*"/) { "\($0.output.1)" }
+    }
+
+    /// A policy names what may run by a nonce, new each time; the content names it again (Content Security Policy §2.3.1).
+    private func policyDifference(_ old: String, _ new: String, _ roles: inout Roles) -> String? {
+        let nonce = /(?i)'nonce-([^']*)'/
+        let (before, now) = (old.matches(of: nonce), new.matches(of: nonce))
+        if before.count == now.count {
+            for (recorded, actual) in zip(before, now) {
+                let detail = roles.bind(token: String(recorded.output.1), to: String(actual.output.1))
+                if let detail { return detail }
+            }
+        }
+        let moved = origins.moved(roles.translated(old))
+        return moved == new ? nil : "recorded '\(Excerpt.of(moved))', now '\(Excerpt.of(new))'"
     }
 
     // MARK: Content
@@ -110,7 +125,7 @@ struct AnswerComparison {
         if old == new { return [] }
         // A part of content that was not recorded.
         if roles.hasFiller, old.count == new.count, Filler.contains(new) { return [] }
-        return finding(textDifference(old, new) ?? "").filter { !$0.detail.isEmpty }
+        return finding(textDifference(roles.translated(old), new) ?? "").filter { !$0.detail.isEmpty }
     }
 
     /// Nil where both are there to be compared; empty where they are the same, or one cannot be known.
@@ -124,7 +139,7 @@ struct AnswerComparison {
         return expected == found ? "" : "its SHA-256 is \(found), expected was \(expected)"
     }
 
-    /// Text that differs in dates and origins alone is the same.
+    /// Text that differs in dates and origins alone is the same; what the server made up is translated already.
     private func textDifference(_ old: [UInt8], _ new: [UInt8]) -> String? {
         guard let oldText = String(validating: old, as: UTF8.self),
             let newText = String(validating: new, as: UTF8.self)

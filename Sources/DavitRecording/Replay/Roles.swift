@@ -87,11 +87,17 @@ struct Roles {
     /// Content with the counterparts of the names in it.
     func translated(_ content: [UInt8]) -> [UInt8] {
         let text = WireText.string(content)
+        let result = translated(text)
+        return result == text ? content : WireText.bytes(result)
+    }
+
+    /// Text with the counterparts of the names in it.
+    func translated(_ text: String) -> String {
         var result = text
         for (recorded, actual) in tokens where text.contains(recorded) {
             result = result.replacing(recorded, with: actual)
         }
-        return result == text ? content : WireText.bytes(result)
+        return result
     }
 
     /// Replaces each quoted string that is a known tag.

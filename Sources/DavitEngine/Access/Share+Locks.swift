@@ -1,0 +1,60 @@
+package import DavitHTTP
+package import DavitStore
+internal import DavitWebDAV
+
+/// Which locks are to be broken.
+package enum LockChoice: Hashable, Sendable {
+    /// The one with this token.
+    case token(String)
+    /// Those whose root this is.
+    case root(ResourcePath)
+
+    func includes(_ lock: Lock) -> Bool {
+        switch self {
+        case .token(let uri): lock.token.uri == uri
+        case .root(let path): lock.root == path
+        }
+    }
+}
+
+/// For the people who run the server. These calls block.
+extension Share {
+    /// All locks that count, in the order of their roots and then of their creation.
+    package func heldLocks() throws(StoreError) -> [Lock] {
+        let now = now()
+        let here = state.locks(covering: .root, now: now)
+        var held: [Lock] = []
+        for lock in here + state.locks(under: .root, now: now) {
+            let info = try resources.lookup(lock.root, last: .itself, wait: .allowed).info
+            // What was locked may have been replaced behind the server's back.
+            let binding = state.binding(ofLockRoot: lock.root)
+            if let info, binding?.holds(for: info.identity) == true { held.append(lock) }
+        }
+        return held.enumerated().sorted { a, b in
+            let (first, second) = (a.element.root.bytes, b.element.root.bytes)
+            return first == second ? a.offset < b.offset : first.lexicographicallyPrecedes(second)
+        }.map(\.element)
+    }
+
+    /// Ends locks, whoever holds them. Hooks are told and not asked.
+    /// - Parameter origin: see ``BrokenLock/origin``.
+    /// - Returns: the locks; nil if somebody is changing what one of them is on, and nothing was done.
+    package func breakLocks(_ choice: LockChoice, from origin: String) throws(StoreError) -> [Lock]? {
+        let locks = try heldLocks().filter(choice.includes)
+        let claims = Set(locks.map(\.root)).map { Claim(path: $0, mode: .exclusive) }
+        let isDone = try sections.withSectionIfFree(claims) { () throws(StoreError) -> Bool? in
+            try record(locks.map { .removeLock($0.token, root: $0.root) })
+            return true
+        }
+        guard isDone == true else { return nil }
+        for lock in locks { tell(broken: lock, from: origin) }
+        return locks
+    }
+
+    private func tell(broken lock: Lock, from origin: String) {
+        configuration.hooks.lockBroken?(BrokenLock(lock, by: nil, from: origin))
+        guard let told = configuration.hooks.told else { return }
+        let info = try? resources.lookup(lock.root, last: .itself, wait: .allowed).info
+        told(ShareAction(breaking: lock, info?.isCollection == true, by: nil, in: self))
+    }
+}

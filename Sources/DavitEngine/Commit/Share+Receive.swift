@@ -1,0 +1,75 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+extension Share {
+    /// Bytes that are received before they are written.
+    private static let pieceBytes = 1 << 20
+
+    /// Receives content, and has it taken piece by piece.
+    ///
+    /// - Parameters:
+    ///   - path: what it will be the content of.
+    ///   - expected: bytes of it, if that is known.
+    ///   - keepsRest: also what came in front of a failure is worth something.
+    ///   - take: gets each piece, first on the event loop, where it throws `wouldBlock` with nothing done if it has to
+    ///     wait; then again on another thread. Where there is no room it is called once more, with some made.
+    func receive(
+        _ body: any RequestBody, at path: ResourcePath, expected: Int64?, keepsRest: Bool = false,
+        _ take: @escaping @Sendable (IOBuffer, Wait) throws(WebDAVError) -> Void
+    ) async throws(WebDAVError) {
+        let buffer = IOBuffer(capacity: Self.pieceBytes)
+        var left = expected
+        var isComplete = false
+        while !isComplete {
+            buffer.removeAll()
+            var failure: WebDAVError?
+            do throws(WebDAVError) {
+                isComplete = try await Self.fill(buffer, from: body, expected: left)
+            } catch {
+                failure = error
+            }
+            if let failure, !keepsRest { throw failure }
+            left = left.map { $0 - Int64(buffer.count) }
+            // The socket is not read meanwhile: that is the back-pressure.
+            if buffer.count > 0 {
+                try await attempt { wait throws(WebDAVError) in
+                    try self.makingRoom(for: buffer, at: path, wait, take)
+                }
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Content of which nobody said how long it is finds the volume full when it is: then, too, the trash gives way.
+    private func makingRoom(
+        for buffer: IOBuffer, at path: ResourcePath, _ wait: Wait,
+        _ take: (IOBuffer, Wait) throws(WebDAVError) -> Void
+    ) throws(WebDAVError) {
+        do throws(WebDAVError) { return try take(buffer, wait) } catch {
+            guard error.status == .insufficientStorage, configuration.trash != nil, state.hasTrash else {
+                throw error
+            }
+            if wait == .never { throw WebDAVError(store: .wouldBlock) }
+            let isRoom = try storing { () throws(StoreError) in
+                try giveWay(for: Int64(buffer.count), at: path)
+            }
+            if !isRoom { throw error }
+        }
+        try take(buffer, wait)
+    }
+
+    /// Fills the buffer, and says whether the body has ended.
+    static func fill(
+        _ buffer: IOBuffer, from body: any RequestBody, expected: Int64?
+    ) async throws(WebDAVError) -> Bool {
+        do throws(HTTPError) {
+            while buffer.freeCount > 0 && expected != Int64(buffer.count) {
+                if try await body.read(into: buffer) == 0 { return true }
+            }
+        } catch {
+            throw WebDAVError(connection: error)
+        }
+        return expected == Int64(buffer.count)
+    }
+}

@@ -1,0 +1,138 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import Synchronization
+
+/// Asks the journal, and tells the readers.
+///
+/// One look runs at a time. Who hears of a change meanwhile leaves a note, and whoever looks does it once more: also the look
+/// itself hears of what it has found.
+extension LiveFeed {
+    /// Changes that are asked for at a time.
+    private static let pieceChanges = 256
+    /// Steps of the journal that a look waits for; what takes longer is left to the next one.
+    private static let stepLimit = 40
+    /// With every so many ticks each reader is sent something, which finds out those that are gone.
+    private static let ticksOfBeat = 3
+    /// After a thorough look that took longer than a second, the next one rests so many times as long.
+    private static let restFactor = 10
+
+    /// Something has changed, or may have. May block.
+    /// - Parameter last: the number of the last change that is recorded; nil where some may not be yet.
+    func changed(_ last: Int64?) {
+        let isOurs = state.withLock { state in
+            guard let token = state.token else { return false }
+            if let last, last <= token.number { return false }
+            if state.isLooking {
+                state.isDue = true
+                return false
+            }
+            state.isLooking = true
+            return true
+        }
+        if isOurs { lookUntilDone(isThorough: false) }
+    }
+
+    /// What has to be done every few seconds: a look also at what changes without an event. May block.
+    func tick() {
+        let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+            guard !state.readers.isEmpty else { return (false, []) }
+            state.ticks += 1
+            if state.ticks.isMultiple(of: Self.ticksOfBeat) { state.readers.forAll { $0.isBeat = true } }
+            let isOurs = !state.isLooking && ContinuousClock.now >= state.restEnd
+            if isOurs { state.isLooking = true }
+            return (isOurs, state.readers.takeWoken())
+        }
+        for waiting in woken { waiting.resume() }
+        guard isOurs else { return }
+        let begin = ContinuousClock.now
+        lookUntilDone(isThorough: true)
+        let duration = ContinuousClock.now - begin
+        if duration > .seconds(1) {
+            state.withLock { $0.restEnd = .now + duration * Self.restFactor }
+        }
+    }
+
+    private func lookUntilDone(isThorough: Bool) {
+        var isThorough = isThorough
+        repeat {
+            state.withLock { $0.isDue = false }
+            look(isThorough: isThorough)
+            isThorough = false
+        } while state.withLock({ state in
+            state.isLooking = state.isDue
+            return state.isDue
+        })
+    }
+
+    private func look(isThorough: Bool) {
+        let (folders, token) = state.withLock { ($0.readers.folders, $0.token) }
+        guard let token else { return }
+        do throws(JournalError) {
+            if isThorough { try compare(folders) }
+            guard let position = try advance(JournalPass(following: folders)) else { return }
+            guard token.isValid(at: position) else { return reset(position) }
+            do throws(JournalError) { try tell(since: token, through: position) } catch {
+                guard error == .forgotten else { throw error }
+                reset(position)
+            }
+        } catch {
+            // The journal has said it, and begins anew with the next tick. Only the root can be gone here.
+            if error == .gone { gone(.root) }
+        }
+    }
+
+    private func advance(_ pass: JournalPass) throws(JournalError) -> JournalPosition? {
+        for _ in 0..<Self.stepLimit {
+            if let position = try journal.advance(pass) { return position }
+        }
+        return nil
+    }
+
+    /// Looks at each of the folders.
+    private func compare(_ folders: WatchedFolders) throws(JournalError) {
+        for (paths, isDeep) in [(folders.flat, false), (folders.deep, true)] {
+            for path in paths {
+                do throws(JournalError) { _ = try journal.advance(JournalPass(path, isDeep: isDeep)) } catch {
+                    guard error == .gone else { throw error }
+                    gone(path)
+                }
+            }
+        }
+    }
+
+    private func tell(since token: SyncToken, through position: JournalPosition) throws(JournalError) {
+        var known = token
+        while known.number < position.last {
+            let changes = try journal.changes(
+                in: .root, isDeep: true, since: known, through: position.last, limit: Self.pieceChanges)
+            let isLast = changes.count < Self.pieceChanges
+            let number = isLast ? position.last : changes.last?.number ?? position.last
+            known = SyncToken(journal: token.journal, number: number)
+            note { [known] state in
+                for change in changes { state.readers.note(change) }
+                // Other readers may have begun later meanwhile.
+                if let other = state.token, other.journal == known.journal, other.number < known.number {
+                    state.token = known
+                }
+            }
+        }
+    }
+
+    /// It cannot be said any more what has happened.
+    private func reset(_ position: JournalPosition) {
+        note { state in
+            if state.token != nil { state.token = SyncToken(position) }
+            state.readers.reset(through: position.last)
+        }
+    }
+
+    private func gone(_ path: ResourcePath) { note { $0.readers.note(gone: path) } }
+
+    private func note(_ body: (inout State) -> Void) {
+        let woken = state.withLock { state in
+            body(&state)
+            return state.readers.takeWoken()
+        }
+        for waiting in woken { waiting.resume() }
+    }
+}

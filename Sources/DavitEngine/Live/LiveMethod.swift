@@ -1,0 +1,193 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// GET of a collection with the query `events`: server-sent events of what changes in it; see `docs/live.md`.
+struct LiveMethod: Sendable {
+    /// Collections that one stream tells of.
+    private static let scopeLimit = 64
+
+    let share: Share
+
+    static func isAsked(_ request: HTTPRequest) -> Bool {
+        guard let query = request.target.rawQuery else { return false }
+        return FormFields.bytes(of: query).contains { $0.name == Array("events".utf8) }
+    }
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let request = context.request
+        guard let feed = share.live else {
+            return .error(
+                .notFound, "This share does not tell of changes: it keeps no journal of them.", for: request)
+        }
+        guard Self.accepts(request) else {
+            return .error(.notAcceptable, "What changes is told as text/event-stream.", for: request)
+        }
+        let wishes = try wishes(context)
+        if share.refusesPage(of: request, acceptsLinks: false) {
+            return .error(.forbidden, "A page of another site has asked for this.", for: request)
+        }
+        guard wishes.count <= Self.scopeLimit else {
+            return .error(
+                .badRequest, "One stream tells of \(Self.scopeLimit) folders at most.", for: request)
+        }
+        let (scopes, position) = try await compared(wishes)
+        guard let position else { throw WebDAVError(.notFound) }
+        if request.method == .head { return Self.response(.empty) }
+        let missing = scopes.filter { $0.scope == nil }.map(\.wish)
+        guard let (id, through) = feed.join(scopes.compactMap(\.scope), missing: missing, at: position) else {
+            throw .busy
+        }
+        let stream = LiveStream(feed, id)
+        if let since = Self.since(request) {
+            try await catchUp(id, feed, scopes.compactMap(\.scope), since, position, through)
+        }
+        return Self.response(.stream(stream))
+    }
+
+    private static func response(_ body: HTTPBody) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields.append(.contentType, "text/event-stream")
+        // Compressed, each stream would take 100 KiB for a few bytes.
+        fields.append(.cacheControl, "no-store, no-transform")
+        // nginx would else hold events back until it has a buffer full of them.
+        fields.append(named: "X-Accel-Buffering", "no")
+        return HTTPResponse(.ok, fields: fields, body: body)
+    }
+
+    /// Whether `text/event-stream` is wanted; the most specific range counts (RFC 9110 §12.5.1).
+    private static func accepts(_ request: HTTPRequest) -> Bool {
+        guard request.contains(.accept) else { return true }
+        var best = (rank: 0, isAcceptable: false)
+        request.forEachElement(of: .accept) { range in
+            guard let type = ContentType(parsing: range) else { return }
+            let rank =
+                switch type.essence {
+                case "text/event-stream": 3
+                case "text/*": 2
+                case "*/*": 1
+                default: 0
+                }
+            guard rank > best.rank else { return }
+            best = (rank, type.parameters["q"].map { Weight(parsing: $0.span) != .zero } ?? true)
+        }
+        return best.isAcceptable
+    }
+
+    /// What the client knows: from when it was connected before, or from elsewhere.
+    /// - Returns: nil for nothing at all; no token for what is none of ours.
+    private static func since(_ request: HTTPRequest) -> (token: SyncToken?, Void)? {
+        let text = request.string(named: "Last-Event-ID") ?? request.query["since"] ?? ""
+        return text.isEmpty ? nil : (SyncToken(parsing: text), ())
+    }
+
+    // MARK: What is watched
+
+    /// The collections that are asked for, as they were spelled: the target itself unless others are named.
+    private func wishes(_ context: RequestContext) throws(WebDAVError) -> [LiveScope] {
+        let fields = context.request.target.rawQuery.map { FormFields.bytes(of: $0) } ?? []
+        let isDeep = fields.contains {
+            $0.name == Array("depth".utf8) && $0.value == Array("infinity".utf8)
+        }
+        var href = context.href
+        if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+        var wishes: [LiveScope] = []
+        for field in fields where field.name == Array("in".utf8) {
+            let segments = field.value.split(separator: UInt8(ascii: "/"))
+            guard let below = ResourcePath(segments: segments) else { throw WebDAVError(.badRequest) }
+            let path = below.rebased(from: .root, to: context.path) ?? context.path
+            var own = href
+            for segment in segments {
+                PercentCoding.append(segment, to: &own)
+                own.append(UInt8(ascii: "/"))
+            }
+            let wish = LiveScope(path: path, isDeep: isDeep, href: own)
+            if !wishes.contains(wish) { wishes.append(wish) }
+        }
+        return wishes.isEmpty ? [LiveScope(path: context.path, isDeep: isDeep, href: href)] : wishes
+    }
+
+    /// Has everything compared that is to be told of, and the collections above, by which it shows if one of these goes.
+    /// - Returns: each wish with what it is about, nil where that is no collection; and no position where none is.
+    private func compared(
+        _ wishes: [LiveScope]
+    ) async throws(WebDAVError) -> ([(wish: LiveScope, scope: LiveScope?)], JournalPosition?) {
+        var scopes: [(wish: LiveScope, scope: LiveScope?)] = []
+        var position: JournalPosition?
+        var known: Set<ResourcePath> = []
+        for wish in wishes {
+            guard let path = try await collection(wish.path) else {
+                scopes.append((wish, nil))
+                continue
+            }
+            do throws(WebDAVError) {
+                for above in path.ancestors where known.insert(above).inserted {
+                    _ = try await share.compared(above, isDeep: false)
+                }
+                position = try await share.compared(path, isDeep: wish.isDeep)
+                scopes.append((wish, LiveScope(path: path, isDeep: wish.isDeep, href: wish.href)))
+            } catch {
+                guard error.status == .notFound else { throw error }
+                scopes.append((wish, nil))
+            }
+        }
+        return (scopes, position)
+    }
+
+    /// The canonical path of a collection; nil where there is none.
+    private func collection(_ path: ResourcePath) async throws(WebDAVError) -> ResourcePath? {
+        if share.hides(path) { return nil }
+        let share = share
+        do throws(WebDAVError) {
+            return try await share.attempt { wait throws(WebDAVError) in
+                let lookup = try storing { () throws(StoreError) in try share.look(at: path, wait: wait) }
+                return lookup.info?.isCollection == true ? lookup.path : nil
+            }
+        } catch {
+            switch error.status {
+            case .notFound, .conflict, .forbidden, .badRequest, .uriTooLong: return nil
+            default: throw error
+            }
+        }
+    }
+
+    // MARK: What was missed
+
+    private func catchUp(
+        _ id: Int, _ feed: LiveFeed, _ scopes: [LiveScope], _ since: (token: SyncToken?, Void),
+        _ position: JournalPosition, _ through: Int64
+    ) async throws(WebDAVError) {
+        guard let token = since.token, token.isValid(at: position) else { return feed.catchUp(id, nil) }
+        do throws(WebDAVError) {
+            var missed: [(scope: LiveScope, changes: [ResourceChange])] = []
+            for scope in scopes {
+                let changes = try await share.askingJournal { journal throws(JournalError) in
+                    try journal.changes(
+                        in: scope.path, isDeep: scope.isDeep, since: token, through: through,
+                        limit: LiveNews.nameLimit + 1)
+                }
+                guard changes.count <= LiveNews.nameLimit else { return feed.catchUp(id, nil) }
+                // What was gone before a first synchronisation began was never seen.
+                missed.append((scope, changes.filter { $0.kind != .removed || $0.number > token.base }))
+            }
+            feed.catchUp(id, missed)
+        } catch {
+            guard error.condition == .validSyncToken else { throw error }
+            feed.catchUp(id, nil)
+        }
+    }
+}
+
+extension ResourcePath {
+    /// The collections above, from the root down.
+    fileprivate var ancestors: [ResourcePath] {
+        var ancestors: [ResourcePath] = []
+        var path = parent
+        while let here = path {
+            ancestors.append(here)
+            path = here.parent
+        }
+        return ancestors.reversed()
+    }
+}

@@ -1,0 +1,191 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Who watches which collections, and what each of them has still to be told.
+struct LiveReaders {
+    struct Reader {
+        var scopes: [LiveScope]
+        var news = LiveNews()
+        /// Changes up to this number are known, or were asked for.
+        var known: Int64
+        /// The last number that was told.
+        var told: Int64?
+        var waiting: CheckedContinuation<Void, Never>?
+        /// Nothing more will come.
+        var isOver = false
+    }
+
+    /// A scope of one reader.
+    private struct Watch: Hashable {
+        let reader: Int
+        let scope: LiveScope
+    }
+
+    private(set) var all: [Int: Reader] = [:]
+    private var next = 0
+    private var watches: [ResourcePath: Set<Watch>] = [:]
+    /// How many watched collections are at or below a path.
+    private var weights: [ResourcePath: Int] = [:]
+    private var deepCount = 0
+    /// Whom something was noted for since ``takeWoken()``.
+    private var touched: Set<Int> = []
+
+    var isEmpty: Bool { all.isEmpty }
+    var count: Int { all.count }
+
+    /// What is watched, each collection once.
+    var folders: WatchedFolders {
+        var folders = WatchedFolders()
+        for (path, watches) in watches {
+            if watches.contains(where: \.scope.isDeep) {
+                folders.deep.insert(path)
+            } else {
+                folders.flat.insert(path)
+            }
+        }
+        return folders
+    }
+
+    // MARK: Coming and going
+
+    mutating func add(_ scopes: [LiveScope], known: Int64) -> Int {
+        next += 1
+        all[next] = Reader(scopes: scopes, known: known)
+        for scope in scopes { add(Watch(reader: next, scope: scope)) }
+        return next
+    }
+
+    /// - Returns: what it waits with.
+    mutating func remove(_ id: Int) -> CheckedContinuation<Void, Never>? {
+        guard let reader = all.removeValue(forKey: id) else { return nil }
+        for scope in reader.scopes { remove(Watch(reader: id, scope: scope)) }
+        return reader.waiting
+    }
+
+    private mutating func add(_ watch: Watch) {
+        guard watches[watch.scope.path, default: []].insert(watch).inserted else { return }
+        if watch.scope.isDeep { deepCount += 1 }
+        weigh(watch.scope.path, 1)
+    }
+
+    private mutating func remove(_ watch: Watch) {
+        let path = watch.scope.path
+        guard watches[path]?.remove(watch) != nil else { return }
+        if watches[path]?.isEmpty == true { watches[path] = nil }
+        if watch.scope.isDeep { deepCount -= 1 }
+        weigh(path, -1)
+    }
+
+    private mutating func weigh(_ path: ResourcePath, _ weight: Int) {
+        var path: ResourcePath? = path
+        while let here = path {
+            let sum = weights[here, default: 0] + weight
+            weights[here] = sum == 0 ? nil : sum
+            path = here.parent
+        }
+    }
+
+    // MARK: One reader
+
+    @discardableResult
+    mutating func withReader<R>(_ id: Int, _ body: (inout Reader) -> R) -> R? {
+        guard let index = all.index(forKey: id) else { return nil }
+        return body(&all.values[index])
+    }
+
+    /// Something for all of them.
+    mutating func forAll(_ body: (inout LiveNews) -> Void) {
+        for id in all.keys { note(id, body) }
+    }
+
+    /// What there is cannot be told any more to any of them.
+    /// - Parameter number: of the last change, perhaps of another journal.
+    mutating func reset(through number: Int64) {
+        for id in all.keys {
+            withReader(id) { $0.known = number }
+            note(id) { $0.reset() }
+        }
+    }
+
+    private mutating func note(_ id: Int, _ body: (inout LiveNews) -> Void) {
+        withReader(id) { body(&$0.news) }
+        touched.insert(id)
+    }
+
+    /// Those who wait, and for whom there is something now.
+    mutating func takeWoken() -> [CheckedContinuation<Void, Never>] {
+        var woken: [CheckedContinuation<Void, Never>] = []
+        for id in touched {
+            let waiting = withReader(id) { reader -> CheckedContinuation<Void, Never>? in
+                guard !reader.news.isEmpty || reader.isOver else { return nil }
+                defer { reader.waiting = nil }
+                return reader.waiting
+            }
+            if let waiting, let waiting { woken.append(waiting) }
+        }
+        touched = []
+        return woken
+    }
+
+    // MARK: What has happened
+
+    mutating func note(_ change: ResourceChange) {
+        // Nothing can be watched there any more: it is gone, or no collection, or one that is elsewhere.
+        if change.kind != .changed || !change.isCollection, weights[change.path] != nil {
+            note(gone: change.path, change.number)
+        }
+        guard let parent = change.path.parent else { return }
+        forEachWatch(above: parent) { readers, watch in
+            guard let known = readers.all[watch.reader]?.known, known < change.number else { return }
+            readers.note(watch.reader) { $0.note(change, in: watch.scope) }
+        }
+    }
+
+    /// Nothing at a path, or below it, is watched any longer.
+    /// - Parameter number: of the change; nil where it is of now.
+    mutating func note(gone path: ResourcePath, _ number: Int64? = nil) {
+        for (folder, watches) in watches where path.contains(folder) {
+            for watch in watches {
+                guard let known = all[watch.reader]?.known, known < number ?? .max else { continue }
+                remove(watch)
+                withReader(watch.reader) { reader in
+                    reader.scopes.removeAll { $0 == watch.scope }
+                    reader.news.note(gone: watch.scope)
+                    if reader.scopes.isEmpty { reader.isOver = true }
+                }
+                touched.insert(watch.reader)
+            }
+        }
+    }
+
+    /// A lock has come or gone.
+    mutating func note(_ lock: Lock) {
+        let slash = lock.rootHref.last == UInt8(ascii: "/") ? [UInt8(ascii: "/")] : []
+        let root = lock.root
+        for watch in watches[root] ?? [] { note(watch.reader) { $0.note(locksOf: watch.scope.href) } }
+        if let parent = root.parent {
+            forEachWatch(above: parent) { readers, watch in
+                readers.note(watch.reader) { $0.note(locksOf: watch.scope.href(of: root) + slash) }
+            }
+        }
+        // It holds for what is watched, too.
+        guard lock.depth == .infinity, weights[root] != nil else { return }
+        for (folder, watches) in watches where folder != root && root.contains(folder) {
+            for watch in watches { note(watch.reader) { $0.note(locksOf: watch.scope.href) } }
+        }
+    }
+
+    /// Calls `body` for each watch that members of a folder belong to.
+    private mutating func forEachWatch(
+        above folder: ResourcePath, _ body: (inout LiveReaders, Watch) -> Void
+    ) {
+        for watch in watches[folder] ?? [] { body(&self, watch) }
+        guard deepCount > 0 else { return }
+        var folder = folder.parent
+        while let here = folder {
+            for watch in watches[here] ?? [] where watch.scope.isDeep { body(&self, watch) }
+            folder = here.parent
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import Synchronization
+
+/// Of which content the trash has lately got a version: who overwrites it again and again leaves one, the one from
+/// before. Kept in memory only: after a restart there may be one more.
+final class RecentVersions: Sendable {
+    /// What is more than that is forgotten, and so kept once more.
+    private static let limit = 4096
+
+    private struct Version {
+        var principal: String?
+        var time: Timestamp
+        /// What has been written since: only that is dropped. Nil for what nobody has just written.
+        var content: ResourceIdentity?
+    }
+
+    private let versions = Mutex<[ResourcePath: Version]>([:])
+
+    /// Whether the trash need not keep the content at a path.
+    /// - Parameter content: which that is: under the same name may stand something else by now.
+    func hasRecent(
+        of content: ResourceIdentity, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,
+        now: Timestamp
+    ) -> Bool {
+        versions.withLock { versions in
+            guard let last = versions[path] else { return false }
+            guard last.time <= now, now < last.time.adding(seconds: limits.versionSeconds) else {
+                versions[path] = nil
+                return false
+            }
+            // What somebody else has written is theirs.
+            return last.principal == principal && last.content == content
+        }
+    }
+
+    /// The trash has got a version.
+    /// - Parameter content: what has taken its place.
+    func note(
+        _ path: ResourcePath, by principal: String?, now: Timestamp, content: ResourceIdentity?
+    ) {
+        versions.withLock { versions in
+            if versions.count >= Self.limit { versions.removeAll(keepingCapacity: true) }
+            versions[path] = Version(principal: principal, time: now, content: content)
+        }
+    }
+
+    /// Other content has taken the place of `old`, which the trash did not keep.
+    func follow(_ path: ResourcePath, from old: ResourceIdentity, to content: ResourceIdentity?) {
+        versions.withLock { versions in
+            if versions[path]?.content == old { versions[path]?.content = content }
+        }
+    }
+}

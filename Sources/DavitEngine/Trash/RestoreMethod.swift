@@ -1,0 +1,79 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Gives something in the trash a name again, with its properties and times: a MOVE whose source no client can name.
+struct RestoreMethod: ChangeMethod {
+    struct Outcome: Sendable {
+        let replaced: Share.Replaced
+    }
+
+    let share: Share
+    let entry: TrashEntry
+    let path: ResourcePath
+    /// Whether what has the name now goes.
+    let replaces: Bool
+
+    var destination: (path: ResourcePath, last: LastSegment)? { (path, .itself) }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        guard let destination = scene.destination else { throw WebDAVError(.notFound) }
+        switch destination.state {
+        case .missingAncestor: throw WebDAVError(.conflict)
+        case .unservable: throw WebDAVError(.forbidden)
+        case .mapped where !replaces || destination.path.isRoot: throw WebDAVError(store: .alreadyExists)
+        case .mapped, .unmapped: break
+        }
+        if !entry.isCollection, share.rules?.refuses(content: destination.path.name) == true {
+            throw WebDAVError(.forbidden)
+        }
+        return Transfer.effects(at: destination)
+    }
+
+    var trashEntry: TrashEntry? { entry }
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { .restore }
+
+    func claims(on scene: Scene) -> [Claim] {
+        [Claim(path: entry.place, mode: .exclusive)]
+            + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
+    }
+
+    func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
+        guard let destination = scene.destination, let entry = try current() else {
+            throw WebDAVError(.notFound)
+        }
+        return try storing { () throws(StoreError) in
+            guard try share.resources.identity(at: entry.place) == entry.identity else {
+                share.forget(entry)
+                throw .notFound
+            }
+            let moved = ResourceInfo(
+                kind: entry.isCollection ? .collection : .content, length: entry.length ?? 0,
+                modified: entry.deleted, created: nil, identity: entry.identity, volume: 0,
+                isExecutable: false)
+            let replaced = try share.rename(
+                moved, from: Place(entry.place), to: destination, scene.context)
+            // The next start drops the entry of what is not in the trash, if this cannot.
+            share.forget(entry)
+            return Outcome(replaced: replaced)
+        }
+    }
+
+    /// The entry as it is now; nil if somebody was quicker.
+    private func current() throws(WebDAVError) -> TrashEntry? {
+        do throws(StateError) { return try share.state.trashEntry(entry.id) } catch {
+            throw WebDAVError(state: error)
+        }
+    }
+
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        var response = Transfer.response(scene)
+        switch outcome.replaced {
+        case .nothing: break
+        case .hidden(let tree): await share.tidy { _ = tree.destroy() }
+        case .kept(let kept): await share.settle(kept: kept, &response)
+        }
+        response.fields.append(.location, scene.context.href(of: scene.destination?.path ?? path))
+        return response
+    }
+}

@@ -1,0 +1,210 @@
+internal import DavitHTTP
+package import DavitStore
+internal import Synchronization
+
+/// What remains to be done about the trash of a share when nobody waits for it.
+final class TrashCare: Sendable {
+    /// How often the age of what is kept is looked at, while there are requests.
+    private static let intervalSeconds: Int64 = 3600
+
+    private let unmeasured = Mutex<[String]>([])
+    private let lastLook = Mutex<Timestamp?>(nil)
+    private let hasFailed = Atomic<Bool>(false)
+
+    /// True the first time it is called: what does not work once will not work again and again.
+    func isFirstFailure() -> Bool { !hasFailed.exchange(true, ordering: .relaxed) }
+
+    func noteUnmeasured(_ entry: TrashEntry) {
+        if entry.length == nil { unmeasured.withLock { $0.append(entry.id) } }
+    }
+
+    /// The ids of collections that nobody has measured, each once.
+    func takeUnmeasured() -> [String] {
+        unmeasured.withLock { unmeasured in
+            defer { unmeasured = [] }
+            return unmeasured
+        }
+    }
+
+    /// Whether the oldest entry is to be looked at.
+    func isDue(now: Timestamp) -> Bool {
+        lastLook.withLock { last in
+            if let last, last <= now, now < last.adding(seconds: Self.intervalSeconds) { return false }
+            last = now
+            return true
+        }
+    }
+}
+
+extension Share {
+    /// Tells the client what is kept of what it has taken away, and keeps the trash within its limits.
+    func settle(kept entries: [TrashEntry], _ response: inout HTTPResponse) async {
+        if entries.isEmpty { return }
+        response.tell(kept: entries)
+        for entry in entries { trashCare.noteUnmeasured(entry) }
+        // Collections are measured when nobody waits, and count then.
+        if isTrashTooLarge { await tidy { self.trimTrash() } }
+    }
+
+    /// The same for one entry, or none.
+    func settle(kept entry: TrashEntry?, _ response: inout HTTPResponse) async {
+        if let entry { await settle(kept: [entry], &response) }
+    }
+
+    private var isTrashTooLarge: Bool {
+        guard let limit = configuration.trash?.bytes else { return false }
+        return state.trashTotals.bytes > limit
+    }
+
+    /// Measures what is new in the trash, and lets go what is over its limits. May block, and take as long as the
+    /// removal of many files does.
+    package func tendTrash() {
+        guard configuration.trash != nil else { return }
+        measureTrash()
+        if isTrashTooLarge || trashCare.isDue(now: now()) { trimTrash() }
+    }
+
+    private func measureTrash() {
+        for id in trashCare.takeUnmeasured() {
+            guard let entry = try? state.trashEntry(id), entry.length == nil,
+                let length = try? resources.measure(entry.place)
+            else { continue }
+            withTrashed(entry) { entry in
+                if entry.length == nil { try? state.commit([.measureTrash(entry, length: length)]) }
+                return true
+            }
+        }
+    }
+
+    /// Purges the oldest entries until the others are few enough, and young enough.
+    func trimTrash() {
+        guard let limits = configuration.trash else { return }
+        let end = now().adding(seconds: -Int64(limits.days) * 86_400)
+        purge { entry in entry.deleted < end || self.isTrashTooLarge }
+    }
+
+    /// Purges entries, the oldest first, until `isWanted` says no. One that somebody is about to restore stays.
+    /// - Returns: how many went.
+    @discardableResult
+    package func purge(while isWanted: (TrashEntry) -> Bool) -> Int {
+        var count = 0
+        do throws(StateError) {
+            try state.forEachTrashEntry { entry in
+                guard isWanted(entry) else { return false }
+                if purge(entry) { count += 1 }
+                return true
+            }
+        } catch {
+            report("the trash could not be read: \(error)")
+        }
+        return count
+    }
+
+    /// Removes what an entry keeps, for good.
+    /// - Returns: false if it is gone, or somebody is about to restore it.
+    func purge(_ entry: TrashEntry) -> Bool {
+        var tree: (any DetachedTree)?
+        let isDone = withTrashed(entry) { entry in
+            do throws(StoreError) {
+                tree = try takeOut(entry)
+                return true
+            } catch {
+                report("something could not be removed from the trash: \(error)")
+                return false
+            }
+        }
+        _ = tree?.destroy()
+        return isDone
+    }
+
+    /// Hides what an entry keeps, and drops the entry: what is left of it after a crash is swept.
+    ///
+    /// In a section that claims its place.
+    func takeOut(_ entry: TrashEntry) throws(StoreError) -> (any DetachedTree)? {
+        let isThere = try resources.identity(at: entry.place) == entry.identity
+        let tree = isThere ? try stored.detach(entry.place) : nil
+        do throws(StoreError) { try record([.removeRows(under: entry.place), .dropTrash(entry)]) } catch {
+            try? tree?.restore()
+            throw error
+        }
+        return tree
+    }
+
+    /// Runs `body` with an entry as it is now, if there is one and nobody else is about to change it.
+    @discardableResult
+    private func withTrashed(_ entry: TrashEntry, _ body: (TrashEntry) -> Bool) -> Bool {
+        let result = sections.withSectionIfFree([Claim(path: entry.place, mode: .exclusive)]) {
+            () -> Bool? in
+            guard let current = try? state.trashEntry(entry.id) else { return false }
+            return body(current)
+        }
+        return result ?? false
+    }
+
+    // MARK: Room
+
+    /// Runs what needs room on a volume. While there is too little, the trash of that volume gives way, the oldest first:
+    /// if that can be enough.
+    ///
+    /// - Parameters:
+    ///   - bytes: how much room.
+    ///   - path: of what is made.
+    func makingRoom<R>(
+        for bytes: Int64, at path: ResourcePath, _ body: () throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        do throws(StoreError) { return try body() } catch {
+            guard error.isForWantOfRoom, configuration.trash != nil,
+                try giveWay(for: bytes, at: path)
+            else { throw error }
+        }
+        return try body()
+    }
+
+    /// The same for a copy, of which not even the size is known before: it is built again when there is room.
+    func stagingCopy(
+        of source: ResourcePath, for destination: ResourcePath,
+        _ stage: () throws(StoreError) -> any StagedTree
+    ) throws(StoreError) -> any StagedTree {
+        do throws(StoreError) {
+            let staged = try stage()
+            guard staged.failures.contains(where: { $0.error.isForWantOfRoom }), configuration.trash != nil,
+                state.hasTrash
+            else { return staged }
+            staged.destroy()
+        } catch {
+            guard error.isForWantOfRoom, configuration.trash != nil, state.hasTrash else { throw error }
+        }
+        if let length = try? resources.measure(source) { _ = try giveWay(for: length, at: destination) }
+        return try stage()
+    }
+
+    /// Lets the trash give way, if that can be enough.
+    /// - Returns: whether there is room now.
+    func giveWay(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
+        guard configuration.trash != nil, state.hasTrash, let collection = path.parent else { return false }
+        // What has just gone may be what is large.
+        measureTrash()
+        guard let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
+            let folder = try resources.trashPlace("x", for: Place(path), volume: volume)?.place.path.parent,
+            let free = try? resources.quota(at: collection).available,
+            bytes - free <= state.trashTotals.bytes
+        else { return false }
+        var isEnough = false
+        do throws(StateError) {
+            try state.forEachTrashEntry { entry in
+                isEnough = (try? resources.quota(at: collection).available).map { $0 >= bytes } ?? true
+                if isEnough { return false }
+                if entry.place.isMember(of: folder) { _ = purge(entry) }
+                return true
+            }
+        } catch {
+            throw StoreError(error)
+        }
+        if isEnough { return true }
+        return try resources.quota(at: collection).available >= bytes
+    }
+}
+
+extension StoreError {
+    fileprivate var isForWantOfRoom: Bool { self == .outOfSpace || self == .quotaExceeded }
+}

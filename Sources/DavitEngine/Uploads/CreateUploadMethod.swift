@@ -1,0 +1,67 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import Synchronization
+
+/// The beginning of an upload: what PUT would refuse at its target is refused now, and the place for the bytes is made.
+struct CreateUploadMethod: ChangeMethod {
+    struct Outcome: Sendable {
+        let record: UploadRecord
+        let content: any UploadContent
+    }
+
+    let share: Share
+    let terms: UploadTerms
+    let put: PutMethod
+    private let id = UploadResource.newID()
+    /// Where the outcome goes: the answer comes later.
+    let made: Made
+
+    final class Made: Sendable {
+        private let outcome = Mutex<Outcome?>(nil)
+        func set(_ outcome: Outcome) { self.outcome.withLock { $0 = outcome } }
+        func take() -> Outcome? { outcome.withLock { $0.take() } }
+    }
+
+    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+        let effects = try put.effects(on: scene)
+        if share.rules?.refuses(content: scene.target.path.name) == true { throw WebDAVError(.forbidden) }
+        if terms.options.contains(.choosesName), scene.target.info != nil {
+            throw WebDAVError(store: .alreadyExists)
+        }
+        try share.checkLength(terms.length ?? 0)
+        // A part has no target yet; the collection is what counts.
+        return terms.options.contains(.isPart)
+            ? scene.target.path.parent.map { [.member($0)] } ?? [] : effects
+    }
+
+    /// Nothing is made that hooks would see: they are asked when all of it has come.
+    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+
+    func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
+        let path = scene.target.path
+        guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
+        let content = try storing { () throws(StoreError) in
+            try share.makingRoom(for: terms.length ?? 0, at: path) { () throws(StoreError) in
+                try share.resources.stageUpload(for: scene.target.place, expectedLength: terms.length)
+            }
+        }
+        let record = UploadRecord(
+            id: id, collection: collection, name: Array(path.name), stagedName: content.stagedName,
+            identity: content.identity, principal: scene.context.principal, fieldLines: terms.fieldLines,
+            options: terms.options,
+            progress: UploadRecord.Progress(
+                length: terms.length,
+                expiry: scene.context.now.adding(seconds: share.configuration.uploadSeconds)))
+        do throws(StateError) { try share.state.commit([.putUpload(record)]) } catch {
+            try? content.remove()
+            throw WebDAVError(state: error)
+        }
+        return Outcome(record: record, content: content)
+    }
+
+    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+        made.set(outcome)
+        return HTTPResponse(.created)
+    }
+}

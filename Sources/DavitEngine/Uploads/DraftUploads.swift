@@ -1,0 +1,197 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), from interop version 3 to 8, over ``UploadEngine``.
+struct DraftUploads: Sendable {
+    let engine: UploadEngine
+    private var share: Share { engine.share }
+
+    init(share: Share) { engine = UploadEngine(share: share) }
+
+    // MARK: Creation (§4.2)
+
+    /// Content of which so much is declared comes in one piece: an upload would cost more than to send it again.
+    private static let plainBytes: Int64 = 64 << 10
+
+    /// PUT with the fields of the draft.
+    /// - Returns: nil if it is to be carried out as any other PUT.
+    func put(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse? {
+        let fields = DraftFields(context.request)
+        guard let isComplete = fields.isComplete else { return nil }
+        try checkLength(fields, context.request.body)
+        if isComplete, !isWorthwhile(fields, context.request) { return nil }
+        return try await create(at: [context.path], fields, isComplete, [], context)
+    }
+
+    /// POST of a new member with the fields of the draft.
+    /// - Returns: nil if it is to be carried out as any other POST.
+    func addMember(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse? {
+        let fields = DraftFields(context.request)
+        guard let isComplete = fields.isComplete else { return nil }
+        try checkLength(fields, context.request.body)
+        if isComplete, !isWorthwhile(fields, context.request) { return nil }
+        let targets = MemberNames(for: context.request).names.compactMap(context.path.appending)
+        return try await create(at: targets, fields, isComplete, .choosesName, context)
+    }
+
+    /// Without an interim response nobody would learn where the upload is.
+    private func isWorthwhile(_ fields: DraftFields, _ request: HTTPRequest) -> Bool {
+        guard fields.wantsInterim, request.minorVersion > 0 else { return false }
+        return request.body.declaredLength ?? .max > Self.plainBytes
+    }
+
+    /// What is said twice about the length has to be the same (§4.1.3).
+    private func checkLength(_ fields: DraftFields, _ body: any RequestBody) throws(WebDAVError) {
+        guard let length = fields.length, let declared = body.declaredLength else { return }
+        if fields.isComplete == true ? length != declared : length < declared {
+            throw WebDAVError(.inconsistentLength)
+        }
+    }
+
+    private func create(
+        at targets: [ResourcePath], _ fields: DraftFields, _ isComplete: Bool,
+        _ options: UploadRecord.Options, _ context: RequestContext
+    ) async throws(WebDAVError) -> HTTPResponse {
+        let request = context.request
+        var terms = UploadTerms(request, isWhole: isComplete)
+        terms.length = fields.length ?? (isComplete ? request.body.declaredLength : nil)
+        terms.options = options
+        let session: UploadEngine.Session
+        do throws(WebDAVError) { session = try await engine.create(at: targets, terms, context) } catch {
+            throw withLimit(error)
+        }
+        let location = context.href(ofUpload: session.record.id)
+        if fields.wantsInterim {
+            var interim = HTTPFields()
+            fields.appendVersion(to: &interim)
+            interim.append(.location, location)
+            appendLimit(session.record, context, to: &interim)
+            do throws(HTTPError) {
+                try await request.body.sendInterim(.uploadResumptionSupported, interim)
+            } catch {
+                _ = try? await engine.end(session)
+                throw WebDAVError(connection: error)
+            }
+        }
+        var piece = UploadPiece(isLast: isComplete)
+        // Of all that is to come it was kept with the upload.
+        if !isComplete { piece.setDigests(try UploadFields(request, isPart: true).digests) }
+        var response = try await append(piece, session, fields, context)
+        if !isComplete {
+            response.status = .created
+            response.fields.append(.location, location)
+            response.fields.append(.cacheControl, "no-store")
+        } else if options.contains(.choosesName), let made = response.fields.first(.contentLocation) {
+            response.fields.append(.location, made)
+        }
+        return response
+    }
+
+    private func append(
+        _ piece: UploadPiece, _ session: UploadEngine.Session, _ fields: DraftFields,
+        _ context: RequestContext
+    ) async throws(WebDAVError) -> HTTPResponse {
+        let outcome: UploadEngine.Outcome
+        do throws(WebDAVError) { outcome = try await engine.append(piece, to: session, context) } catch {
+            throw withLimit(error)
+        }
+        var response = outcome.response ?? HTTPResponse(fields.appended)
+        fields.append(isComplete: outcome.response != nil, to: &response.fields)
+        response.fields.append(.uploadOffset, outcome.offset)
+        if outcome.response == nil { appendLimit(outcome.record, context, to: &response.fields) }
+        return response
+    }
+
+    // MARK: The upload itself
+
+    /// HEAD: how far it is (§4.3). Whoever appends just now is taken to have given up (§4.6).
+    func head(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let fields = DraftFields(context.request)
+        var (record, offset) = (record, record.progress.offset)
+        if !record.progress.isComplete {
+            let session = try await engine.begin(record, nil)
+            record = session.record
+            offset = try await engine.end(session)
+        }
+        var response = HTTPResponse(.noContent)
+        fields.append(isComplete: record.progress.isComplete, to: &response.fields)
+        response.fields.append(.uploadOffset, offset)
+        if let length = record.progress.length { response.fields.append(.uploadLength, length) }
+        appendLimit(record, context, to: &response.fields)
+        response.fields.append(.cacheControl, "no-store")
+        return response
+    }
+
+    /// PATCH: more of it, or its end (§4.4).
+    func patch(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let request = context.request
+        let fields = DraftFields(request)
+        if fields.needsMediaType, request.contentType?.essence != UploadResource.partialType.description {
+            var error = WebDAVError(.unsupportedMediaType)
+            error.fields.append(named: "Accept-Patch", UploadResource.acceptPatch)
+            throw error
+        }
+        guard let provided = fields.offset,
+            let isComplete = fields.isComplete ?? (fields.version == 3 ? true : nil)
+        else { throw WebDAVError(.badRequest) }
+        if record.progress.isComplete {
+            throw request.body.isPresent ? WebDAVError(.inconsistentLength) : WebDAVError(.completed, .gone)
+        }
+        var piece = UploadPiece(isLast: isComplete)
+        piece.setDigests(try UploadFields(request, isPart: true).digests)
+        piece.wholeDigests = try UploadFields.wholeDigests(request)
+        var session = try await engine.begin(record, request.body)
+        do throws(WebDAVError) {
+            guard session.offset == provided else {
+                throw WebDAVError(.mismatchingOffset(expected: session.offset, provided: provided))
+            }
+            try noteLength(fields, isComplete, request.body, &session)
+        } catch {
+            _ = try? await engine.end(session)
+            throw error
+        }
+        return try await append(piece, session, fields, context)
+    }
+
+    /// What this request says about the length, and whether it goes with what was said before (§4.1.3).
+    private func noteLength(
+        _ fields: DraftFields, _ isComplete: Bool, _ body: any RequestBody,
+        _ session: inout UploadEngine.Session
+    ) throws(WebDAVError) {
+        let end = body.declaredLength.map { session.offset + $0 }
+        let known = [session.record.progress.length, fields.length, isComplete ? end : nil].compactMap { $0 }
+        if let length = known.first {
+            guard known.allSatisfy({ $0 == length }), end ?? session.offset <= length else {
+                throw WebDAVError(.inconsistentLength)
+            }
+            try share.checkLength(length)
+        }
+        session.record.progress.length = known.first
+    }
+
+    // MARK: Limits (§4.1.4)
+
+    /// What holds for every upload.
+    static func limits(of share: Share) -> String {
+        var limit = "max-age=\(share.configuration.uploadSeconds)"
+        if let maximum = share.configuration.maximumFileBytes { limit += ", max-size=\(maximum)" }
+        return limit
+    }
+
+    private func appendLimit(_ record: UploadRecord, _ context: RequestContext, to fields: inout HTTPFields) {
+        let left = max(0, record.progress.expiry.seconds - context.now.seconds)
+        var limit = "max-age=\(left)"
+        if let maximum = share.configuration.maximumFileBytes { limit += ", max-size=\(maximum)" }
+        fields.append(named: UploadResource.limitField, limit)
+    }
+
+    /// Who sends too much hears how much would be right.
+    private func withLimit(_ error: WebDAVError) -> WebDAVError {
+        guard error.status == .contentTooLarge else { return error }
+        var error = error
+        error.fields.append(named: UploadResource.limitField, Self.limits(of: share))
+        return error
+    }
+}

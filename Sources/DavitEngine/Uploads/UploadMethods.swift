@@ -1,0 +1,57 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+/// The methods of an upload in progress: in tus for who says `Tus-Resumable`, else in the draft. An upload that was begun
+/// in one can be finished in the other.
+struct UploadMethods: Sendable {
+    let share: Share
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let request = context.request
+        let isTus = request.contains(.tusResumable)
+        if request.method == .options { return options() }
+        do throws(WebDAVError) {
+            if isTus { try TusUploads.checkVersion(request) }
+            let engine = UploadEngine(share: share)
+            let record = try engine.find(UploadResource.id(at: context.path), context)
+            do throws(WebDAVError) {
+                return try await respond(context, record, engine)
+            } catch {
+                // A crash had come before the row that says that it is complete, which is there now.
+                guard error.status == .notFound, !record.progress.isComplete,
+                    let settled = share.state.upload(record.id), settled.progress.isComplete
+                else { throw error }
+                return try await respond(context, settled, engine)
+            }
+        } catch {
+            throw isTus ? TusUploads.answer(error) : error
+        }
+    }
+
+    private func respond(
+        _ context: RequestContext, _ record: UploadRecord, _ engine: UploadEngine
+    ) async throws(WebDAVError) -> HTTPResponse {
+        let isTus = context.request.contains(.tusResumable)
+        let (draft, tus) = (DraftUploads(share: share), TusUploads(share: share))
+        switch isTus ? TusUploads.method(of: context.request) : context.request.method {
+        case .head: return try await isTus ? tus.head(record, context) : draft.head(record, context)
+        case .patch: return try await isTus ? tus.patch(record, context) : draft.patch(record, context)
+        case .delete:
+            try await engine.cancel(record)
+            var response = HTTPResponse(.noContent)
+            if isTus { TusUploads.appendVersion(to: &response.fields) }
+            return response
+        default: throw .methodNotAllowed(AllowedMethods.upload)
+        }
+    }
+
+    private func options() -> HTTPResponse {
+        var response = HTTPResponse(.noContent)
+        response.fields.append(.allow, AllowedMethods.upload)
+        response.fields.append(named: "Accept-Patch", UploadResource.acceptPatch)
+        response.fields.append(named: UploadResource.limitField, DraftUploads.limits(of: share))
+        TusUploads.appendOptions(of: share, to: &response.fields)
+        return response
+    }
+}

@@ -1,0 +1,222 @@
+package import DavitHTTP
+package import DavitStore
+
+/// Walks a collection, or some of its members, with everything that is below: as clients see it, each collection before its
+/// members, in the order of the volume. A whole collection comes first itself, with an empty path. What is in a collection is
+/// told before what is further down: so one is open at a time, however deep it goes, and what is kept are the collections
+/// still to be walked on the way down.
+///
+/// Rules and mounts hold. Links that lead outside are no members, and one that leads back to a collection on the way
+/// down is told as trouble, and not followed.
+///
+/// Its calls block. It belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what
+/// makes the unchecked conformance true.
+package final class CollectionWalk: @unchecked Sendable {
+    /// Something that the walk has come to.
+    package struct Found: Sendable {
+        /// From where the walk began: segments joined by slashes, none at either end.
+        package var path: [UInt8]
+        package var info: ResourceInfo
+        /// Canonical.
+        package var target: ResourcePath
+    }
+
+    package enum Step: Sendable {
+        case found(Found)
+        /// What is there, or below it, cannot be had.
+        case trouble(path: [UInt8], Trouble)
+        case end
+    }
+
+    /// Why something is left out.
+    package enum Trouble: Sendable {
+        /// It is gone, or was never there.
+        case missing
+        /// A link to a collection that the link is in.
+        case circle
+        case unreadable
+    }
+
+    private final class Level {
+        /// Nil once all members are told.
+        var cursor: (any MemberCursor)?
+        /// What is still to be walked of the members; once all are told, the next one last.
+        var collections: [Member] = []
+        /// As in ``Found/path``.
+        let path: [UInt8]
+        /// Canonical.
+        let target: ResourcePath
+        let info: ResourceInfo
+
+        init(_ cursor: any MemberCursor, _ found: Found) {
+            self.cursor = cursor
+            path = found.path
+            target = found.target
+            info = found.info
+        }
+
+        func end() {
+            cursor = nil
+            collections.reverse()
+        }
+
+        func found(_ member: Member) -> Found? {
+            guard let target = member.canonicalPath ?? target.appending(member.name) else { return nil }
+            let path = path.isEmpty ? member.name : path + [UInt8(ascii: "/")] + member.name
+            return Found(path: path, info: member.info, target: target)
+        }
+    }
+
+    private let share: Share
+    /// Collections on the way down.
+    @safe @exclusivity(unchecked) private var levels: [Level] = []
+    /// The collection of the visit, canonical, and the names in it that are still to be walked, the next one last.
+    private let root: Found
+    @safe @exclusivity(unchecked) private var names: [[UInt8]]
+    /// To be told first.
+    @safe @exclusivity(unchecked) private var begun: Found?
+    /// A collection to go into before anything else.
+    @safe @exclusivity(unchecked) private var entered: Found?
+
+    /// - Parameter names: of the members to walk; nil for all of them.
+    init(_ share: Share, _ root: ResourcePath, names: [[UInt8]]?) throws(StoreError) {
+        self.share = share
+        guard let info = try share.look(at: root, wait: .allowed).info else { throw .notFound }
+        self.root = Found(path: [], info: info, target: root)
+        self.names = names.map { $0.reversed() } ?? []
+        guard names == nil else { return }
+        // What cannot be read at all is an error, and no trouble.
+        levels.append(Level(try share.resources.members(of: root), self.root))
+        begun = self.root
+    }
+
+    /// The next step. May block.
+    package func next() -> Step {
+        if let begun {
+            self.begun = nil
+            return .found(begun)
+        }
+        if let entered {
+            self.entered = nil
+            if let trouble = enter(entered) { return .trouble(path: entered.path, trouble) }
+        }
+        while let level = levels.last {
+            switch advance(level) {
+            case .step(let step): return step
+            case .down: continue
+            case .up: levels.removeLast()
+            }
+        }
+        guard let name = names.popLast() else { return .end }
+        return step(to: name)
+    }
+
+    private func step(to name: [UInt8]) -> Step {
+        guard let path = root.target.appending(name) else {
+            return .trouble(path: name, .missing)
+        }
+        do throws(StoreError) {
+            let lookup = try share.look(at: path, wait: .allowed)
+            guard let info = lookup.info else { return .trouble(path: name, .missing) }
+            let found = Found(path: name, info: info, target: lookup.path)
+            if isOnTheWay(info) { return .trouble(path: name, .circle) }
+            if info.isCollection { entered = found }
+            return .found(found)
+        } catch {
+            return .trouble(path: name, Trouble(error))
+        }
+    }
+
+    private enum Turn {
+        case step(Step)
+        /// Into a collection; and out of one that has come to its end.
+        case down, up
+    }
+
+    private func advance(_ level: Level) -> Turn {
+        var member = Member()
+        while let cursor = level.cursor {
+            do throws(StoreError) {
+                guard try cursor.next(&member) else {
+                    level.end()
+                    break
+                }
+            } catch {
+                // The walk goes on with what was told before.
+                level.end()
+                return .step(.trouble(path: level.path, Trouble(error)))
+            }
+            guard let found = level.found(member) else { continue }
+            if isOnTheWay(member.info) { return .step(.trouble(path: found.path, .circle)) }
+            if member.info.isCollection { level.collections.append(member) }
+            return .step(.found(found))
+        }
+        while let member = level.collections.popLast() {
+            guard let found = level.found(member) else { continue }
+            if let trouble = enter(found) { return .step(.trouble(path: found.path, trouble)) }
+            return .down
+        }
+        return .up
+    }
+
+    private func isOnTheWay(_ info: ResourceInfo) -> Bool {
+        guard info.isCollection else { return false }
+        return (levels.map(\.info) + [root.info]).contains {
+            $0.identity == info.identity && $0.volume == info.volume
+        }
+    }
+
+    private func enter(_ found: Found) -> Trouble? {
+        do throws(StoreError) {
+            levels.append(Level(try share.resources.members(of: found.target), found))
+            return nil
+        } catch {
+            return Trouble(error)
+        }
+    }
+
+    /// Opens content that the walk has found. May block.
+    package func open(_ found: Found) -> Result<WalkedContent, Trouble> {
+        do throws(StoreError) {
+            let resource = try share.resources.openMember(found.target)
+            guard let content = resource.content else { return .failure(.missing) }
+            return .success(WalkedContent(file: content.file, info: resource.info, share: share))
+        } catch {
+            return .failure(Trouble(error))
+        }
+    }
+}
+
+/// Content on a walk, open.
+package struct WalkedContent: Sendable {
+    private let file: any FileContent
+    package let info: ResourceInfo
+    private let share: Share
+
+    init(file: any FileContent, info: ResourceInfo, share: Share) {
+        self.file = file
+        self.info = info
+        self.share = share
+    }
+
+    /// Bytes it had when it was opened.
+    package var length: Int64 { file.length }
+
+    /// Reads from `offset` on, as much as `buffer` has room for. May block.
+    /// - Returns: how many bytes; 0 at the end, nil where it cannot be read.
+    package func read(at offset: Int64, into buffer: IOBuffer) -> Int? {
+        try? share.resources.read(file, at: offset, into: buffer)
+    }
+}
+
+extension CollectionWalk.Trouble: Error {
+    init(_ error: StoreError) {
+        switch error {
+        case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong: self = .missing
+        case .loop: self = .circle
+        case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+            .failed:
+            self = .unreadable
+        }
+    }
+}

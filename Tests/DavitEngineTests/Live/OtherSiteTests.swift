@@ -1,0 +1,42 @@
+import DavitEngine
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Testing
+
+/// Pages of other sites cannot read what is told here; they must not take the places of those who can.
+struct OtherSiteTests {
+    typealias Row = (fields: [(String, String)], status: UInt16)
+
+    static let rows: [Row] = [
+        // Programs, and this server's own pages (Fetch Metadata §2.2).
+        ([], 200), ([("Sec-Fetch-Site", "same-origin")], 200), ([("Sec-Fetch-Site", "none")], 200),
+        ([("Origin", "http://localhost")], 200),
+        // A picture, a script, and a link: events are no page.
+        (
+            [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")],
+            403
+        ),
+        ([("Sec-Fetch-Site", "same-site"), ("Origin", "http://localhost:3000")], 403),
+        (
+            [
+                ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"),
+                ("Sec-Fetch-Dest", "document"),
+            ],
+            403
+        ),
+        ([("Origin", "http://evil.example")], 403), ([("Origin", "null")], 403),
+        // A site that may use the share.
+        ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], 200),
+        ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example.evil.example")], 403),
+    ]
+
+    @Test(arguments: rows)
+    func theyAreNotTold(row: Row) async throws {
+        let share = try TestShare.live { $0.pageOrigins = ["https://app.example"] }
+        for method in ["GET", "HEAD"] {
+            let response = try await share.client.begin(method, "/?events", row.fields)
+            #expect(response.status.code == row.status, "\(method)")
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import DavitEngine
+import DavitFileStore
+import DavitHTTP
+import DavitServer
+import DavitStore
+import DavitTesting
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What the start makes of a trash that a crash has left, or somebody else: `k` is what an entry is about, `n` what was
+/// to take its place, `x` somebody else's.
+struct TrashRecoveryTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// Which file is where: `t` is the place of the entry, `u` another one in the trash.
+        var before: [String: String]
+        var intent: Intent?
+        var after: [String: String]
+        /// Whether the entry is still there.
+        var isKept: Bool
+        /// Whether there is an entry for what nobody knew.
+        var isAdopted = false
+        var hasEntry = true
+    }
+
+    static let trash = ".davit-trashofthisshare"
+    static let places = [
+        "t": "\(trash)/aaaaaaaaaaaaaaaa", "u": "\(trash)/bbbbbbbbbbbbbbbb", "a": "a", "b": "b",
+    ]
+
+    static let rows = [
+        Row(
+            testDescription: "a deletion that happened is kept", before: ["t": "k"], after: ["t": "k"],
+            isKept: true),
+        Row(
+            testDescription: "one that did not happen has no entry", before: ["a": "k"], after: ["a": "k"],
+            isKept: false),
+        Row(
+            testDescription: "new content that never got its name goes", before: ["a": "k", "t": "n"],
+            after: ["a": "k"], isKept: false),
+        Row(
+            testDescription: "content that was overwritten is kept", before: ["a": "n", "t": "k"],
+            after: ["a": "n", "t": "k"], isKept: true),
+        Row(
+            testDescription: "what is missing is forgotten", before: ["b": "x"], after: ["b": "x"],
+            isKept: false),
+        Row(
+            testDescription: "what nobody knows gets an entry", before: ["u": "x"], after: ["u": "x"],
+            isKept: false, isAdopted: true, hasEntry: false),
+        Row(
+            testDescription: "a move over it that was cut short is finished", before: ["a": "n", "b": "k"],
+            intent: .init(
+                id: 1, source: path("b"), destination: path("a"), moved: .init(inode: 0, birth: 0),
+                replaced: .init(inode: 0, birth: 0), isCopy: false, kept: path(places["t"] ?? "")),
+            after: ["a": "n", "t": "k"], isKept: true),
+        Row(
+            testDescription: "a copy over it that did not happen is forgotten", before: ["a": "k", "t": "n"],
+            intent: .init(
+                id: 1, source: path(".davit-cccccccccccccccc"), destination: path("a"),
+                moved: .init(inode: 0, birth: 0), replaced: .init(inode: 0, birth: 0), isCopy: true,
+                kept: path(places["t"] ?? "")),
+            after: ["a": "k"], isKept: false),
+        Row(
+            testDescription: "a copy over it that hid it for a moment is finished", before: ["t": "n"],
+            intent: .init(
+                id: 1, source: path(".davit-cccccccccccccccc"), destination: path("a"),
+                moved: .init(inode: 0, birth: 0), replaced: .init(inode: 0, birth: 0), isCopy: true,
+                kept: path(places["t"] ?? "")),
+            after: ["a": "n"], isKept: false),
+    ]
+
+    @Test(arguments: rows)
+    func recovers(_ row: Row) throws {
+        let folder = try TemporaryFolder()
+        let resources = try FileResourceStore(root: folder.path)
+        let probe = try #require(
+            try resources.trashPlace("x", for: Place(Self.path("a")), volume: Self.volume(of: resources)))
+        #expect(probe.place.path == Self.path("\(Self.trash)/x"))
+        var identities: [String: ResourceIdentity] = [:]
+        for (number, name) in ["k", "n", "x"].enumerated() {
+            identities[name] = ResourceIdentity(inode: UInt64(number), birth: -1)
+        }
+        for (place, file) in row.before {
+            identities[file] = try Self.makeFile(at: Self.places[place] ?? "", in: resources)
+        }
+        let state = try ShareState(store: MemoryStateStore())
+        let kept = try #require(identities["k"])
+        let entry = TrashEntry(
+            number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"), place: Self.path(Self.places["t"] ?? ""),
+            identity: kept, deleted: Timestamp(seconds: 1), principal: nil, length: 1, isCollection: false,
+            reason: .deleted)
+        var changes: [StateChange] = row.hasEntry ? [.putTrash(entry)] : []
+        if var intent = row.intent {
+            intent.moved = try #require(identities["n"])
+            intent.replaced = kept
+            changes.append(.putIntent(intent))
+        }
+        try state.commit(changes)
+
+        let share = Share(
+            resources: resources, state: state, work: Inline(), configuration: ShareConfiguration(),
+            now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
+        try share.recover()
+
+        #expect(try state.intents() == [])
+        for (place, name) in Self.places {
+            let identity = try resources.identity(at: Self.path(name))
+            #expect(identity == row.after[place].flatMap { identities[$0] }, "\(place)")
+        }
+        #expect(try state.trashEntry(entry.id) == (row.isKept ? entry : nil))
+        #expect(try (state.trashEntry("bbbbbbbbbbbbbbbb") != nil) == row.isAdopted)
+        #expect(state.trashTotals.count == (row.isKept ? 1 : 0) + (row.isAdopted ? 1 : 0))
+        // The next start finds nothing to do.
+        let before = try state.trash(after: 0, limit: 9)
+        try share.recover()
+        #expect(try state.trash(after: 0, limit: 9) == before)
+    }
+
+    /// With a volume that needs two steps, what goes has both names for a moment.
+    @Test func aDeletionInTwoStepsIsTakenBack() throws {
+        let folder = try TemporaryFolder()
+        let resources = try FileResourceStore(root: folder.path)
+        let trash = try #require(
+            try resources.trashPlace(
+                "aaaaaaaaaaaaaaaa", for: Place(Self.path("a")), volume: Self.volume(of: resources)))
+        let identity = try Self.makeFile(at: "a", in: resources)
+        #expect(unsafe link(folder.path + "/a", folder.path + "/\(Self.places["t"] ?? "")") == 0)
+        let state = try ShareState(store: MemoryStateStore())
+        try state.commit([
+            .putTrash(
+                TrashEntry(
+                    number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"), place: trash.place.path,
+                    identity: identity, deleted: Timestamp(seconds: 1), principal: nil, length: 1,
+                    isCollection: false, reason: .deleted))
+        ])
+        let share = Share(
+            resources: resources, state: state, work: Inline(), configuration: ShareConfiguration(),
+            now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
+        try share.recover()
+        #expect(try resources.identity(at: Self.path("a")) == identity)
+        #expect(try resources.identity(at: trash.place.path) == nil)
+        #expect(state.trashTotals.count == 0)
+    }
+
+    /// A volume that numbers its files anew, or a backup that was put back: nothing of the trash may go.
+    @Test(arguments: [false, true])
+    func whatHasAnotherIdentityNowIsKept(isReplaced: Bool) async throws {
+        let store = MemoryStateStore()
+        let first = try TestShare.keeping(state: store)
+        _ = try await first.client.send("PUT", "/a", text: "old")
+        _ = try await first.client.send(isReplaced ? "PUT" : "DELETE", "/a", body: Array("new".utf8))
+        let id = first.lastTrash
+        let place = "\(Self.trash)/\(id ?? "")"
+        #expect(first.shell("cp \(place) copy && mv copy \(place)") == 0)
+        let share = try TestShare.keeping(first.folder, state: store)
+        #expect(try share.trash() == ["\(isReplaced ? "overwritten" : "deleted") /a 3"])
+        #expect(try await share.restore(id, "&taken=replace").status == (isReplaced ? 204 : 201))
+        #expect(try await share.text("/a") == "old")
+    }
+
+    /// With a state that was lost, also on a volume that is mounted in the share; it comes back on that. Needs the right to mount.
+    @Test func whatNobodyKnowsOnAMountedVolumeIsAdopted() async throws {
+        let folder = try TemporaryFolder()
+        let first = try TestShare.keeping(folder)
+        guard first.shell("mkdir 'v w' && mount -t tmpfs -o size=1m tmpfs 'v w'") == 0 else { return }
+        defer { #expect(first.shell("umount -l 'v w'") == 0) }
+        #expect(first.shell("echo a >'v w/a'; echo b >b; mkdir -p .x/.davit-trashofthisshare") == 0)
+        for target in ["/v%20w/a", "/b"] {
+            #expect(try await first.client.send("DELETE", target)["Davit-Trash"] != nil)
+        }
+        // What is known stays as it is.
+        let before = try first.trash()
+        first.share.adoptMountedTrash()
+        #expect(try first.trash() == before)
+
+        let share = try TestShare.keeping(folder)
+        #expect(try share.state.trash(after: 0, limit: 9).count == 1)
+        for _ in 0..<2 {
+            share.share.adoptMountedTrash()
+            #expect(try share.state.trash(after: 0, limit: 9).count == 2)
+        }
+        let found = try share.state.trash(after: 0, limit: 9).first { $0.path.segments.count == 2 }
+        let entry = try #require(found)
+        #expect(entry.path == Self.path("v w/recovered-\(entry.id)"))
+        #expect(try await share.restore(entry.id)["Location"] == "/v%20w/recovered-\(entry.id)")
+        #expect(share.shell("grep -q a 'v w/recovered-\(entry.id)'") == 0)
+    }
+
+    static func path(_ text: String) -> ResourcePath {
+        ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))) ?? .root
+    }
+
+    private static func volume(of resources: FileResourceStore) throws -> UInt64 {
+        try #require(try resources.lookup(.root, last: .followed, wait: .allowed).info?.volume)
+    }
+
+    private static func makeFile(at place: String, in resources: FileResourceStore) throws -> ResourceIdentity
+    {
+        let staged = try resources.stageContent(for: path("new"), expectedLength: 0)
+        let info = try staged.seal(replacing: nil, modified: nil)
+        try staged.publish(isReplacing: false)
+        try resources.rename(path("new"), toFree: path(place))
+        return info.identity
+    }
+}
+
+/// Recovery runs where it is called.
+private struct Inline: BlockingWork {
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
+}

@@ -1,0 +1,57 @@
+import DavitEngine
+import DavitStore
+import DavitTesting
+
+/// What a page of this server sends.
+let ownForm = [
+    ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded"),
+]
+
+extension TestShare {
+    /// A share with a trash.
+    static func keeping(
+        _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
+        _ configure: (inout ShareConfiguration) -> Void = { _ in }
+    ) throws -> TestShare {
+        try TestShare(folder, state: store) { configuration in
+            configuration.trash = TrashLimits()
+            configure(&configuration)
+        }
+    }
+
+    /// What the trash keeps, the oldest first: `deleted /a 3` with `/` behind collections and `by` a principal.
+    func trash() throws -> [String] {
+        try state.trash(after: 0, limit: 1000).map { entry in
+            var text = "\(entry.reason) \(entry.path)\(entry.isCollection ? "/" : "")"
+            if let length = entry.length { text += " \(length)" }
+            if let principal = entry.principal { text += " by \(principal)" }
+            return text
+        }
+    }
+
+    /// The id of what was deleted or overwritten last.
+    var lastTrash: String? { try? state.trash(after: 0, limit: 1000).last?.id }
+
+    /// What stands in the folder of the trash.
+    func trashedNames() -> Int {
+        var count = 0
+        while count < 100, shell("[ $(ls -A .davit-trashofthisshare | wc -l) = \(count) ]") != 0 {
+            count += 1
+        }
+        return count
+    }
+
+    /// Sends the form that restores.
+    func restore(
+        _ id: String?, _ fields: String = "", from collection: String = "/", as principal: String? = nil
+    ) async throws -> TestResponse {
+        try await client.send(
+            "POST", "\(collection)?action=restore", ownForm, body: Array("id=\(id ?? "")\(fields)".utf8),
+            principal: principal)
+    }
+
+    func shown(_ target: String) async throws -> String {
+        let response = try await client.send("GET", target)
+        return response.status == 200 ? response.text : "\(response.status)"
+    }
+}

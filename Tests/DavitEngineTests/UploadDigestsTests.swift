@@ -1,0 +1,189 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import Testing
+
+#if TLS
+/// Digests of the pieces and of the whole.
+struct UploadDigestsTests {
+    static let hello = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
+
+    @Test func aPieceThatIsNotWhatItWasToBeIsNotKept() async throws {
+        let share = try TestShare()
+        let upload = try await share.createUpload("/a")
+        #expect(
+            try await share.append("hello", to: upload, at: 0, [("Content-Digest", Self.hello)]).status == 204
+        )
+        let wrong = try await share.append("jello", to: upload, at: 5, [("Content-Digest", Self.hello)])
+        #expect(wrong.status == 400)
+        #expect(wrong.text.contains("digest-mismatch"))
+        #expect(try await share.offset(of: upload) == 5)
+        #expect(
+            try await share.append("hello", to: upload, at: 5, isLast: true, [("Content-Digest", Self.hello)])
+                .status
+                == 201)
+        #expect(try await share.text("/a") == "hellohello")
+    }
+
+    /// A piece that has a digest, and whose connection breaks, is not kept either.
+    @Test func aPieceThatIsCutOffIsNotKnownToBeRight() async throws {
+        let share = try TestShare()
+        let upload = try await share.createUpload("/a")
+        let body = GatedBody(bytes(2 << 20), then: nil, declared: 3 << 20)
+        await #expect(throws: HTTPError.self) {
+            try await share.client.send(
+                "PATCH", upload,
+                [
+                    TestShare.partial, ("Upload-Offset", "0"), ("Upload-Complete", "?0"),
+                    ("Content-Digest", Self.hello),
+                ], body: body)
+        }
+        #expect(try await share.offset(of: upload) == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func theWholeIsComparedAtTheEnd(isRight: Bool) async throws {
+        let share = try TestShare()
+        let upload = try await share.createUpload("/a", [("Repr-Digest", Self.hello)])
+        #expect(try await share.append("hel", to: upload, at: 0).status == 204)
+        let last = try await share.append(isRight ? "lo" : "p!", to: upload, at: 3, isLast: true)
+        #expect(last.status == (isRight ? 201 : 400))
+        if isRight {
+            let found = try await share.client.send("GET", "/a", [("Want-Repr-Digest", "sha-256=1")])
+            #expect(found["Repr-Digest"] == Self.hello)
+        } else {
+            #expect(last.text.contains("digest-mismatch"))
+            // It would never become right.
+            #expect(try await share.offset(of: upload) == nil)
+            #expect(share.names() == [])
+        }
+    }
+
+    /// After a restart nothing has run along, and the bytes are read.
+    @Test func theWholeIsComparedAfterARestart() async throws {
+        let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
+        let upload = try await TestShare(folder, state: store).createUpload(
+            "/a", [("Repr-Digest", Self.hello)])
+        #expect(try await TestShare(folder, state: store).append("hel", to: upload, at: 0).status == 204)
+        let share = try TestShare(folder, state: store)
+        #expect(try await share.append("lo", to: upload, at: 3, isLast: true).status == 201)
+    }
+
+    // MARK: Digests that come with the end
+
+    static let other = "sha-256=:GHybzuuRnhs+bSD6UOyr99nVC1ND6Pmj2RKrsTkpEC4=:"
+    static let hel = "sha-256=:1qgfIku/L3wiut29XUBzDrIM+ws9dOEMq2F4ghTKzrE=:"
+    static let lo = "sha-256=:kpSrOAOfYNLsU4IvtGtSxmOvfqR49NF79D2kTt5eFmw=:"
+
+    /// What the last request says of all of it; what the upload said at its beginning; the answer.
+    static let ends: [(fields: [(String, String)], before: [(String, String)], status: UInt16)] = [
+        ([("Repr-Digest", hello)], [], 201),
+        ([("Repr-Digest", other)], [], 400),
+        ([("Repr-Digest", "sha-512=:\(UploadDigestTests.Short.sha512):")], [], 201),
+        ([("Repr-Digest", "sha-512=:\(UploadDigestTests.Short.sha512):, \(other)")], [], 400),
+        ([("OC-Checksum", "MD5:\(UploadDigestTests.Short.md5)")], [], 201),
+        ([("OC-Checksum", "MD5:\(UploadDigestTests.Short.sha1.prefix(32))")], [], 400),
+        // Both count, whoever of them was first.
+        ([("Repr-Digest", hello)], [("Repr-Digest", hello)], 201),
+        ([("Repr-Digest", other)], [("Repr-Digest", hello)], 400),
+        ([("Repr-Digest", hello)], [("Repr-Digest", other)], 400),
+        ([("Repr-Digest", hello)], [("OC-Checksum", "SHA1:\(UploadDigestTests.Short.sha1)")], 201),
+        // RFC 9530 §2.
+        ([("Repr-Digest", "crc32c=:AAAAAA==:")], [], 201),
+    ]
+
+    @Test(arguments: ends, [false, true])
+    func theWholeIsComparedWithWhatComesLast(
+        row: (fields: [(String, String)], before: [(String, String)], status: UInt16), isTus: Bool
+    ) async throws {
+        for hasDigests in [false, true] {
+            let share = try TestShare()
+            func send(_ text: String, at offset: Int, isLast: Bool, _ fields: [(String, String)]) async throws
+                -> TestResponse
+            {
+                var fields = fields
+                if hasDigests { fields.append(("Content-Digest", isLast ? Self.lo : Self.hel)) }
+                return isTus
+                    ? try await TusUploadTests.patch(share, upload, offset, text, fields)
+                    : try await share.append(text, to: upload, at: offset, isLast: isLast, fields)
+            }
+            let upload = try await share.createUpload("/a", [("Upload-Length", "5")] + row.before)
+            // Of a part that is not the last it says nothing.
+            #expect(try await send("hel", at: 0, isLast: false, [("Repr-Digest", Self.other)]).status == 204)
+            let last = try await send("lo", at: 3, isLast: true, row.fields)
+            #expect(last.status == (isTus && row.status == 201 ? 204 : row.status))
+            if row.status == 201 {
+                #expect(try await share.text("/a") == "hello")
+            } else {
+                #expect(last.text.contains("digest-mismatch"))
+                #expect(try await share.offset(of: upload) == nil)
+                #expect(share.names() == [] && !share.state.hasUploads)
+            }
+        }
+    }
+
+    /// It is kept with the content, and who sends what nobody can read hears so before anything is taken.
+    @Test func whatComesLastIsKept() async throws {
+        let share = try TestShare { $0.digestLimitBytes = 0 }
+        let upload = try await share.createUpload("/a")
+        let malformed = try await share.append("hello", to: upload, at: 0, [("Repr-Digest", "sha-256=x")])
+        #expect(malformed.status == 400 && malformed.text.contains("digest-malformed"))
+        #expect(try await share.offset(of: upload) == 0)
+        let done = try await share.append(
+            "hello", to: upload, at: 0, isLast: true, [("Repr-Digest", Self.hello)])
+        #expect(done.status == 201)
+        let found = try await share.client.send("GET", "/a", [("Want-Repr-Digest", "sha-256=1")])
+        #expect(found["Repr-Digest"] == Self.hello)
+    }
+
+    /// Bytes that were spoiled while the server was away.
+    @Test func whatWasSpoiledOnTheDiskIsFound() async throws {
+        let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
+        let first = try TestShare(folder, state: store)
+        let upload = try await first.createUpload("/a")
+        #expect(
+            try await first.append("hel", to: upload, at: 0, [("Content-Digest", Self.hel)]).status == 204)
+        #expect(first.shell("printf j | dd of=$(ls -A) conv=notrunc") == 0)
+        let share = try TestShare(folder, state: store)
+        let last = try await share.append(
+            "lo", to: upload, at: 3, isLast: true, [("Content-Digest", Self.lo), ("Repr-Digest", Self.hello)])
+        #expect(last.status == 400 && last.text.contains("digest-mismatch"))
+        #expect(share.names() == [])
+    }
+
+    /// The digest runs along from the first piece on, over pieces that were refused and ends that were: what has come is
+    /// not read again, as is seen by what became of it.
+    @Test func whatRanAlongIsNotReadAgain() async throws {
+        let share = try TestShare()
+        #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
+        let upload = try await share.createUpload("/a")
+        #expect(
+            try await share.append("hel", to: upload, at: 0, [("Content-Digest", Self.hel)]).status == 204)
+        #expect(try await share.append("p!", to: upload, at: 3, [("Content-Digest", Self.lo)]).status == 400)
+        #expect(share.shell("printf j | dd of=$(ls -A | grep davit) conv=notrunc") == 0)
+        let lock = try await share.client.send("LOCK", "/a", text: lockBody(scope: "exclusive"))
+        let whole = [("Repr-Digest", Self.hello)]
+        #expect(try await share.append("lo", to: upload, at: 3, isLast: true, whole).status == 423)
+        let token = try #require(lock["Lock-Token"])
+        let done = try await share.append(
+            "", to: upload, at: 5, isLast: true, whole + [("If", "(\(token))")])
+        #expect(done.status == 204)
+        #expect(try await share.text("/a") == "jello")
+    }
+
+    /// RFC 9530 §4: who says which digest he would have of the whole gets that kind, and its bytes are not read again.
+    @Test func whatIsWantedRunsAlong() async throws {
+        let share = try TestShare()
+        let upload = try await share.createUpload(
+            "/a", [("Want-Repr-Digest", "crc32c=9, adler=5, sha-256=1")])
+        #expect(
+            try await share.append("hel", to: upload, at: 0, [("Content-Digest", Self.hel)]).status == 204)
+        #expect(share.shell("printf j | dd of=$(ls -A | grep davit) conv=notrunc") == 0)
+        let last = try await share.append(
+            "lo", to: upload, at: 3, isLast: true, [("Repr-Digest", "adler=:BiwCFQ==:")])
+        #expect(last.status == 201)
+        #expect(try await share.text("/a") == "jello")
+    }
+}
+#endif

@@ -1,0 +1,298 @@
+import DavitEngine
+import DavitHTTP
+import DavitSQLite
+import DavitStore
+import DavitTesting
+import Synchronization
+import Testing
+
+/// What holds for uploads in whichever protocol.
+struct UploadEngineTests {
+    // MARK: Two at once
+
+    /// Draft §4.6: the newer one wins, and nothing of the older one is written any more. In tus as well, which has no word
+    /// about it: who comes back on another network has not to wait until somebody notices that the old one is gone.
+    @Test(arguments: ["HEAD", "PATCH", "DELETE"], [false, true])
+    func theNewerRequestWins(method: String, isTus: Bool) async throws {
+        for parent in ["/tmp", "/dev/shm"] {
+            let share = try TestShare(TemporaryFolder(in: parent))
+            let (client, gate, length) = (share.client, Opening(), 4 + (1 << 20))
+            let upload = try await share.createUpload("/a", [("Upload-Length", "\(length + 3)")])
+            let words = isTus ? [TestShare.tus, TestShare.offsetType] : [TestShare.partial]
+            func append(_ text: String, at offset: Int, isLast: Bool) async throws -> UInt16 {
+                let fields = words + [("Upload-Offset", "\(offset)")]
+                return try await client.send(
+                    "PATCH", upload, fields + (isTus ? [] : [("Upload-Complete", isLast ? "?1" : "?0")]),
+                    text: text
+                ).status
+            }
+            func offset() async throws -> String? {
+                try await client.send("HEAD", upload, isTus ? [TestShare.tus] : [])["Upload-Offset"]
+            }
+            #expect(try await append("one ", at: 0, isLast: false) == 204)
+            let older = Task {
+                // More than is gathered before it is written.
+                let body = GatedBody(
+                    bytes(1 << 20, of: "-"), then: bytes(1 << 20, of: "+"), declared: nil, gate: gate)
+                let fields = words + [("Upload-Offset", "4"), ("Upload-Complete", "?1")]
+                return try await client.send("PATCH", upload, fields, body: body).status
+            }
+            await gate.untilReached()
+            switch method {
+            case "HEAD": #expect(try await offset() == "\(length)")
+            case "PATCH":
+                // At once, with what was there before, or at the right place.
+                #expect(try await append("two", at: 4, isLast: false) == 409)
+                #expect(try await append("two", at: length, isLast: true) / 100 == 2)
+            default:
+                #expect(try await client.send("DELETE", upload, isTus ? [TestShare.tus] : []).status == 204)
+            }
+            gate.open()
+            #expect(try await older.value == 409)
+            switch method {
+            case "HEAD": #expect(try await offset() == "\(length)")
+            case "PATCH":
+                let content = try await share.client.send("GET", "/a").body
+                #expect(content == Array("one ".utf8) + bytes(1 << 20, of: "-") + Array("two".utf8))
+            default: #expect(share.names() == [])
+            }
+        }
+    }
+
+    /// As long as the hook thinks, nobody gets at the bytes that it was asked about.
+    @Test func nothingIsWrittenToWhatGetsItsName() async throws {
+        let gate = Opening()
+        let share = try TestShare { configuration in
+            configuration.hooks.allows = { _ in
+                gate.reached()
+                await gate.wait()
+                return true
+            }
+        }
+        let upload = try await share.createUpload("/a")
+        #expect(try await share.append("one", to: upload, at: 0).status == 204)
+        let end = Task { try await share.append("", to: upload, at: 3, isLast: true).status }
+        await gate.untilReached()
+        for method in ["HEAD", "DELETE"] {
+            let busy = try await share.client.send(method, upload)
+            #expect(busy.status == 503)
+            #expect(busy["Retry-After"] == "1")
+        }
+        #expect(try await share.append("two", to: upload, at: 3).status == 503)
+        gate.open()
+        #expect(try await end.value == 201)
+        #expect(try await share.offset(of: upload) == 3)
+        #expect(try await share.text("/a") == "one")
+    }
+
+    // MARK: Folders
+
+    @Test(arguments: ["/tmp", "/dev/shm"])
+    func anUploadGoesWhereItsFolderGoes(parent: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: parent))
+        #expect(try await share.client.send("MKCOL", "/f").status == 201)
+        #expect(try await share.client.send("MKCOL", "/f/g").status == 201)
+        let upload = try await share.createUpload("/f/g/a")
+        #expect(try await share.append("one ", to: upload, at: 0).status == 204)
+        #expect(try await share.client.send("MOVE", "/f", [("Destination", "/h")]).status == 201)
+        #expect(try await share.offset(of: upload) == 4)
+        let done = try await share.append("two", to: upload, at: 4, isLast: true)
+        #expect(done.status == 201)
+        #expect(done["Content-Location"] == "/h/g/a")
+        #expect(try await share.text("/h/g/a") == "one two")
+    }
+
+    @Test func anUploadGoesWithItsFolder() async throws {
+        let share = try TestShare()
+        #expect(try await share.client.send("MKCOL", "/f").status == 201)
+        #expect(try await share.client.send("MKCOL", "/g").status == 201)
+        let first = try await share.createUpload("/f/a")
+        let second = try await share.createUpload("/g/a")
+        #expect(try await share.client.send("DELETE", "/f").status == 204)
+        #expect(try await share.client.send("MKCOL", "/f").status == 201)
+        #expect(try await share.offset(of: first) == nil)
+        #expect(try await share.append("x", to: first, at: 0).status == 404)
+        #expect(try await share.client.send("MOVE", "/f", [("Destination", "/g")]).status == 204)
+        #expect(try await share.offset(of: second) == nil)
+        #expect(share.names() == ["g"])
+        #expect(!share.state.hasUploads)
+    }
+
+    /// The target's own name is not the upload's.
+    @Test func whatHappensToTheTargetDoesNotTouchTheUpload() async throws {
+        let share = try TestShare()
+        #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
+        let upload = try await share.createUpload("/a")
+        #expect(try await share.client.send("MOVE", "/a", [("Destination", "/b")]).status == 201)
+        #expect(try await share.client.send("PUT", "/a", text: "other").status == 201)
+        #expect(try await share.client.send("DELETE", "/a").status == 204)
+        #expect(try await share.append("new", to: upload, at: 0, isLast: true).status == 201)
+        #expect(try await share.text("/a") == "new")
+        #expect(try await share.text("/b") == "old")
+    }
+
+    @Test func aFolderThatIsMovedBehindTheServerTakesTheUploadAway() async throws {
+        let share = try TestShare()
+        #expect(try await share.client.send("MKCOL", "/f").status == 201)
+        let upload = try await share.createUpload("/f/a")
+        #expect(share.shell("mv f g") == 0)
+        #expect(try await share.offset(of: upload) == nil)
+        #expect(!share.state.hasUploads)
+        // What is left of it goes with the next look into that folder.
+        _ = try await share.client.send("PROPFIND", "/g", [("Depth", "1")])
+        #expect(share.shell("[ -z \"$(ls -A g)\" ]") == 0)
+    }
+
+    // MARK: Time
+
+    @Test func itEndsWhenNothingCame() async throws {
+        let share = try TestShare { $0.uploadSeconds = 100 }
+        let upload = try await share.createUpload("/a")
+        let other = try await share.createUpload("/b")
+        share.wait(seconds: 60)
+        #expect(try await share.append("one", to: upload, at: 0).status == 204)
+        share.wait(seconds: 60)
+        #expect(try await share.client.send("HEAD", other).status == 410)
+        #expect(try await share.append("x", to: other, at: 0).status == 410)
+        #expect(try await share.offset(of: upload) == 3)
+        share.share.expireUploads()
+        #expect(try await share.client.send("HEAD", other).status == 404)
+        #expect(share.names().count == 1)
+        #expect(try await share.append("!", to: upload, at: 3, isLast: true).status == 201)
+        // An upload that is complete is remembered for a while.
+        #expect(try await share.offset(of: upload) == 4)
+        share.wait(seconds: 101)
+        share.share.expireUploads()
+        #expect(!share.state.hasUploads)
+        #expect(share.names() == ["a"])
+    }
+
+    /// Of many nobody sees anything; a restart knows all of them, and their time ends all of them.
+    @Test func manyAtOnce() async throws {
+        let (folder, store, count) = (try TemporaryFolder(), MemoryStateStore(), 50)
+        var uploads: [String] = []
+        do {
+            let share = try TestShare(folder, state: store) { $0.uploadSeconds = 100 }
+            for number in 0..<count {
+                let upload = try await share.createUpload("/\(number)", [("Upload-Length", "9")])
+                #expect(try await share.append("one", to: upload, at: 0).status == 204)
+                uploads.append(upload)
+            }
+            let listing = try await share.client.send("PROPFIND", "/", [("Depth", "1")]).text
+            #expect(listing.split(separator: "<D:response>").count == 2)
+        }
+        let share = try TestShare(folder, state: store) { $0.uploadSeconds = 100 }
+        share.sweep()
+        for upload in uploads { #expect(try await share.offset(of: upload) == 3) }
+        #expect(share.names().count == count)
+        let last = try #require(uploads.last)
+        #expect(try await share.append(" more!", to: last, at: 3, isLast: true).status == 201)
+        share.wait(seconds: 101)
+        share.share.expireUploads()
+        #expect(!share.state.hasUploads)
+        #expect(share.names() == ["\(count - 1)"])
+    }
+
+    // MARK: Restarts
+
+    @Test func itSurvivesARestart() async throws {
+        let (folder, stateFolder) = (try TemporaryFolder(), try TemporaryFolder())
+        let upload: String
+        do {
+            let share = try TestShare(folder, state: SQLiteStateStore(folder: stateFolder.path))
+            upload = try await share.createUpload("/a", [("X-OC-MTime", "1500000000")], principal: "anna")
+            #expect(try await share.append("one ", to: upload, at: 0, principal: "anna").status == 204)
+        }
+        let share = try TestShare(folder, state: SQLiteStateStore(folder: stateFolder.path))
+        share.sweep()
+        #expect(try await share.offset(of: upload, principal: "anna") == 4)
+        let done = try await share.append("two", to: upload, at: 4, isLast: true, principal: "anna")
+        #expect(done.status == 201)
+        #expect(done["X-OC-MTime"] == "accepted")
+        #expect(try await share.text("/a") == "one two")
+        #expect(share.names() == ["a"])
+    }
+
+    /// What a crash leaves between the bytes and the rows.
+    @Test func aCrashLeavesWhatIsTrue() async throws {
+        let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
+        var share = try TestShare(folder, state: store)
+        var uploads: [String: String] = [:]
+        for name in ["more", "unverified", "less", "gone", "published"] {
+            let upload = try await share.createUpload("/\(name)")
+            #expect(try await share.append("12345", to: upload, at: 0).status == 204)
+            uploads[name] = upload
+        }
+        for record in try store.uploads() {
+            let staged = String(decoding: record.stagedName, as: UTF8.self)
+            switch String(decoding: record.name, as: UTF8.self) {
+            case "more": #expect(share.shell("printf 678 >>\(staged)") == 0)
+            case "unverified":
+                #expect(share.shell("printf 678 >>\(staged)") == 0)
+                var progress = record.progress
+                progress.isUnverified = true
+                try store.apply([.setUploadProgress(id: record.id, progress)])
+            case "less": #expect(share.shell("printf 12 >\(staged)") == 0)
+            case "gone": #expect(share.shell("rm \(staged)") == 0)
+            default: #expect(share.shell("mv \(staged) published") == 0)
+            }
+        }
+        share = try TestShare(folder, state: store)
+        func offset(_ name: String) async throws -> Int? {
+            try await share.offset(of: uploads[name] ?? "/none")
+        }
+        // Bytes that were on their way are those that the client has sent.
+        #expect(try await offset("more") == 8)
+        // Those that were to be compared are not known to be.
+        #expect(try await offset("unverified") == 5)
+        // Draft §4.1.1: the offset never decreases; what has lost something is over.
+        #expect(try await offset("less") == nil)
+        #expect(try await offset("gone") == nil)
+        // It has its name, and the row does not say so yet.
+        let head = try await share.client.send("HEAD", uploads["published"] ?? "")
+        #expect(head["Upload-Complete"] == "?1")
+        #expect(head["Upload-Offset"] == "5")
+        #expect(try await share.text("/published") == "12345")
+    }
+
+    // MARK: Hooks
+
+    @Test func hooksAreAskedOnceWhenAllOfItHasCome() async throws {
+        let asked = Mutex<[(path: String, length: Int64?)]>([])
+        let told = Mutex(0)
+        let share = try TestShare { configuration in
+            configuration.hooks.allows = { action in
+                asked.withLock { $0.append((action.path.description, action.content?.length)) }
+                return action.path.name.elementsEqual("good".utf8)
+            }
+            configuration.hooks.told = { _ in told.withLock { $0 += 1 } }
+        }
+        for (name, status) in [("good", 201), ("bad", 403)] as [(String, UInt16)] {
+            let upload = try await share.createUpload("/\(name)")
+            #expect(try await share.append("one ", to: upload, at: 0).status == 204)
+            #expect(try await share.append("two", to: upload, at: 4, isLast: true).status == status)
+        }
+        #expect(asked.withLock { $0.map(\.path) } == ["/good", "/bad"])
+        #expect(asked.withLock { $0.map(\.length) } == [7, 7])
+        #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test func aShareThatIsReadOnlyTakesNone() async throws {
+        let share = try TestShare { $0.isReadOnly = true }
+        #expect(try await share.client.send("PUT", "/a", [("Upload-Complete", "?0")], body: []).status == 403)
+        #expect(try await share.client.send("POST", "/", [TestShare.tus], body: []).status == 403)
+    }
+
+    /// A disk of the state that is full: the upload is not made, and leaves nothing.
+    @Test func withoutARowThereIsNoUpload() async throws {
+        let store = FullStore()
+        let share = try TestShare(state: store)
+        let upload = try await share.createUpload("/a")
+        store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
+        #expect(try await share.client.send("PUT", "/b", [("Upload-Complete", "?0")], body: []).status == 507)
+        #expect(share.names().count == 1)
+        // The content gets its name, and the client has to hear that.
+        #expect(try await share.append("hello", to: upload, at: 0, isLast: true).status == 201)
+        #expect(try await share.text("/a") == "hello")
+    }
+}
