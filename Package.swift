@@ -87,7 +87,15 @@ let package = Package(
         library(
             "DavitJournal", ["DavitSQLite", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
-        library("DavitPage", ["DavitEngine", "DavitServer", "DavitStore", "DavitHTTP"]),
+        // The files of the browser page, in the binary.
+        .target(name: "CPageFiles"),
+        .target(
+            name: "DavitPage",
+            dependencies: [
+                "CPageFiles", "DavitArchive", "DavitQRCode", "DavitEngine", "DavitServer", "DavitStore",
+                "DavitHTTP",
+            ],
+            exclude: ["Files"], swiftSettings: strict),
 
         // Sessions as text: what `--record` writes and `davit replay` plays.
         library(
@@ -104,7 +112,7 @@ let package = Package(
             [
                 "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite",
                 "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem",
-                "DavitHTTP",
+                "DavitHTTP", "DavitArchive", "DavitQRCode",
             ]),
         .executableTarget(
             name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
@@ -171,7 +179,8 @@ let package = Package(
         tests(
             of: "DavitPage",
             [
-                "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem",
+                "DavitArchive", "DavitQRCode", "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore",
+                "DavitServer", "DavitSystem",
                 "DavitHTTP",
             ]),
         tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),

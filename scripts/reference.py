@@ -19,8 +19,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXPORTS = ROOT / "Sources/Davit/Exports.swift"
 PAGES = [
-    "embedding", "coming-from-gcdwebserver", "configuration", "websites", "lifecycle", "proxies", "searching", "syncing",
-    "systemd", "recording", "clients",
+    "embedding", "coming-from-gcdwebserver", "configuration", "browser", "websites", "lifecycle", "proxies", "searching",
+    "syncing", "live", "locks", "trash", "uploads", "systemd", "recording", "clients", "downloads",
 ]
 LANDING = ROOT / "docs/Davit.docc"
 
@@ -53,7 +53,9 @@ def exported():
 
 def extract(modules, folder):
     binaries, triple = tools()
-    headers = [flag for path in sorted((ROOT / "Sources").glob("C*/module.modulemap")) for flag in ("-I", str(path.parent))]
+    # Those of targets with sources of their own are made by the build.
+    maps = [*(ROOT / "Sources").glob("C*/module.modulemap"), *(ROOT / ".build/debug").glob("C*.build/module.modulemap")]
+    headers = [flag for path in sorted(maps) for flag in ("-I", str(path.parent))]
     packages = re.findall(r'pkgConfig: "([^"]+)"', (ROOT / "Package.swift").read_text())
     found = subprocess.run(["pkg-config", "--cflags-only-I", *packages], capture_output=True, text=True).stdout.split()
     headers += [flag for path in found for flag in ("-I", path[2:])]

@@ -13,7 +13,10 @@ extension Configuration {
         // Before authentication: preflights have no credentials.
         if let cors { outer.insert(cors, at: 0) }
         if !allowsCrossSiteForms {
-            outer.append(CrossSiteGuard(allowing: cors?.origins ?? [], names: try publicHosts()))
+            outer.append(
+                CrossSiteGuard(
+                    allowing: cors?.origins ?? [],
+                    names: ServerNames(try publicHosts(), secure: try securePublicHosts())))
         }
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })

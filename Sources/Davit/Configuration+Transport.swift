@@ -41,11 +41,22 @@ extension Configuration {
 
     /// The hosts of the public URLs, in lower case.
     func publicHosts() throws(ServerError) -> [String] {
-        var hosts: [String] = []
+        try parsedPublicURLs().map(\.host)
+    }
+
+    /// Those of them that clients reach over TLS alone.
+    func securePublicHosts() throws(ServerError) -> [String] {
+        let urls = try parsedPublicURLs()
+        let plain = urls.filter { !$0.isSecure }.map(\.host)
+        return urls.filter { $0.isSecure && !plain.contains($0.host) }.map(\.host)
+    }
+
+    private func parsedPublicURLs() throws(ServerError) -> [PublicURL] {
+        var parsed: [PublicURL] = []
         for url in publicURLs {
             guard let url = PublicURL(parsing: url) else { throw .publicURLMalformed(url) }
-            hosts.append(url.host)
+            parsed.append(url)
         }
-        return hosts
+        return parsed
     }
 }

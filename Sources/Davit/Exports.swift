@@ -4,11 +4,14 @@
 @_exported public import DavitSite
 @_exported public import DavitTransport
 
+@_exported public import struct DavitEngine.BrokenLock
 @_exported public import struct DavitEngine.ShareAction
 @_exported public import struct DavitEngine.ShareHooks
+@_exported public import struct DavitEngine.TrashLimits
 @_exported public import struct DavitEngine.UploadedContent
 @_exported public import class DavitFileStore.FileResourceStore
 @_exported public import enum DavitFileStore.SyncLevel
+@_exported public import struct DavitPage.PageSettings
 @_exported public import enum DavitStore.LitterPolicy
 @_exported public import struct DavitStore.ShareRules
 @_exported public import struct DavitSystem.ClosureSink

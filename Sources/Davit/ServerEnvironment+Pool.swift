@@ -3,10 +3,14 @@ internal import DavitSite
 internal import DavitSystem
 
 extension ServerEnvironment {
-    init(publicHosts: [String], storage: DiskStorage, pool: BlockingPool, log: Log) {
+    init(
+        publicHosts: [String], securePublicHosts: [String], pageOrigins: [String], storage: DiskStorage,
+        pool: BlockingPool, log: Log
+    ) {
         let work = PoolWork(pool: pool)
         self.init(
-            work: work, publicHosts: publicHosts,
+            work: work, publicHosts: publicHosts, securePublicHosts: securePublicHosts,
+            pageOrigins: pageOrigins,
             temporaryFiles: TemporaryFiles(storage: storage, work: work), background: { pool.start($0) },
             log: { severity, message, details in
                 switch severity {

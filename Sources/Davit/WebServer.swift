@@ -40,6 +40,8 @@ public final class WebServer: Sendable {
         let pool = BlockingPool()
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
+            securePublicHosts: try configuration.securePublicHosts(),
+            pageOrigins: configuration.cors?.originTexts ?? [],
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
         let accessLog = try configuration.openAccessLog(reportingTo: log)
         let residents = Residents(environment, pool, accessLog)

@@ -4,13 +4,22 @@ package import DavitStore
 
 /// Answers GET on a collection with a page of its members.
 public struct FolderListing: CollectionPage {
+    private let queries = FolderQueries()
+
     public init() {}
 
     public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+        if let response = try await queries.response(to: visit) { return response }
         let page = ListingPage(
             segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash,
             mountName: visit.mountName)
         return try await Self.response(page, visit.members())
+    }
+
+    public func archive(
+        of members: [[UInt8]], _ visit: CollectionVisit
+    ) async throws(HTTPError) -> HTTPResponse? {
+        try await queries.archive(of: members, visit)
     }
 
     package static func response(
@@ -28,6 +37,8 @@ public struct FolderListing: CollectionPage {
 package protocol MemberPages: AnyObject {
     /// The next members, in the order of the volume; empty at the end.
     func next() async throws(HTTPError) -> [Member]
+    /// Does on another thread what takes long.
+    func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T
 }
 
 extension MemberReader: MemberPages {}
@@ -38,13 +49,13 @@ private final class ListingStream: BodyStream {
     /// Entries that are held back to be sorted.
     private static let sortedLimit = 10_000
 
-    private enum Phase { case gathering, passing, ended }
+    private enum Phase { case beginning, gathering, passing, ended }
 
     private let page: ListingPage
     private let members: any MemberPages
     /// Read already, and not yet taken.
     private var first: [Member]?
-    private var phase = Phase.gathering
+    private var phase = Phase.beginning
     private var ready: ArraySlice<UInt8> = []
 
     init(_ page: ListingPage, _ members: any MemberPages, first: [Member]) {
@@ -62,8 +73,11 @@ private final class ListingStream: BodyStream {
     private func more() async -> [UInt8] {
         var bytes: [UInt8] = []
         switch phase {
-        case .gathering:
+        case .beginning:
+            // By itself, so that a browser shows something while the rest is read.
             page.appendHead(to: &bytes)
+            phase = .gathering
+        case .gathering:
             let (entries, outcome) = await gather()
             for entry in entries { page.append(entry, to: &bytes) }
             finish(outcome, isEmpty: entries.isEmpty, &bytes)
@@ -81,9 +95,20 @@ private final class ListingStream: BodyStream {
         var entries: [ListingEntry] = []
         while entries.count <= Self.sortedLimit {
             let outcome = await read { entries.append($0) }
-            if outcome != .goesOn { return (entries.sorted(by: ListingEntry.precedes), outcome) }
+            if outcome != .goesOn { return await sorted(entries, outcome) }
         }
         return (entries, .goesOn)
+    }
+
+    /// Not on the event loop: of as many names it takes longer than others should wait.
+    private func sorted(
+        _ entries: [ListingEntry], _ outcome: Outcome
+    ) async -> ([ListingEntry], Outcome) {
+        do throws(HTTPError) {
+            return (try await members.work { entries.sorted(by: ListingEntry.precedes) }, outcome)
+        } catch {
+            return (entries, .failed)
+        }
     }
 
     private func read(_ take: (ListingEntry) -> Void) async -> Outcome {

@@ -59,9 +59,11 @@ public struct ListingPage: Sendable {
             <title>
             """, to: &buffer)
         appendTitle(to: &buffer)
-        Markup.append("</title>\n<style>", to: &buffer)
+        Markup.append("</title>\n", to: &buffer)
+        Markup.append("<style>", to: &buffer)
         Markup.append(ListingStyle.text, to: &buffer)
-        Markup.append("</style>\n</head>\n<body>\n<header>\n", to: &buffer)
+        Markup.append("</style>\n", to: &buffer)
+        Markup.append("</head>\n<body>\n<header>\n", to: &buffer)
         Markup.append("<nav aria-label=\"Breadcrumbs\"><ol>", to: &buffer)
         appendBreadcrumbs(to: &buffer)
         Markup.append("</ol></nav>\n<h1>", to: &buffer)
@@ -87,7 +89,7 @@ public struct ListingPage: Sendable {
         Markup.append("\" href=\"", to: &buffer)
         appendLink(to: entry, &buffer)
         Markup.append("\"><bdi>", to: &buffer)
-        Markup.appendText(entry.name, to: &buffer)
+        Self.appendName(entry.name, to: &buffer)
         Markup.append("</bdi>", to: &buffer)
         if entry.isCollection { Markup.append("<span class=\"h\"> (folder)</span>", to: &buffer) }
         Markup.append("</a></th><td class=\"s\">", to: &buffer)
@@ -114,9 +116,13 @@ public struct ListingPage: Sendable {
         Markup.append("</main>\n</body>\n</html>\n", to: &buffer)
     }
 
+    private static func appendName(_ name: [UInt8], to buffer: inout [UInt8]) {
+        Markup.appendText(Array(ShownName.text(name).utf8), to: &buffer)
+    }
+
     private func appendTitle(to buffer: inout [UInt8]) {
         if let last = segments.last {
-            Markup.appendText(last, to: &buffer)
+            Self.appendName(last, to: &buffer)
         } else {
             Markup.appendText(Array(rootName.utf8), to: &buffer)
         }
@@ -135,7 +141,7 @@ public struct ListingPage: Sendable {
                 for _ in level..<segments.count { Markup.append("../", to: &buffer) }
                 Markup.append("\"><bdi>", to: &buffer)
             }
-            Markup.appendText(name, to: &buffer)
+            Self.appendName(name, to: &buffer)
             Markup.append(level == segments.count ? "</bdi></span></li>" : "</bdi></a></li>", to: &buffer)
         }
     }
@@ -150,7 +156,7 @@ public struct ListingPage: Sendable {
         Markup.append("<a download href=\"", to: &buffer)
         appendLink(to: entry, &buffer)
         Markup.append("\" aria-label=\"Download ", to: &buffer)
-        Markup.appendText(entry.name, to: &buffer)
+        Self.appendName(entry.name, to: &buffer)
         Markup.append("\">Download</a>", to: &buffer)
     }
 

@@ -6,6 +6,13 @@ import DavitServer
 import Testing
 
 struct ArgumentsTests {
+    private static func days(_ days: Int, bytes: Int64? = nil) -> TrashLimits {
+        var limits = TrashLimits()
+        limits.days = days
+        limits.bytes = bytes
+        return limits
+    }
+
     /// The options of `davit serve /srv` with changes.
     static func options(_ change: (inout ServeOptions) -> Void = { _ in }) -> ServeOptions {
         var options = ServeOptions(folder: "/srv")
@@ -77,6 +84,21 @@ struct ArgumentsTests {
         ),
         (["serve", "/srv", "--read-only"], .serve(options { $0.isReadOnly = true })),
         (["serve", "/srv", "--no-hidden"], .serve(options { $0.rules.allowsHiddenItems = false })),
+        (["serve", "/srv", "--no-page"], .serve(options { $0.page.isEnabled = false })),
+        (
+            [
+                "serve", "/srv", "--title", "T", "--header=H", "--prologue", "P\nQ", "--epilogue", "E",
+                "--footer", "F",
+            ],
+            .serve(
+                options {
+                    $0.page.title = "T"
+                    $0.page.header = "H"
+                    $0.page.prologue = "P\nQ"
+                    $0.page.epilogue = "E"
+                    $0.page.footer = "F"
+                })
+        ),
         (
             ["serve", "/srv", "--allow-extensions", "JPG,.png,ä"],
             .serve(options { $0.rules.allowedExtensions = ["jpg", "png", "Ä"] })
@@ -86,6 +108,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--litter", "refuse"], .serve(options { $0.rules.litter = .refuse })),
         (["serve", "/srv", "--litter", "aside"], .serve(options { $0.rules.litter = .aside })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
+        (["serve", "--qr", "/srv"], .serve(options { $0.printsQRCode = true })),
         (
             ["serve", "--no-sync-collection", "/srv"],
             .serve(options { $0.answersSyncCollection = false })
@@ -159,10 +182,32 @@ struct ArgumentsTests {
         (["serve", "/srv", "--sync=full"], .serve(options { $0.sync = .full })),
         (["serve", "/srv", "--max-file-size", "0"], .serve(options { $0.maximumFileBytes = 0 })),
         (["serve", "/srv", "--max-file-size=5G"], .serve(options { $0.maximumFileBytes = 5 << 30 })),
+        (["serve", "/srv", "--upload-expiry", "1"], .serve(options { $0.uploadSeconds = 86_400 })),
+        (["serve", "/srv", "--upload-expiry=3d"], .serve(options { $0.uploadSeconds = 3 * 86_400 })),
+        (["serve", "/srv", "--upload-expiry=12h"], .serve(options { $0.uploadSeconds = 12 * 3600 })),
         (["serve", "/srv", "--keep-free", "12345"], .serve(options { $0.keptFreeBytes = 12345 })),
         (["serve", "/srv", "--keep-free=3k"], .serve(options { $0.keptFreeBytes = 3 << 10 })),
         (["serve", "/srv", "--keep-free=1M"], .serve(options { $0.keptFreeBytes = 1 << 20 })),
         (["serve", "/srv", "--keep-free=2T"], .serve(options { $0.keptFreeBytes = 2 << 40 })),
+        (["serve", "/srv", "--trash"], .serve(options { $0.trash = TrashLimits() })),
+        (["serve", "/srv", "--trash-days=7", "--trash"], .serve(options { $0.trash = days(7) })),
+        (["serve", "/srv", "--trash-size", "2G"], .serve(options { $0.trash = days(30, bytes: 2 << 30) })),
+        (["trash"], .help(.trash)), (["help", "trash"], .help(.trash)),
+        (["trash", "list", "-h"], .help(.trash)),
+        (["trash", "list", "/srv"], .trash(TrashOptions(action: .list, folder: "/srv"))),
+        (
+            ["trash", "--state-dir", "/s", "list", "/srv"],
+            .trash(TrashOptions(action: .list, folder: "/srv", stateFolder: "/s"))
+        ),
+        (
+            ["trash", "restore", "/srv", "abc", "a/b c"],
+            .trash(TrashOptions(action: .restore(["abc", "a/b c"]), folder: "/srv"))
+        ),
+        (["trash", "empty", "/srv"], .trash(TrashOptions(action: .empty(olderThanDays: 0), folder: "/srv"))),
+        (
+            ["trash", "empty", "/srv", "--older-than=7"],
+            .trash(TrashOptions(action: .empty(olderThanDays: 7), folder: "/srv"))
+        ),
         (["serve", "/srv", "--grace", "0"], .serve(options { $0.graceSeconds = 0 })),
         (["help", "check"], .help(.check)), (["check", "--help"], .help(.check)),
         (["check", "/srv"], .check(CheckOptions(folder: "/srv"))),
@@ -228,10 +273,24 @@ struct ArgumentsTests {
         (["password", "a", "--digest=yes"], .unwantedValue(option: "--digest")),
         (["password", "a", "--realm"], .missingValue(option: "--realm")),
         (["password", "a", "--user", "x"], .unknownOption("--user", nearest: nil)),
+        (["trash", "lst", "/srv"], .unknownCommand("trash lst", nearest: "trash list")),
+        (["trash", "list"], .missingFolder), (["trash", "list", "/a", "/b"], .moreThanOneFolder("/b")),
+        (["trash", "restore", "/srv"], .missingTrash),
+        (["trash", "list", "/srv", "--older-than", "3"], .useless(option: "--older-than", without: "empty")),
+        (
+            ["trash", "empty", "/srv", "--older-than=x"],
+            .badNumber("x", option: "--older-than", range: 0...36_500)
+        ),
+        (["serve", "/srv", "--trash-days=0"], .badNumber("0", option: "--trash-days", range: 1...36_500)),
+        (["serve", "/srv", "--trash=7"], .unwantedValue(option: "--trash")),
+        (["serve", "/srv", "--trash-size=x"], .badSize("x", option: "--trash-size")),
         (["passwd"], .unknownCommand("passwd", nearest: "password")),
         (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
         (["serve", "/srv", "--max-file-size", "-1"], .badSize("-1", option: "--max-file-size")),
         (["serve", "/srv", "--max-file-size=G"], .badSize("G", option: "--max-file-size")),
+        (["serve", "/srv", "--upload-expiry=0"], .badAge("0", option: "--upload-expiry")),
+        (["serve", "/srv", "--upload-expiry=h"], .badAge("h", option: "--upload-expiry")),
+        (["serve", "/srv", "--upload-expiry=-1"], .badAge("-1", option: "--upload-expiry")),
         (["serve", "/srv", "--keep-free=1.5G"], .badSize("1.5G", option: "--keep-free")),
         (["serve", "/srv", "--keep-free=1GB"], .badSize("1GB", option: "--keep-free")),
         (["serve", "/srv", "--keep-free=8388608T"], .badSize("8388608T", option: "--keep-free")),
@@ -257,7 +316,7 @@ struct ArgumentsTests {
 
     @Test(arguments: Subcommand.allCases)
     func showsTheCommandThatWasGiven(command: Subcommand) {
-        #expect(ErrorText.of(.missingFolder, in: command).contains("davit \(command.rawValue) /srv"))
+        #expect(ErrorText.of(.missingFolder, in: command).contains("davit \(command.rawValue) "))
         #expect(Help.davit.text.contains("\n  \(command.rawValue) "))
         #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) "))
     }

@@ -4,7 +4,14 @@ import Testing
 struct ControlMessageTests {
     // MARK: Requests
 
-    @Test(arguments: ControlRequest.allCases)
+    static let requests: [ControlRequest] = [
+        .check, .locks(skipped: 0), .locks(skipped: 250), .breakLocks(.token("urn:uuid:1 2\n")),
+        .breakLocks(.path([])), .breakLocks(.path(Array("a b/\u{1B}".utf8) + [0xFF, 10])),
+        .breakLocks(.path(Array(repeating: 0xFF, count: 40))), .trash(after: 0), .trash(after: .max),
+        .restore(id: "abcdefghijklmno7"), .emptyTrash(olderThanDays: 30),
+    ]
+
+    @Test(arguments: requests)
     func requestsAreReadWhereverTheyAreSplit(request: ControlRequest) throws {
         for count in 0..<request.bytes.count {
             #expect(try ControlRequest.parse(Array(request.bytes.prefix(count))) == nil)
@@ -15,7 +22,14 @@ struct ControlMessageTests {
 
     static let refused: [(line: String, why: ControlRequest.Refusal)] = [
         ("\n", .unknown), ("chec\n", .unknown), ("Check\n", .unknown), ("check \n", .unknown),
-        ("check\r\n", .unknown), ("check\0\n", .unknown), ("check\n\n", .more), ("check\ncheck\n", .more),
+        ("locks\n", .unknown), ("locks -1\n", .unknown), ("locks 01\n", .unknown), ("locks 1 \n", .unknown),
+        ("break-path a\n", .unknown), ("break-path =%\n", .unknown), ("break-path =a b\n", .unknown),
+        ("break-path -\n", .unknown), ("break-token\n", .unknown), ("break-path =%61\n", .unknown),
+        ("check 1\n", .unknown), ("trash\n", .unknown), ("trash -1\n", .unknown), ("trash 01\n", .unknown),
+        ("trash 1 2\n", .unknown), ("restore ../../etc\n", .unknown),
+        ("restore abcdefghijklmno1\n", .unknown),
+        ("empty-trash x\n", .unknown), ("check\r\n", .unknown), ("check\0\n", .unknown), ("check\n\n", .more),
+        ("check\ncheck\n", .more),
         (String(repeating: "c", count: ControlRequest.limitBytes), .tooLong),
         (String(repeating: "c", count: ControlRequest.limitBytes) + "\n", .tooLong),
         (String(repeating: "c", count: ControlRequest.limitBytes - 1) + "\n", .unknown),
@@ -53,7 +67,7 @@ struct ControlMessageTests {
     }
 
     @Test func linesStayWithinTheLimits() throws {
-        let long = Array(repeating: String(repeating: "ä", count: 5000), count: 5000)
+        let long = Array(repeating: String(repeating: "ä", count: 9000), count: 5000)
         let bytes = ControlAnswer.lines(long).bytes
         #expect(bytes.count <= ControlAnswer.limitBytes)
         guard case .lines(let lines)? = try ControlAnswer.parse(bytes) else {

@@ -11,7 +11,7 @@ struct ControlServerTests {
     /// A server that answers with one line, for as long as `body` runs.
     private func withServer(patienceSeconds: Int = 60, _ body: () throws -> Void) throws {
         let server = try ControlServer(folder: folder.path, patienceSeconds: patienceSeconds) {
-            .lines([$0.rawValue])
+            .lines([$1 == LocalConnection.ownUser ? $0.text : ""])
         }
         defer { server.stop() }
         try body()
@@ -47,7 +47,8 @@ struct ControlServerTests {
     static let bad: [(bytes: [UInt8], why: ControlRequest.Refusal)] = [
         (Array("erase\n".utf8), .unknown), (Array("check\nerase\n".utf8), .more),
         ([UInt8](repeating: 0x61, count: ControlRequest.limitBytes), .tooLong),
-        ([UInt8](repeating: 0x61, count: 4000) + [10], .tooLong), ([0xFF, 0x0A], .unknown),
+        ([UInt8](repeating: 0x61, count: 2 * ControlRequest.limitBytes) + [10], .tooLong),
+        ([0xFF, 0x0A], .unknown),
     ]
 
     @Test(arguments: bad)
@@ -71,7 +72,7 @@ struct ControlServerTests {
     }
 
     @Test func theEndCutsASilentClientAndRemovesTheSocket() throws {
-        let server = try ControlServer(folder: folder.path, patienceSeconds: 3600) { _ in .lines([]) }
+        let server = try ControlServer(folder: folder.path, patienceSeconds: 3600) { _, _ in .lines([]) }
         let silent = try connect()
         server.stop()
         server.stop()

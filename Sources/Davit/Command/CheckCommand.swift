@@ -1,4 +1,3 @@
-internal import DavitFileStore
 internal import DavitSQLite
 internal import DavitStore
 internal import DavitSystem
@@ -39,11 +38,6 @@ package struct CheckCommand {
         }
     }
 
-    /// The database in the state folder.
-    private static let fileName = "state.sqlite"
-    /// A server that ends lets go of the folder between the two questions.
-    private static let attempts = 3
-
     package let options: CheckOptions
 
     package init(options: CheckOptions) { self.options = options }
@@ -58,97 +52,17 @@ package struct CheckCommand {
 
     /// Checks. Blocks.
     package func report() throws(Failure) -> Report {
-        let (resources, path) = try places()
-        let share = resources.rootPath
-        try checkExistence(path, share: share)
-        let findings = try findings(path)
-        let survey = NameSurvey(resources)
+        let state = try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
+        let findings = try state.perform { (server) throws(Failure) in
+            try server.ask(.check)
+        } alone: { (store) throws(Failure) in
+            do throws(StateError) { return try store.integrityCheck() } catch {
+                throw .stateUnreadable(state.path, reason: error.text)
+            }
+        }
+        let survey = NameSurvey(state.resources)
         return Report(
-            share: share, stateFolder: path, findings: findings, names: survey.lines,
-            unlistedNames: survey.unlisted)
-    }
-
-    private func places() throws(Failure) -> (share: FileResourceStore, state: String) {
-        do throws(ServerError) {
-            let resources: FileResourceStore
-            do throws(FileResourceStore.RootError) {
-                resources = try FileResourceStore(root: options.folder)
-            } catch {
-                throw .shareNotUsable(path: options.folder, error)
-            }
-            return (resources, try StateFolder.path(options.stateFolder, share: resources))
-        } catch {
-            throw Failure(error, folder: options.folder)
-        }
-    }
-
-    /// A check makes nothing, neither folder nor database.
-    private func checkExistence(_ path: String, share: String) throws(Failure) {
-        do throws(SystemError) {
-            _ = try OwnedFolder.canonical(path + "/" + Self.fileName)
-        } catch {
-            switch error.code {
-            case .noEntry, .notDirectory: throw .noState(path, share: share)
-            default: throw .stateFolderNotWritable(path, reason: error.description)
-            }
-        }
-    }
-
-    private func findings(_ path: String) throws(Failure) -> [String] {
-        var owner: Int32?
-        for _ in 0..<Self.attempts {
-            switch try Self.own(path) {
-            // Held until the check is over, so that no server starts meanwhile.
-            case .owned(let folder): return try Self.check(folder)
-            case .held(let process): owner = process
-            }
-            if let findings = try Self.ask(path, owner: owner) { return findings }
-        }
-        throw .serverSilent(path, process: owner ?? 0, reason: "it takes no questions")
-    }
-
-    private enum Ownership {
-        case owned(OwnedFolder)
-        case held(byProcess: Int32?)
-    }
-
-    private static func own(_ path: String) throws(Failure) -> Ownership {
-        do throws(OwnedFolder.Failure) {
-            return .owned(try OwnedFolder(path: path))
-        } catch {
-            switch error {
-            case .held(let process): return .held(byProcess: process)
-            case .notUsable(let error): throw .stateFolderNotWritable(path, reason: error.description)
-            }
-        }
-    }
-
-    private static func check(_ folder: OwnedFolder) throws(Failure) -> [String] {
-        // An object lives as long as it is used; the lock shall be held until the end.
-        defer { withExtendedLifetime(folder) {} }
-        do throws(StateError) {
-            return try SQLiteStateStore(folder: folder.path).integrityCheck()
-        } catch {
-            throw .stateUnreadable(folder.path, reason: error.text)
-        }
-    }
-
-    /// Nil if nobody is there to ask.
-    private static func ask(_ path: String, owner: Int32?) throws(Failure) -> [String]? {
-        let reason: String
-        do throws(ControlClient.Problem) {
-            switch try ControlClient.ask(.check, in: path) {
-            case .lines(let lines): return lines
-            case .refused(let why): reason = why
-            }
-        } catch {
-            switch error {
-            case .nobodyListens: return nil
-            case .cutOff: reason = "it ended before it answered"
-            case .malformed: reason = "its answer cannot be understood"
-            case .failed(let why): reason = why
-            }
-        }
-        throw .serverSilent(path, process: owner ?? 0, reason: reason)
+            share: state.resources.rootPath, stateFolder: state.path, findings: findings,
+            names: survey.lines, unlistedNames: survey.unlisted)
     }
 }

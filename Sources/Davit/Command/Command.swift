@@ -13,6 +13,10 @@ public enum Command {
                 return report { () throws(Failure) in try ServeCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(Failure) in try CheckCommand(options: options).run() }
+            case .locks(let options):
+                return report { () throws(Failure) in try LocksCommand(options: options).run() }
+            case .trash(let options):
+                return report { () throws(Failure) in try TrashCommand(options: options).run() }
             case .password(let options):
                 return report { () throws(Failure) in try PasswordCommand(options: options).run() }
             case .replay(let options):

@@ -22,6 +22,8 @@ package enum Failure: Error, Hashable, Sendable {
     case stateDamaged(String)
     /// There is nothing to check.
     case noState(String, share: String)
+    /// Nothing has such a lock.
+    case noLock(String, folder: String)
     /// The process that holds the state folder, 0 where it is not known, gave no answer.
     case serverSilent(String, process: Int32, reason: String)
     /// Neither HOME nor XDG_STATE_HOME says where state belongs.
@@ -75,6 +77,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .stateUnreadable(let path, let reason): "the state in \(path) cannot be read: \(reason)"
         case .stateDamaged(let path): "the state in \(path) is damaged"
         case .noState(let path, let share): "there is no state of \(share) in \(path)"
+        case .noLock(let name, _): "there is no lock on, or with the token, \(name)"
         case .serverSilent(let path, 0, let reason):
             "the server that uses the state folder \(path) does not answer: \(reason)"
         case .serverSilent(let path, let process, let reason):
@@ -126,6 +129,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .stateDamaged:
             "Stop the server and keep a copy. Then restore an older one, or move the folder away to start without."
         case .noState: "It is made when the folder is first served. Is it elsewhere? --state-dir /some/folder"
+        case .noLock(_, let folder): "See what there is: davit locks list '\(folder)'"
         case .serverSilent: "Try again, as its user; or stop it, and the check needs no answer."
         case .noStateFolder: "Say where: --state-dir /some/folder"
         case .userFileUnreadable:

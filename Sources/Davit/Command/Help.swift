@@ -1,14 +1,17 @@
 internal import DavitCrypto
+internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check, password, replay
+    case davit, serve, check, locks, trash, password, replay
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
         case .check: Self.checkText
+        case .locks: Self.locksText
+        case .trash: Self.trashText
         case .password: Self.passwordText
         case .replay: Self.replayText
         }
@@ -19,6 +22,9 @@ package enum Help: Hashable, Sendable {
 
         usage: davit serve FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
+               davit locks list FOLDER [--state-dir FOLDER]
+               davit locks break FOLDER LOCK [--state-dir FOLDER]
+               davit trash list|restore|empty FOLDER [OPTION...]
                davit password [NAME] [--digest] [--realm TEXT]
                davit replay RECORDING... --to URL [OPTION...]
                davit help [COMMAND]
@@ -28,6 +34,11 @@ package enum Help: Hashable, Sendable {
           serve FOLDER      share a folder
           check FOLDER      look whether the locks and properties of a share are sound,
                             and which names some clients cannot use
+          locks list FOLDER show who has locked what in a share
+          locks break FOLDER LOCK
+                            end a lock, whoever holds it
+          trash ACTION FOLDER
+                            list, restore or empty what clients have deleted
           password [NAME]   make a line for a file of users, without the password itself
           replay RECORDING  send the requests of a recording to a server, and compare
 
@@ -54,6 +65,46 @@ package enum Help: Hashable, Sendable {
 
         Ends with 0 if the state is sound, with 1 if it is not or cannot be read. Names
         change nothing about that.
+
+        """
+
+    private static let locksText = """
+        usage: davit locks list FOLDER [--state-dir FOLDER]
+               davit locks break FOLDER LOCK [--state-dir FOLDER]
+
+        Shows the locks that clients have on what is in the shared FOLDER: whose they
+        are, since when, and until when. Or ends one: LOCK is its token, or the path
+        that it is on, as the list shows both. Its holder is not asked, and is refused
+        the next time it writes. While a server shares FOLDER, that server does it, and
+        says so in its log; it must be yours, or you root.
+
+          --state-dir FOLDER     where the state is kept, as for 'davit serve'
+          --help                 this text
+
+        Ends with 1 if there is no such lock.
+        """
+
+    private static let trashText = """
+        usage: davit trash list FOLDER [--state-dir FOLDER]
+               davit trash restore FOLDER WHAT... [--state-dir FOLDER]
+               davit trash empty FOLDER [--older-than DAYS] [--state-dir FOLDER]
+
+        What clients delete or overwrite in a shared FOLDER is kept, if it is served
+        with 'davit serve --trash'. While a server shares FOLDER, that server does the
+        work, and goes on serving; it must be yours, or you root.
+
+          list                   what is kept, the newest first: an id for each, when
+                                 it went, how many bytes it has, why it went, whose
+                                 request that was, and where it was
+          restore WHAT...        gives it its name back, with its properties; where the
+                                 name is taken, one with a number. WHAT is an id, or a
+                                 path in the share: what was there last
+          empty                  removes it for good
+          --older-than DAYS      for empty: only what went so many days ago
+          --state-dir FOLDER     where the state is kept, as for 'davit serve'
+          --help                 this text
+
+        Ends with 0 if all of it was done, with 1 if not.
 
         """
 
@@ -144,11 +195,28 @@ package enum Help: Hashable, Sendable {
                                  (default), hide from listings, refuse, or keep aside,
                                  out of FOLDER and not for ever
 
+        the page that a browser shows for a folder:
+          --title TEXT           what the share is called (default: as FOLDER is)
+          --header TEXT          the headline of the first page (default: the title)
+          --prologue TEXT        stands above the first listing, in plain text
+          --epilogue TEXT        stands below it
+          --footer TEXT          stands below every listing
+          --no-page              there is none
+
         how much may be stored (a SIZE is bytes, or has K, M, G or T behind it):
           --max-file-size SIZE   the longest file that may be written (default: what
                                  the volume can hold)
           --keep-free SIZE       of the volume stays free; clients see as much less
                                  (default: 0)
+          --upload-expiry DAYS   how long an upload that was interrupted can go on; h
+                                 behind it for hours (default: 7)
+
+        what becomes of what clients delete and overwrite:
+          --trash                it is kept, and can be restored: by the page in the
+                                 browser, or with 'davit trash'
+          --trash-days DAYS      for how long (default: 30). Turns the trash on
+          --trash-size SIZE      how much of it (default: as much as there is room
+                                 for; uploads come first). Turns the trash on
 
         what an answered change survives, beside the end of the server, however it ends:
           --sync none            the loss of power, but a new file may be short or empty
@@ -182,6 +250,8 @@ package enum Help: Hashable, Sendable {
           --no-sync-collection   clients cannot ask what has changed (RFC 6578)
           --no-compression       listings go out as they are, also to clients that ask
                                  for gzip
+          --qr                   draw the address as a QR code, on standard
+                                 error\(QRCodeLibrary.isAvailable ? "" : ": not in this build")
           --grace SECONDS        time for requests in flight when it is stopped
                                  (default: 30)
           --help                 this text

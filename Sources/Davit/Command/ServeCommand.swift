@@ -1,4 +1,5 @@
 internal import DavitFileStore
+internal import DavitQRCode
 internal import DavitServer
 internal import DavitSystem
 internal import DavitTransport
@@ -28,6 +29,7 @@ struct ServeCommand {
                     "davit: this server's certificate is signed by \(authority.path)\n"
                         + "       SHA-256 \(authority.fingerprint)\n")
             }
+            if options.printsQRCode { Self.draw(server.url) }
             // Before anybody can know that the server is there: the crash tests count from here.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(urls)\n")
@@ -37,6 +39,13 @@ struct ServeCommand {
         } catch {
             throw Failure(error, folder: options.folder)
         }
+    }
+
+    /// On standard error, because the other holds one line only. An address too long for a code is only written.
+    private static func draw(_ url: String?) {
+        guard let url else { return }
+        let code = QRCode(encoding: url)?.terminalText(isColored: StandardStreams.errorHasTerminal) ?? ""
+        StandardStreams.writeError("\(code)\(url)\n")
     }
 
     /// SIGHUP means two things: from somebody who administers a server, to read its settings again, and from a terminal
@@ -67,7 +76,10 @@ struct ServeCommand {
             sync: options.sync)
         share.maximumFileBytes = options.maximumFileBytes
         share.keptFreeBytes = options.keptFreeBytes
+        share.trash = options.trash
+        share.uploadExpiry = .seconds(options.uploadSeconds)
         share.rules = options.rules
+        share.page = options.page
         share.answersSyncCollection = options.answersSyncCollection
         return share
     }

@@ -1,5 +1,7 @@
+package import DavitEngine
 package import DavitFileStore
 package import DavitHTTP
+package import DavitPage
 package import DavitServer
 package import DavitStore
 
@@ -46,6 +48,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var allowedOrigins: [WebOrigin] = []
     package var isReadOnly = false
     package var rules = ShareRules()
+    package var page = PageSettings()
     package var tls = TLSOptions()
     package var compresses = true
     package var publicURLs: [PublicURL] = []
@@ -56,7 +59,12 @@ package struct ServeOptions: Hashable, Sendable {
     /// Nil for no limit.
     package var maximumFileBytes: Int64?
     package var keptFreeBytes: Int64 = 0
+    /// Nil for no trash.
+    package var trash: TrashLimits?
+    package var uploadSeconds: Int64 = 7 * 86_400
     package var answersSyncCollection = true
+    /// Whether the URL is also drawn, for the cameras of telephones.
+    package var printsQRCode = false
     /// Nil records nothing.
     package var recordingFolder: String?
     /// How long requests in flight may take to end after SIGTERM.

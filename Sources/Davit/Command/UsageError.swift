@@ -5,12 +5,18 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingValue(option: String)
     case unwantedValue(option: String)
     case missingFolder
+    /// Nothing is named that is to be restored.
+    case missingTrash
     case missingRecording
+    /// `davit locks`, and nothing to do.
+    case missingAction
+    case missingLock
     case missingServer
     case badServer(String)
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badSize(String, option: String)
+    case badAge(String, option: String)
     case badUser
     case badScheme(String)
     case badOrigin(String)
@@ -35,6 +41,8 @@ package enum UsageError: Error, Hashable, Sendable {
     /// This build has no TLS.
     case noTLS(option: String)
     case certificatesAndKeys(certificates: Int, keys: Int)
+    /// This build has no QR codes.
+    case noQRCodes(option: String)
     /// The option says something about TLS, and nothing turns TLS on.
     case optionNeedsCertificate(String)
     case badTLSClients(String)
@@ -50,7 +58,10 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingValue(let option): "\(option) needs a value"
         case .unwantedValue(let option): "\(option) takes no value"
         case .missingFolder: "which folder?"
+        case .missingTrash: "what is to be restored?"
         case .missingRecording: "which recording?"
+        case .missingAction: "what about the locks?"
+        case .missingLock: "which lock?"
         case .missingServer: "which server? --to is missing"
         case .badServer(let value): "'\(value)' is not the URL of a server"
         case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
@@ -58,6 +69,8 @@ package enum UsageError: Error, Hashable, Sendable {
             "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
         case .badSize(let value, let option):
             "\(option) is a number of bytes, perhaps with K, M, G or T behind it, not '\(value)'"
+        case .badAge(let value, let option):
+            "\(option) is a number of days, or of hours with h behind it, from 1 to 10000, not '\(value)'"
         case .badUser: "--user is a name, a colon and a password"
         case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
         case .badOrigin(let value): "'\(value)' is not the origin of a page"
@@ -77,6 +90,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAccessLogFormat(let value): "there is no format '\(value)' of the access log"
         case .useless(let option, let other): "\(option) means nothing without \(other)"
         case .noTLS(let option): "\(option) needs TLS, and this davit was built without it"
+        case .noQRCodes(let option): "\(option) needs QR codes, and this davit was built without them"
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert needs its --tls-key; there are \(certificates) and \(keys)"
         case .optionNeedsCertificate(let option): "\(option) needs a certificate of the server"
@@ -95,11 +109,16 @@ package enum UsageError: Error, Hashable, Sendable {
         case .unknownCommand(_, nil): "See 'davit --help'."
         case .unknownOption(_, nil), .missingValue, .unwantedValue, .badNumber:
             "See 'davit \(command.rawValue) --help'."
-        case .missingFolder: "For example: davit \(command.rawValue) /srv/files"
+        case .missingAction: "For example: davit locks list /srv/files"
+        case .missingLock: "For example: davit locks break /srv/files /report.odt"
+        case .missingFolder: "For example: davit \(command.beforeFolder) /srv/files"
+        case .missingTrash: "For example: davit trash restore /srv/files letters/anna.odt"
         case .missingRecording, .missingServer, .badServer:
             "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
-        case .moreThanOneFolder: "A name with spaces needs quotes: davit \(command.rawValue) '/srv/my files'"
+        case .moreThanOneFolder:
+            "A name with spaces needs quotes: davit \(command.beforeFolder) '/srv/my files'"
         case .badSize(_, let option): "For example: \(option) 2G"
+        case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
         case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
         case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
         case .badOrigin: "For example: --allow-origin https://app.example. There is no path, and no *."
@@ -118,6 +137,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .noTLS: "Build it with the package trait TLS, or put a proxy with TLS in front."
+        case .noQRCodes: "Build it with the package trait QRCode."
         case .certificatesAndKeys: "Both may be one file: --tls-cert server.pem --tls-key server.pem"
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
         case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."

@@ -7,11 +7,11 @@ package enum ControlAnswer: Hashable, Sendable {
     case refused(reason: String)
 
     /// The most bytes that are sent or read.
-    package static let limitBytes = 64 << 10
+    package static let limitBytes = 2 << 20
     /// The most lines; the last one says how many more there were.
     package static let limitLines = 100
-    /// What is kept of one line.
-    private static let limitLineBytes = 500
+    /// What is kept of one line: a path, each byte of it as three, and what is said of it.
+    private static let limitLineBytes = 16 << 10
 
     /// Bytes that are no answer.
     package struct Malformed: Error {}

@@ -18,7 +18,7 @@ package final class ControlServer: Sendable {
     private let listener: LocalListener
     private let queue: SystemEventQueue
     private let patienceSeconds: Int
-    private let answer: @Sendable (ControlRequest) -> ControlAnswer
+    private let answer: @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlAnswer
     private let state = Mutex(State())
     private let ended = Latch(count: 1)
 
@@ -27,10 +27,10 @@ package final class ControlServer: Sendable {
     /// - Parameters:
     ///   - folder: the state folder, whose lock the caller holds: a socket file that is there is a dead server's.
     ///   - patienceSeconds: how long a request may take to arrive.
-    ///   - answer: runs on the thread of this object; may block.
+    ///   - answer: gets who asks, too; runs on the thread of this object; may block.
     package init(
         folder: String, patienceSeconds: Int = 5,
-        answer: @escaping @Sendable (ControlRequest) -> ControlAnswer
+        answer: @escaping @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlAnswer
     ) throws(SystemError) {
         queue = try SystemEventQueue()
         listener = try LocalListener(folder: folder, name: Self.fileName)
@@ -98,14 +98,14 @@ package final class ControlServer: Sendable {
 
     private func reply(to connection: borrowing LocalConnection) throws(SystemError) -> ControlAnswer {
         try connection.setPatience(seconds: patienceSeconds)
-        guard Self.mayAsk(connection.peerUser, own: LocalConnection.ownUser) else {
+        guard let user = connection.peerUser, Self.mayAsk(user, own: LocalConnection.ownUser) else {
             return .refused(reason: "the server belongs to another user")
         }
         do throws(ControlRequest.Refusal) {
             guard let request = try receive(from: connection) else {
                 return .refused(reason: "the request did not arrive in time")
             }
-            return answer(request)
+            return answer(request, user)
         } catch {
             return .refused(reason: error.rawValue)
         }

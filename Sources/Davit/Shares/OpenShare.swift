@@ -45,11 +45,23 @@ final class OpenShare: Resident {
         litter =
             configuration.rules.litter == .aside
             ? try Litter(of: resources, in: folder, configuration) : nil
+        var served = configuration.rules
+        served.hiddenPaths = environment.hiddenPaths
         journal =
             configuration.answersSyncCollection
-            ? Self.journal(of: resources, litter, configuration.rules, in: folder, environment) : nil
+            ? Self.journal(of: resources, litter, served, in: folder, environment) : nil
         share = try Self.makeShare(configuration, resources, litter, state, journal, folder, environment)
-        handler = WebDAVHandler(share: share, page: FolderListing())
+        handler = WebDAVHandler(share: share, page: Self.page(configuration.page, of: resources))
+    }
+
+    /// The page of a share calls itself as the folder is called, unless it has a title.
+    private static func page(_ settings: PageSettings, of resources: FileResourceStore) -> BrowserPage? {
+        guard settings.isEnabled else { return nil }
+        var settings = settings
+        if settings.title == nil {
+            settings.title = resources.rootPath.split(separator: "/").last.map(String.init)
+        }
+        return BrowserPage(settings: settings)
     }
 
     private static func openState(
@@ -92,14 +104,23 @@ final class OpenShare: Resident {
             var settings = ShareConfiguration()
             settings.isReadOnly = configuration.isReadOnly
             settings.maximumFileBytes = configuration.maximumFileBytes
+            settings.uploadSeconds = max(1, configuration.uploadExpiry.components.seconds)
             settings.publicHosts = environment.publicHosts
+            settings.securePublicHosts = environment.securePublicHosts
+            settings.pageOrigins = environment.pageOrigins
             settings.hiddenPaths = environment.hiddenPaths
             settings.rules = configuration.rules
             settings.hooks = configuration.hooks
+            settings.trash = configuration.trash
             let root = resources.rootPath == "/" ? "" : resources.rootPath
             let aside = litter?.store
             settings.filePath = { aside?.filePath($0) ?? root + $0.description }
             let log = environment.log
+            let told = configuration.hooks.lockBroken
+            settings.hooks.lockBroken = { lock in
+                log(.warning, "a lock was broken", lock.details)
+                told?(lock)
+            }
             let share = Share(
                 resources: litter?.store ?? resources, state: try ShareState(store: store), journal: journal,
                 work: environment.work, configuration: settings,
@@ -126,22 +147,13 @@ final class OpenShare: Resident {
     /// have no sockets.
     private func startControl() {
         do throws(SystemError) {
-            let server = try ControlServer(folder: folder.path) { [state] in Self.answer($0, about: state) }
+            let server = try ControlServer(folder: folder.path) { [state, share] request, user in
+                StateDesk(store: state, share: share, origin: "a command of user \(user)").answer(request)
+            }
             control.withLock { $0 = server }
         } catch {
             environment.log(
                 .warning, "other commands cannot ask this server", ["reason": error.description])
-        }
-    }
-
-    /// What the server says to other commands. Blocks.
-    private static func answer(_ request: ControlRequest, about state: SQLiteStateStore) -> ControlAnswer {
-        do throws(StateError) {
-            switch request {
-            case .check: return .lines(try state.integrityCheck())
-            }
-        } catch {
-            return .refused(reason: error.text)
         }
     }
 
@@ -153,12 +165,18 @@ final class OpenShare: Resident {
                 resources.sweepLeftovers(isCancelled: isCancelled)
                 litter?.folder.sweepLeftovers(isCancelled: isCancelled)
                 litter?.sweep(share)
+                share.adoptMountedTrash()
+                share.tendTrash()
+                share.expireUploads()
             }
         }
     }
 
     func upkeep() -> Bool {
         var isNeededAgain = resources.closeUnusedFiles()
+        if share.tickLive() { isNeededAgain = true }
+        FileFaults.uncounted { share.tendTrash() }
+        share.expireUploads()
         if let litter {
             litter.sweep(share)
             if litter.folder.closeUnusedFiles() { isNeededAgain = true }
@@ -181,6 +199,16 @@ final class OpenShare: Resident {
             environment.log(
                 .warning, "the log of the state was left for the next start", ["reason": "\(error)"])
         }
+    }
+}
+
+extension BrokenLock {
+    /// Who, what and whose, for the log, which escapes all of it.
+    fileprivate var details: KeyValuePairs<StaticString, String> {
+        [
+            "path": root.description, "token": token, "owner": owner ?? "", "holder": holder ?? "",
+            "by": principal ?? "", "from": origin,
+        ]
     }
 }
 

@@ -1,6 +1,7 @@
 public import DavitEngine
 public import DavitFileStore
 public import DavitHTTP
+public import DavitPage
 public import DavitServer
 public import DavitStore
 
@@ -28,10 +29,17 @@ public struct WebDAVShare: Mountable {
     public var maximumFileBytes: Int64?
     /// Bytes of the volume that stay free: clients see as many fewer available, and what would take them is 507.
     public var keptFreeBytes: Int64 = 0
+    /// How much is kept of what clients delete and overwrite, and how long; nil for nothing. Without a limit of bytes it gives
+    /// way, the oldest first, to what is uploaded.
+    public var trash: TrashLimits?
+    /// How long an upload over several requests can go on after its last byte has come; then what has come of it goes.
+    public var uploadExpiry = Duration.seconds(7 * 86_400)
     /// Which names are served; all, unless you say otherwise.
     public var rules = ShareRules()
     /// Who is asked before a change, and told of what was done.
     public var hooks = ShareHooks()
+    /// What a browser is shown for a folder.
+    public var page = PageSettings()
     /// Whether clients can ask what has changed since they asked last (RFC 6578). It costs nothing before one does; from
     /// then on a journal of the folder is kept in the state folder, also across restarts.
     public var answersSyncCollection = true

@@ -19,6 +19,7 @@ struct ServerLifeTests {
             var transport = TransportConfiguration(endpoints: [.init(host: host, port: 0)])
             transport.loops = 2
             transport.grace = .zero
+            transport.deadlines.keepAlive = .seconds(3600)
             transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
             transport.didStop = { [weak life] in life?.didStop() ?? {} }
             http = HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error))

@@ -1,0 +1,90 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// `davit locks`: shows the locks of a share, or ends one whoever holds it, through the server that owns the state or
+/// without one.
+package struct LocksCommand {
+    package let options: LocksOptions
+
+    package init(options: LocksOptions) { self.options = options }
+
+    /// Prints what there is, or what was done. Blocks.
+    func run() throws(Failure) { StandardStreams.writeOutput(try text()) }
+
+    /// The text for standard output. Blocks.
+    package func text() throws(Failure) -> String {
+        switch options.action {
+        case .list:
+            let locks = try locks()
+            return locks.isEmpty ? "no locks\n" : locks.map(Self.description).joined()
+        case .end(let selection):
+            let locks = try end(selection)
+            guard !locks.isEmpty else { throw .noLock(Self.name(of: selection), folder: options.folder) }
+            return locks.map { "ended: \(Self.shown($0.path))  \($0.token)\n" }.joined()
+        }
+    }
+
+    // MARK: Asking
+
+    /// All locks that count. Blocks.
+    package func locks() throws(Failure) -> [ListedLock] {
+        let state = try state()
+        return try state.ask { (ask) throws(Failure) in
+            var locks: [ListedLock] = []
+            while true {
+                guard let lines = try ask(.locks(skipped: locks.count)) else { return nil }
+                if lines.isEmpty { return locks }
+                locks += try Self.locks(in: lines, of: state)
+            }
+        }
+    }
+
+    private func end(_ selection: LockSelection) throws(Failure) -> [ListedLock] {
+        let state = try state()
+        return try state.ask { (ask) throws(Failure) in
+            guard let lines = try ask(.breakLocks(selection)) else { return nil }
+            return try Self.locks(in: lines, of: state)
+        }
+    }
+
+    private func state() throws(Failure) -> StateAccess {
+        try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
+    }
+
+    private static func locks(in lines: [String], of state: StateAccess) throws(Failure) -> [ListedLock] {
+        var locks: [ListedLock] = []
+        for line in lines {
+            guard let lock = ListedLock(line: line) else {
+                throw .serverSilent(state.path, process: 0, reason: "its answer cannot be understood")
+            }
+            locks.append(lock)
+        }
+        return locks
+    }
+
+    // MARK: Showing
+
+    private static func description(_ lock: ListedLock) -> String {
+        var text = "\(shown(lock.path))\n"
+        text += "  \(lock.isExclusive ? "exclusive" : "shared"), depth \(lock.isDeep ? "infinity" : "0")\n"
+        if let owner = lock.owner { text += "  owner: \(NameSurvey.shown(Array(owner.utf8)))\n" }
+        if let account = lock.principal { text += "  account: \(NameSurvey.shown(Array(account.utf8)))\n" }
+        let since = lock.created.map { "since \(time($0)), " } ?? ""
+        text += "  \(since)until \(time(lock.expiry))\n"
+        return text + "  token: \(NameSurvey.shown(Array(lock.token.utf8)))\n"
+    }
+
+    private static func shown(_ path: [UInt8]) -> String { "/" + NameSurvey.shown(path) }
+
+    private static func time(_ time: Timestamp) -> String {
+        String(decoding: HTTPDate.iso8601(time), as: UTF8.self)
+    }
+
+    private static func name(of selection: LockSelection) -> String {
+        switch selection {
+        case .token(let token): token
+        case .path(let path): String(decoding: path, as: UTF8.self)
+        }
+    }
+}

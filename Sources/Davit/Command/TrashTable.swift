@@ -1,0 +1,45 @@
+internal import DavitHTTP
+
+/// What is in a trash, for people: columns that stand below each other, the newest entry first.
+struct TrashTable {
+    private static let heads = ["ID", "DELETED (UTC)", "BYTES", "WHY", "BY", "WHAT"]
+    /// The column of numbers, which end below each other.
+    private static let number = 2
+
+    let text: String
+
+    /// - Parameters:
+    ///   - entries: the oldest first.
+    ///   - folder: the shared one, as given.
+    init(_ entries: [TrashLine], folder: String) {
+        if entries.isEmpty {
+            text = "the trash of \(folder) is empty\n"
+            return
+        }
+        let rows = [Self.heads] + entries.reversed().map(Self.row)
+        let widths = Self.heads.indices.map { column in
+            rows.reduce(0) { max($0, $1[column].unicodeScalars.count) }
+        }
+        text = rows.reduce(into: "") { text, row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let space = String(repeating: " ", count: widths[column] - cell.unicodeScalars.count)
+                let isLast = column == row.count - 1
+                line += column == Self.number ? space + cell : isLast ? cell : cell + space
+                if !isLast { line += "  " }
+            }
+            text += line + "\n"
+        }
+    }
+
+    private static func row(_ entry: TrashLine) -> [String] {
+        let time = String(decoding: HTTPDate.iso8601(Timestamp(seconds: entry.deleted)), as: UTF8.self)
+        let shown = NameSurvey.shown(entry.path.bytes)
+        return [
+            entry.id, String(time.prefix(16)).replacing("T", with: " "),
+            entry.length.map { "\($0)" } ?? "?", entry.isOverwritten ? "overwritten" : "deleted",
+            entry.principal.map { NameSurvey.shown(Array($0.utf8)) } ?? "-",
+            "/\(shown)\(entry.isCollection ? "/" : "")",
+        ]
+    }
+}

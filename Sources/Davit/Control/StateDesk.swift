@@ -1,0 +1,28 @@
+internal import DavitEngine
+internal import DavitSQLite
+internal import DavitStore
+
+/// Answers what other commands ask about a share and its state: in the server that owns them, or in the command itself
+/// where none runs. Calls block.
+struct StateDesk: Sendable {
+    let store: SQLiteStateStore
+    let share: Share
+    /// Who asks, for the log.
+    let origin: String
+
+    func answer(_ request: ControlRequest) -> ControlAnswer {
+        let (locks, trash) = (LockDesk(share: share, origin: origin), TrashDesk(share: share))
+        do throws(StateError) {
+            switch request {
+            case .check: return .lines(try store.integrityCheck())
+            case .locks(let skipped): return locks.list(from: skipped)
+            case .breakLocks(let selection): return locks.end(selection)
+            case .trash(let number): return .lines(try trash.entries(after: number))
+            case .restore(let id): return .lines(try trash.restore(id))
+            case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
+            }
+        } catch {
+            return .refused(reason: error.text)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// An entry of the trash as a line of a ``ControlAnswer``.
+struct TrashLine: Hashable, Sendable {
+    let number: Int64
+    let id: String
+    /// Seconds since 1970.
+    let deleted: Int64
+    let length: Int64?
+    let isCollection: Bool
+    let isOverwritten: Bool
+    let principal: String?
+    let path: ResourcePath
+
+    init(_ entry: TrashEntry) {
+        number = entry.number
+        id = entry.id
+        deleted = entry.deleted.seconds
+        length = entry.length
+        isCollection = entry.isCollection
+        isOverwritten = entry.reason == .overwritten
+        principal = entry.principal
+        path = entry.path
+    }
+
+    /// What it is, a word for each thing; names percent-encoded, so that they are words.
+    var text: String {
+        let kind = isCollection ? "collection" : "content"
+        let reason = isOverwritten ? "overwritten" : "deleted"
+        let who = principal.map { "=" + Self.encoded(Array($0.utf8)) } ?? "-"
+        let size = length.map { "\($0)" } ?? "-"
+        return "\(number) \(id) \(deleted) \(size) \(kind) \(reason) \(who) \(Self.encoded(path))"
+    }
+
+    /// Nil for anything else.
+    init?(parsing text: String) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 8, let number = Int64(words[0]), TrashEntry.isID(words[1].utf8),
+            let deleted = Int64(words[2]), words[3] == "-" || Int64(words[3]) != nil,
+            let path = Self.path(words[7]), words[6] == "-" || words[6].hasPrefix("=")
+        else { return nil }
+        self.number = number
+        id = words[1]
+        self.deleted = deleted
+        length = Int64(words[3])
+        isCollection = words[4] == "collection"
+        isOverwritten = words[5] == "overwritten"
+        if words[6] == "-" {
+            principal = nil
+        } else {
+            guard let name = PercentCoding.decode(words[6].dropFirst().utf8) else { return nil }
+            principal = String(decoding: name, as: UTF8.self)
+        }
+        self.path = path
+    }
+
+    private static func encoded(_ name: [UInt8]) -> String {
+        var bytes: [UInt8] = []
+        PercentCoding.append(name, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func encoded(_ path: ResourcePath) -> String {
+        var bytes: [UInt8] = []
+        PercentCoding.append(path, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func path(_ text: String) -> ResourcePath? {
+        var segments: [[UInt8]] = []
+        for segment in text.utf8.split(separator: UInt8(ascii: "/")) {
+            guard let name = PercentCoding.decode(segment) else { return nil }
+            segments.append(name)
+        }
+        return ResourcePath(segments: segments)
+    }
+
+    /// What has become of a wish to restore something, as a line.
+    enum Restored: Hashable, Sendable {
+        case at(ResourcePath)
+        case refused(String)
+
+        var text: String {
+            switch self {
+            case .at(let path): "restored \(TrashLine.encoded(path))"
+            case .refused(let reason): "not \(reason)"
+            }
+        }
+
+        init?(parsing text: String) {
+            let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+            guard words.count == 2 else { return nil }
+            switch words[0] {
+            case "restored":
+                guard let path = TrashLine.path(words[1]) else { return nil }
+                self = .at(path)
+            case "not": self = .refused(words[1])
+            default: return nil
+            }
+        }
+    }
+}

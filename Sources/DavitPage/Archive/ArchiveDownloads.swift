@@ -1,0 +1,95 @@
+internal import DavitArchive
+internal import DavitEngine
+internal import DavitHTTP
+internal import DavitServer
+internal import Synchronization
+
+/// Hands out collections as ZIP files: GET with `?archive`, POST with `?action=archive`.
+///
+/// The field `Davit-Archive` says what is in one, also for HEAD. A length is promised where everything is stored as it is
+/// and the collection is not too large to look at first.
+final class ArchiveDownloads: Sendable {
+    /// Members that are looked at before an archive begins; and for HEAD, which answers with what it has seen.
+    private static let surveyLimit = 10_000, estimateLimit = 200_000
+    /// Collections that are remembered.
+    private static let brokenLimit = 64
+
+    /// Collections that changed while an archive was made of them: for the next one nothing is promised.
+    private let broken = Mutex<[ResourcePath]>([])
+
+    /// - Throws: 404 if no member of the choice is there; 501 without libarchive.
+    func response(
+        to visit: CollectionVisit, _ choice: ArchiveChoice
+    ) async throws(HTTPError) -> HTTPResponse {
+        #if Archive
+        var choice = choice
+        choice.removeDuplicates()
+        let isHead = visit.request.method == .head
+        let survey = ArchiveSurvey(
+            try await visit.walk(of: choice.names), limit: isHead ? Self.estimateLimit : Self.surveyLimit,
+            keptLimit: Self.surveyLimit)
+        while try await visit.offload({ survey.go() }) {
+            if Task.isCancelled { throw .disconnected }
+        }
+        if choice.names != nil, survey.isWhole, survey.files + survey.folders == 0 {
+            return .error(.notFound, "None of these files is there.", for: visit.request)
+        }
+        let layout = ArchiveLayout(visit, choice)
+        let length = try await promisedLength(survey, layout, visit)
+        var response = HTTPResponse(.ok)
+        Self.appendFields(to: &response.fields, layout, survey)
+        if isHead {
+            response.body = .stream(ArchiveLength(length))
+            return response
+        }
+        do throws(ArchiveError) {
+            let maker = try ArchiveMaker(survey, layout, isPromised: length != nil, now: visit.now)
+            let stream = ArchiveStream(maker, visit, length: length) { [self, path = visit.path] in
+                note(path)
+            }
+            response.body = .stream(stream)
+        } catch {
+            throw HTTPError(.internalServerError, "no archive can be made")
+        }
+        visit.tellDownload()
+        return response
+        #else
+        return .error(.notImplemented, "This server was built without ZIP files.", for: visit.request)
+        #endif
+    }
+
+    #if Archive
+    private func promisedLength(
+        _ survey: ArchiveSurvey, _ layout: ArchiveLayout, _ visit: CollectionVisit
+    ) async throws(HTTPError) -> Int64? {
+        guard survey.isWhole, survey.areEntriesKept, layout.length(of: survey.entries, survey.report) != nil,
+            !broken.withLock({ $0.contains(visit.path) })
+        else { return nil }
+        var index: Int? = 0
+        while let start = index {
+            index = try await visit.offload { survey.open(from: start) }
+        }
+        return layout.length(of: survey.entries, survey.report)
+    }
+
+    private func note(_ path: ResourcePath) {
+        broken.withLock { paths in
+            if paths.contains(path) { return }
+            if paths.count == Self.brokenLimit { paths.removeFirst() }
+            paths.append(path)
+        }
+    }
+
+    private static func appendFields(
+        to fields: inout HTTPFields, _ layout: ArchiveLayout, _ survey: ArchiveSurvey
+    ) {
+        fields.append(.contentType, "application/zip")
+        fields.append(.contentDisposition, ContentDisposition.attachment(named: layout.fileName))
+        fields.append(named: "Davit-Archive", survey.summary)
+        // Made anew each time, and never the same twice.
+        fields.append(.acceptRanges, "none")
+        fields.append(.cacheControl, "no-store")
+        fields.append(.xContentTypeOptions, "nosniff")
+    }
+    #endif
+}

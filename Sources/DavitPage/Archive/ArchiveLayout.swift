@@ -1,0 +1,73 @@
+internal import DavitArchive
+internal import DavitEngine
+internal import DavitHTTP
+internal import DavitStore
+
+/// Where things are in an archive, and what it is called.
+///
+/// A whole collection is in a folder of its name, so that it never mixes with what is beside it where it is unpacked; a
+/// selection has its members at the top.
+struct ArchiveLayout: Sendable {
+    private let method: ArchiveMethod
+    /// Of the folder that everything is in; empty for a selection.
+    private let top: [UInt8]
+    /// Of the file that is saved, in UTF-8.
+    let fileName: String
+    /// Where the report is, if there is one.
+    let reportPath: [UInt8]
+
+    init(_ visit: CollectionVisit, _ choice: ArchiveChoice) {
+        method = choice.method
+        var name = Array(visit.path.name)
+        if name.isEmpty { name = visit.mountName }
+        if name.isEmpty { name = Array("files".utf8) }
+        if let names = choice.names {
+            top = []
+            if names.count == 1 { name = names[0] }
+            reportPath = ArchiveReport.name(besides: Set(names))
+        } else {
+            top = name
+            reportPath = ArchiveReport.name(besides: [name])
+        }
+        fileName = String(decoding: name, as: UTF8.self) + ".zip"
+    }
+
+    /// The entry of what a walk has found.
+    func entry(of found: CollectionWalk.Found) -> ZIPEntry {
+        var path = top
+        if !top.isEmpty, !found.path.isEmpty { path.append(UInt8(ascii: "/")) }
+        path.append(contentsOf: found.path)
+        let info = found.info
+        let seconds = info.modified.seconds
+        if info.isCollection {
+            path.append(UInt8(ascii: "/"))
+            return ZIPEntry(path: path, kind: .folder, modifiedSeconds: seconds)
+        }
+        let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        return ZIPEntry(
+            path: path, kind: .file(length: info.length),
+            method: method.method(forName: path[start...], length: info.length), modifiedSeconds: seconds,
+            isExecutable: info.isExecutable)
+    }
+
+    func entry(of report: ArchiveReport, now: Timestamp) -> ZIPEntry {
+        ZIPEntry(
+            path: reportPath, kind: .file(length: Int64(report.text.count)), modifiedSeconds: now.seconds)
+    }
+
+    /// How long the archive of these entries will be; nil if that is not known before it is made.
+    func length(of entries: [CollectionWalk.Found], _ report: ArchiveReport) -> Int64? {
+        #if Archive
+        var length = ZIPLength()
+        for found in entries {
+            let entry = entry(of: found)
+            guard entry.method == .stored, entry.path.count <= ZIPEntry.pathLimit else { return nil }
+            length.add(entry)
+        }
+        if report.count > 0 { length.add(self.entry(of: report, now: Timestamp(seconds: 0))) }
+        return ZIPLength.isExact ? length.bytes : nil
+        #else
+        return nil
+        #endif
+    }
+}

@@ -1,0 +1,91 @@
+internal import DavitArchive
+internal import DavitEngine
+internal import DavitStore
+
+/// A look at what an archive will have, before it begins: how much that is, and for a small one each entry.
+///
+/// Its calls block. It belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what
+/// makes the unchecked conformance true.
+final class ArchiveSurvey: @unchecked Sendable {
+    /// Steps of one job, after which others get the thread.
+    private static let stepLimit = 2048
+
+    let walk: CollectionWalk
+    /// Steps after which it is enough, and the most entries that are kept.
+    private let limit: Int, keptLimit: Int
+    @safe @exclusivity(unchecked) private(set) var files = 0
+    @safe @exclusivity(unchecked) private(set) var folders = 0
+    /// Of all content.
+    @safe @exclusivity(unchecked) private(set) var bytes: Int64 = 0
+    /// All that the walk has found so far; none of it if there are too many.
+    @safe @exclusivity(unchecked) private(set) var entries: [CollectionWalk.Found] = []
+    @safe @exclusivity(unchecked) private(set) var areEntriesKept = true
+    @safe @exclusivity(unchecked) private(set) var report = ArchiveReport()
+    /// The walk has come to its end.
+    @safe @exclusivity(unchecked) private(set) var isWhole = false
+    @safe @exclusivity(unchecked) private var stepCount = 0
+
+    init(_ walk: CollectionWalk, limit: Int, keptLimit: Int) {
+        self.walk = walk
+        self.limit = limit
+        self.keptLimit = keptLimit
+    }
+
+    /// - Returns: true if there is more to do.
+    func go() -> Bool {
+        for _ in 0..<Self.stepLimit {
+            if stepCount == limit { return false }
+            stepCount += 1
+            switch walk.next() {
+            case .found(let found):
+                if found.info.isCollection { folders += 1 } else { files += 1 }
+                bytes += found.info.length
+                keep(found)
+            case .trouble(let path, let trouble): report.add(path, trouble)
+            case .end:
+                isWhole = true
+                return false
+            }
+        }
+        return true
+    }
+
+    private func keep(_ found: CollectionWalk.Found) {
+        if entries.count == keptLimit {
+            areEntriesKept = false
+            entries = []
+        }
+        if areEntriesKept { entries.append(found) }
+    }
+
+    /// Looks whether content can be read at all, from an index on: what cannot is trouble, and no entry.
+    /// - Returns: the index to go on with; nil at the end.
+    func open(from index: Int) -> Int? {
+        var index = index
+        let end = index + Self.stepLimit / 4
+        while index < entries.count, index < end {
+            let found = entries[index]
+            if found.info.isCollection {
+                index += 1
+                continue
+            }
+            switch walk.open(found) {
+            case .success(let content):
+                bytes += content.length - found.info.length
+                entries[index].info = content.info
+                index += 1
+            case .failure(let trouble):
+                files -= 1
+                bytes -= found.info.length
+                report.add(found.path, trouble)
+                entries.remove(at: index)
+            }
+        }
+        return index < entries.count ? index : nil
+    }
+
+    /// The value of `Davit-Archive`, a dictionary of RFC 9651.
+    var summary: String {
+        "files=\(files), folders=\(folders), bytes=\(bytes)" + (isWhole ? "" : ", partial")
+    }
+}

@@ -1,0 +1,102 @@
+public import DavitEngine
+public import DavitHTTP
+internal import DavitStore
+
+/// The page that people use a share with in a browser. Without scripts it is plain HTML with forms, which can do
+/// everything but what needs a program: that is the page the scripts then take over.
+public struct BrowserPage: CollectionPage {
+    /// Folders to choose from when something is moved or copied.
+    private static let knownFolderLimit = 200
+
+    private let settings: PageSettings
+    private let queries = FolderQueries()
+
+    public init(settings: PageSettings = PageSettings()) { self.settings = settings }
+
+    public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+        if let response = try await queries.response(to: visit) { return response }
+        if let about = visit.request.query["about"], let name = PercentCoding.decode(Array(about.utf8)) {
+            return try await self.about(name, visit)
+        }
+        let page = PlainPage(visit, settings, runsScripts: true)
+        if visit.hasTrash, visit.request.query["trash"] != nil {
+            let view = try await TrashView(page)
+            return page.response(.ok) { view.append(to: &$0) }
+        }
+        let query = FolderQuery(visit.request)
+        let kept = visit.isReadOnly || query.kept.isEmpty ? [] : try await visit.trash(query.kept)
+        let stream = FolderStream(FolderView(page, query, kept: kept))
+        try await stream.begin()
+        var response = HTTPResponse(.ok, body: .stream(stream))
+        page.appendFields(to: &response.fields)
+        return response
+    }
+
+    public func archive(
+        of members: [[UInt8]], _ visit: CollectionVisit
+    ) async throws(HTTPError) -> HTTPResponse? {
+        try await queries.archive(of: members, visit)
+    }
+
+    public func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse? {
+        PageFiles.shared.response(at: path, for: request)
+    }
+
+    public func response(
+        to answer: FormAnswer, on visit: CollectionVisit
+    ) async throws(HTTPError) -> HTTPResponse? {
+        let page = PlainPage(visit, settings, runsScripts: false)
+        switch answer {
+        // These forms stand on pages that ask, and say that they have.
+        case .asks(.unlock, _), .asks(.purge, _):
+            let view = FailureView(page: page, status: .badRequest, results: [])
+            return page.response(.badRequest) { view.append(to: &$0) }
+        case .asks(let action, let members):
+            let folders = action == .delete ? [] : try await knownFolders(visit, without: members)
+            let view = QuestionView(page: page, action: action, members: members, folders: folders)
+            return page.response(.ok) { view.append(to: &$0) }
+        case .ended(let action, let status, let results):
+            if !results.isEmpty, results.allSatisfy(\.isDone) { return nil }
+            // A 207 is for programs: some of what a member has in it could not be changed.
+            let shown = status == .multistatus ? HTTPStatus.conflict : status
+            let kept = action == .delete ? results.flatMap(\.kept) : []
+            let view = FailureView(
+                page: page, action: action, status: status, results: results, kept: kept)
+            return page.response(shown) { view.append(to: &$0) }
+        }
+    }
+
+    private func about(_ name: [UInt8], _ visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+        let page = PlainPage(visit, settings, runsScripts: false)
+        let member: VisitedMember
+        do throws(HTTPError) { member = try await visit.member(name) } catch {
+            let view = FailureView(page: page, status: error.status, results: [])
+            return page.response(error.status) { view.append(to: &$0) }
+        }
+        return page.response(.ok) { AboutView(page, name, member).append(to: &$0) }
+    }
+
+    /// The folders above this one, and those in it, in their order; not those that are to go somewhere.
+    private func knownFolders(
+        _ visit: CollectionVisit, without members: [[UInt8]]
+    ) async throws(HTTPError) -> [ResourcePath] {
+        let selection = FolderSelection(FolderOrder(), from: .start, limit: Self.knownFolderLimit)
+        let reader = visit.members()
+        while try await reader.read(
+            4096,
+            { member in
+                if member.info.isCollection { selection.take(ListingEntry(member)) }
+            })
+        {}
+        var folders: [ResourcePath] = []
+        var above = visit.path.parent
+        while let folder = above {
+            folders.insert(folder, at: 0)
+            above = folder.parent
+        }
+        for entry in selection.finish().entries where !members.contains(entry.name) {
+            if let path = visit.path.appending(entry.name) { folders.append(path) }
+        }
+        return folders
+    }
+}

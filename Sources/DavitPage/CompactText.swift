@@ -1,0 +1,27 @@
+/// The files of the page as they are sent: without what only their authors read. Names and statements stay as they are.
+package enum CompactText {
+    package static func of(_ bytes: [UInt8], named name: String) -> [UInt8] {
+        if name.hasSuffix(".js") { return CompactScript.of(bytes) }
+        if name.hasSuffix(".css") { return CompactStyle.of(bytes) }
+        if name.hasSuffix(".svg") { return lines(of: bytes) { _ in true } }
+        if name.hasPrefix("strings/") { return lines(of: bytes, where: isForScripts) }
+        return bytes
+    }
+
+    /// Lines without indentation, and without the empty ones.
+    private static func lines(of bytes: [UInt8], where isKept: (ArraySlice<UInt8>) -> Bool) -> [UInt8] {
+        var result: [UInt8] = []
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard !text.isEmpty, isKept(text) else { continue }
+            result += text
+            result.append(UInt8(ascii: "\n"))
+        }
+        return result
+    }
+
+    /// What the page without scripts says is said by the server.
+    private static func isForScripts(_ line: ArraySlice<UInt8>) -> Bool {
+        line.first != UInt8(ascii: "#") && !line.starts(with: "server.".utf8)
+    }
+}

@@ -1,0 +1,77 @@
+// Rows, dragged onto folders and breadcrumbs: moved, or copied with Ctrl (on a Mac with Option).
+
+import { element, icon } from "../element.js"
+import { parentOf, visible } from "../href.js"
+import { t } from "../strings.js"
+
+/// What is being dragged; undefined while nothing of this page is.
+let dragged
+
+const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)
+
+const canDrop = (target, isCopy) =>
+    !dragged.some((entry) => entry.isFolder && target.startsWith(entry.href))
+    && (isCopy || dragged.some((entry) => parentOf(entry.href) !== target))
+
+export const startDragging = (app) => {
+    let over
+    let image
+    const mark = (next) => {
+        if (over === next) return
+        over?.classList.remove("is-drop-target")
+        over = next
+        over?.classList.add("is-drop-target")
+    }
+    const end = () => {
+        mark(undefined)
+        image?.remove()
+        dragged = undefined
+    }
+    const targetOf = (event) => {
+        const found = event.target.closest?.("[data-drop-href]")
+        const isCopy = isApple ? event.altKey : event.ctrlKey
+        return found && canDrop(found.dataset.dropHref, isCopy) ? { found, isCopy } : undefined
+    }
+
+    app.views.items.body.addEventListener("dragstart", (event) => {
+        const row = event.target.closest(".item")
+        const entry = row && app.folder.entry(row.dataset.href)
+        if (!entry) return
+        const { folder } = app
+        if (!folder.selection.has(entry.href)) folder.select([entry.href])
+        dragged = folder.selected
+        const urls = dragged.map(({ href }) => new URL(href, location.href).href)
+        const { dataTransfer } = event
+        dataTransfer.effectAllowed = "copyMove"
+        dataTransfer.setData("text/uri-list", urls.join("\r\n"))
+        dataTransfer.setData("text/plain", urls.join("\n"))
+        // Dropped on the desktop, Chromium makes a file of it.
+        if (dragged.length === 1 && !entry.isFolder) {
+            dataTransfer.setData("DownloadURL", `application/octet-stream:${entry.name.replaceAll(":", "_")}:${urls[0]}`)
+        }
+        image = element("div.drag-image", { "aria-hidden": "true" }, icon(dragged.length === 1 ? entry.type : "copy"),
+            element("bdi", {}, dragged.length === 1 ? visible(entry.name) : t("core.selected", { count: dragged.length })))
+        document.body.append(image)
+        dataTransfer.setDragImage(image, -12, -8)
+    })
+    document.addEventListener("dragover", (event) => {
+        if (!dragged) return
+        const target = targetOf(event)
+        mark(target?.found)
+        if (!target) return
+        event.preventDefault()
+        event.dataTransfer.dropEffect = target.isCopy ? "copy" : "move"
+    })
+    document.addEventListener("drop", async (event) => {
+        if (!dragged) return
+        const target = targetOf(event)
+        const entries = dragged
+        end()
+        if (!target) return
+        event.preventDefault()
+        const { transfer } = await import("./transfer.js")
+        await transfer(app, entries, target.found.dataset.dropHref, { isCopy: target.isCopy })
+    })
+    document.addEventListener("dragend", end)
+    document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) mark(undefined) })
+}

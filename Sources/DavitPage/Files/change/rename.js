@@ -1,0 +1,142 @@
+// Renaming, where the name stands. Rows do not move under it.
+
+import { move } from "../dav.js"
+import { prompt } from "../dialog.js"
+import { element } from "../element.js"
+import { explain } from "../errors.js"
+import { member, parentOf, visible } from "../href.js"
+import { announce, toast } from "../messages.js"
+import { nameProblem, splitName } from "../names.js"
+import { t } from "../strings.js"
+import { showFailures, update } from "./work.js"
+
+/// What is wrong with a new name of an entry, in words; undefined if it can be tried.
+const problemOf = (app, entry, name) => {
+    const problem = nameProblem(name)
+    if (problem) return t(problem)
+    const to = member(parentOf(entry.href), name)
+    const isTaken = [to, `${to}/`].some((href) => href !== entry.href && app.folder.entry(href))
+    return isTaken ? t("change.nameTaken") : undefined
+}
+
+/// The server's word on it: the new href. Nothing is replaced, whatever the list says.
+const save = async (app, entry, name) => {
+    const to = member(parentOf(entry.href), name, entry.isFolder)
+    await move(entry.href, to, { overwrite: false })
+    return to
+}
+
+const finish = async (app, entry, to) => {
+    const { folder } = app
+    await update(folder, [entry.href, to])
+    if (folder.entry(to)) app.views.items.focusOn(to, { isSelected: true })
+    announce(t("change.renamed", { name: visible(folder.entry(to)?.name ?? "") }))
+}
+
+const refuse = (app, entry, error) => {
+    if (error.status === 423) {
+        showFailures(app, t("change.notRenamed", { name: visible(entry.name) }), [{ item: entry, error }], () => rename(app, entry))
+    } else {
+        toast(`${t("change.notRenamed", { name: visible(entry.name) })} ${explain(error)}`, { kind: "error" })
+    }
+}
+
+export const rename = (app, entry) => {
+    const shown = app.views.items.nameElement(entry.href)
+    return shown ? renameInPlace(app, entry, shown) : renameInDialog(app, entry)
+}
+
+const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
+    const row = app.views.items.elementOf(entry.href)
+    const link = shown.closest(".name-link")
+    const stem = entry.isFolder ? entry.name.length : splitName(entry.name)[0].length
+    const release = app.folder.hold()
+    const id = "rename-error"
+    const error = element("span.rename-error", { id, role: "alert" })
+    const input = element("input.rename", {
+        type: "text", value: entry.name, autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
+        "aria-label": t("change.newNameOf", { name: visible(entry.name) }), "aria-describedby": id,
+    })
+    let isOver = false
+    let isBusy = false
+    const end = (isFocused) => {
+        if (isOver) return
+        isOver = true
+        input.remove()
+        error.remove()
+        link.hidden = false
+        row.classList.remove("is-editing")
+        row.draggable = wasDraggable
+        release()
+        if (isFocused) app.views.items.focusOn(entry.href)
+        resolve()
+    }
+    const complain = (text) => {
+        error.textContent = text ?? ""
+        input.setAttribute("aria-invalid", String(Boolean(text)))
+    }
+    const submit = async (isLeft) => {
+        if (isOver || isBusy) return
+        const name = input.value
+        if (name === entry.name) return end(!isLeft)
+        const problem = problemOf(app, entry, name)
+        if (problem) {
+            // Who has gone on to something else is not held back.
+            if (isLeft) {
+                toast(`${t("change.notRenamed", { name: visible(entry.name) })} ${problem}`, { kind: "error" })
+                return end(false)
+            }
+            return complain(problem)
+        }
+        isBusy = true
+        input.readOnly = true
+        try {
+            const to = await save(app, entry, name)
+            end(false)
+            await finish(app, entry, to)
+        } catch (refusal) {
+            isBusy = false
+            input.readOnly = false
+            if (refusal.status === 412 && !isLeft) return complain(t("change.nameTaken"))
+            end(!isLeft)
+            refuse(app, entry, refusal)
+        }
+    }
+    input.addEventListener("keydown", (event) => {
+        event.stopPropagation()
+        if (event.isComposing) return
+        if (event.key === "Enter") {
+            event.preventDefault()
+            submit(false)
+        } else if (event.key === "Escape") {
+            event.preventDefault()
+            end(true)
+        }
+    })
+    input.addEventListener("input", () => complain(undefined))
+    input.addEventListener("blur", () => submit(true))
+    for (const type of ["pointerdown", "click", "dblclick", "contextmenu", "dragstart"]) {
+        input.addEventListener(type, (event) => event.stopPropagation())
+    }
+    const wasDraggable = row.draggable
+    row.draggable = false
+    row.classList.add("is-editing")
+    link.hidden = true
+    link.after(input, error)
+    input.focus()
+    input.setSelectionRange(0, stem)
+})
+
+const renameInDialog = async (app, entry) => {
+    const name = await prompt({
+        title: t("change.rename"), label: t("change.newNameOf", { name: visible(entry.name) }), value: entry.name,
+        select: [0, entry.isFolder ? entry.name.length : splitName(entry.name)[0].length], action: t("change.rename"),
+        validate: (text) => (text === entry.name ? undefined : problemOf(app, entry, text)),
+    })
+    if (name === undefined || name === entry.name) return
+    try {
+        await finish(app, entry, await save(app, entry, name))
+    } catch (error) {
+        refuse(app, entry, error)
+    }
+}

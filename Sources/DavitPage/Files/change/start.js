@@ -1,0 +1,127 @@
+// What can be changed from the page. Small: what an action needs is imported when it is used.
+
+import { register } from "../actions.js"
+import { styleSheet } from "../element.js"
+
+import { has, page } from "../page.js"
+import { t } from "../strings.js"
+import { clipboard } from "./clipboard.js"
+import { startDragging } from "./drag.js"
+import { lockBadge } from "./badge.js"
+
+export const start = (app) => {
+    styleSheet("change/change.css")
+    const items = app.views.items
+    items.decorate(lockBadge)
+    registerDownloads()
+    if (has("trash")) registerTrash(app)
+    if (!page.canWrite) return
+    registerChanges(app)
+    clipboard.start(app)
+    startDragging(app)
+    startSlowClick(app)
+}
+
+const one = ({ entries }) => entries.length === 1
+const isFolderShown = ({ folder }) => folder.query === ""
+
+const registerChanges = (app) => {
+    register({
+        id: "new-folder", label: "change.newFolder", icon: "new-folder", key: "Alt+n", group: "new", order: 10, scope: "folder",
+        enabled: isFolderShown, run: async () => (await import("./create.js")).newFolder(app),
+    })
+    register({
+        id: "new-file", label: "change.newFile", icon: "new-file", key: "Alt+t", group: "new", order: 20, scope: "folder",
+        isBar: false, enabled: isFolderShown, run: async () => (await import("./create.js")).newFile(app),
+    })
+    register({
+        id: "rename", label: "change.rename", icon: "rename", key: "F2", group: "edit", order: 10, enabled: one,
+        run: async ({ entries }) => (await import("./rename.js")).rename(app, entries[0]),
+    })
+    register({
+        id: "move", label: "change.moveTo", icon: "move", group: "edit", order: 20,
+        run: async ({ entries }) => (await import("./transfer.js")).askAndTransfer(app, entries, { isCopy: false }),
+    })
+    register({
+        id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false,
+        run: async ({ entries }) => (await import("./transfer.js")).askAndTransfer(app, entries, { isCopy: true }),
+    })
+    // Text that somebody has selected is what they want to copy.
+    const hasNoText = () => getSelection().isCollapsed
+    register({
+        id: "cut", label: "change.cut", icon: "cut", key: "Mod+x", group: "edit", order: 40, isBar: false,
+        enabled: hasNoText, run: ({ entries }) => clipboard.take(entries, true),
+    })
+    register({
+        id: "copy", label: "change.copy", icon: "copy", key: "Mod+c", group: "edit", order: 50, isBar: false,
+        enabled: hasNoText, run: ({ entries }) => clipboard.take(entries, false),
+    })
+    // No key here: the browser's own paste tells whether the clipboard has files instead.
+    register({
+        id: "paste", label: ({ folder }) => t("change.paste", { count: clipboard.hrefs.length, name: folder.href }), icon: "paste",
+        group: "new", order: 30, scope: "folder", enabled: (context) => isFolderShown(context) && clipboard.hrefs.length > 0,
+        run: () => clipboard.paste(),
+    })
+    register({
+        id: "delete", label: "change.delete", icon: "delete", key: ["Delete", "Mod+Backspace"], group: "edit", order: 90, isDanger: true,
+        run: async ({ entries }) => (await import("./remove.js")).remove(app, entries),
+    })
+    register({
+        id: "break-lock", label: "change.breakLock", icon: "lock", group: "edit", order: 80, isBar: false,
+        enabled: ({ entries }) => has("locks") && entries.length === 1 && entries[0].locks.length > 0,
+        run: async ({ entries }) => (await import("./locks.js")).breakLock(app, entries[0].href),
+    })
+}
+
+const registerDownloads = () => {
+    register({
+        id: "download", label: "change.download", icon: "download", group: "transfer", order: 10,
+        enabled: ({ entries }) => has("archive") || entries.every((entry) => !entry.isFolder),
+        run: async ({ entries, folder }) => (await import("./download.js")).download(folder, entries),
+    })
+    register({
+        id: "download-folder", label: "change.downloadFolder", icon: "download", group: "transfer", order: 20, scope: "folder",
+        isBar: false, enabled: (context) => has("archive") && isFolderShown(context) && context.folder.entries.size > 0,
+        run: async ({ folder }) => (await import("./download.js")).downloadFolder(folder.href),
+    })
+}
+
+const registerTrash = (app) => {
+    register({
+        id: "trash", label: "change.trash", icon: "delete", group: "other", order: 20, scope: "folder", isBar: false,
+        run: () => app.go("?trash"),
+    })
+    const route = async (address) => {
+        if (address.searchParams.has("trash")) await (await import("./trash.js")).showTrash(app)
+        else if (document.querySelector(".trash")) app.showView(undefined)
+    }
+    app.addEventListener("route", ({ detail }) => route(detail))
+    route(new URL(location.href))
+}
+
+// A second click beside the name of what is selected already, with a moment between: the name is edited.
+const pause = 600
+const startSlowClick = (app) => {
+    let timer
+    let pressed
+    const { body } = app.views.items
+    body.addEventListener("pointerdown", (event) => {
+        clearTimeout(timer)
+        const row = event.target.closest(".item")
+        const { selection } = app.folder
+        const isPlain = event.pointerType === "mouse" && event.button === 0
+            && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
+        pressed = isPlain && row && selection.size === 1 && selection.has(row.dataset.href) ? row.dataset.href : undefined
+    }, true)
+    body.addEventListener("click", (event) => {
+        const row = event.target.closest(".item")
+        if (!pressed || row?.dataset.href !== pressed || event.detail > 1) return
+        if (!event.target.closest(".cell.name") || event.target.closest("a, button, input")) return
+        const href = pressed
+        timer = setTimeout(async () => {
+            const entry = app.folder.entry(href)
+            if (entry && app.folder.selection.has(href)) (await import("./rename.js")).rename(app, entry)
+        }, pause)
+    })
+    for (const type of ["dblclick", "dragstart", "keydown"]) body.addEventListener(type, () => clearTimeout(timer))
+}

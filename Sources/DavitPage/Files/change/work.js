@@ -1,0 +1,85 @@
+// Changes to several resources: a few at a time, with a bar when it takes long, and an end that names what failed.
+
+import { dialog } from "../dialog.js"
+import { element } from "../element.js"
+import { explain } from "../errors.js"
+import { nameOf, visible } from "../href.js"
+import { announce } from "../messages.js"
+import { has, page } from "../page.js"
+import { t } from "../strings.js"
+
+/// The entries that were changed are looked at again; results of a search are searched anew.
+export const update = (folder, hrefs) => (folder.query ? folder.refresh() : folder.reload(hrefs))
+
+const atOnce = 4
+const quiet = 500
+const listedFailures = 200
+
+/// Does `change(item, signal)` for each of `items`: {done: [{item, result}], failed: [{item, error}], left: items that were not
+/// begun because somebody has stopped it}. `label` says what is being done.
+export const work = async (items, change, { label }) => {
+    const controller = new AbortController()
+    const done = []
+    const failed = []
+    let next = 0
+    let bar
+    const timer = setTimeout(() => { bar = showBar(label, items.length, () => controller.abort()) }, quiet)
+    const take = async () => {
+        while (next < items.length && !controller.signal.aborted) {
+            const item = items[next++]
+            try {
+                done.push({ item, result: await change(item, controller.signal) })
+            } catch (error) {
+                failed.push({ item, error })
+            }
+            bar?.update(done.length + failed.length)
+        }
+    }
+    await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, take))
+    clearTimeout(timer)
+    bar?.end()
+    return { done, failed, left: items.slice(next) }
+}
+
+const showBar = (label, total, stop) => {
+    const progress = element("progress", { max: total, value: 0, "aria-label": label })
+    const count = element("span.work-count")
+    const made = element("div.work", { role: "region", "aria-label": label },
+        element("span.work-label", {}, label), progress, count,
+        element("button.plain", { type: "button", onclick: stop }, t("change.stop")))
+    document.body.append(made)
+    announce(label)
+    const update = (value) => {
+        progress.value = value
+        count.textContent = t("change.ofTotal", { done: value, total })
+    }
+    update(0)
+    return { update, end: () => made.remove() }
+}
+
+/// Names what failed and why. `retry(failed)` is offered where it makes sense; where locks are in the way, that they can be broken.
+export const showFailures = async (app, title, failed, retry) => {
+    if (failed.length === 0) return
+    const rows = failed.flatMap(({ item, error }) =>
+        error.failures?.length > 0
+            ? error.failures.map(({ href, status }) => ({ href, error: Object.assign(Object.create(error), { status, condition: "" }) }))
+            : [{ href: item.href ?? item, error }])
+    const locked = [...new Set(rows.filter(({ error }) => error.status === 423).map(({ href }) => href))]
+    const body = element("div", {},
+        element("ul.failures", { tabindex: "0", "aria-label": title }, rows.slice(0, listedFailures).map(({ href, error }) =>
+            element("li", {}, element("bdi", {}, visible(nameOf(href))), element("span", {}, explain(error))))),
+        rows.length > listedFailures && element("p", {}, t("change.more", { count: rows.length - listedFailures })))
+    const choice = await dialog({
+        title, body, className: "failed",
+        actions: [
+            { label: t("core.close"), value: undefined },
+            locked.length > 0 && has("locks") && page.canWrite && { label: t("change.breakLock"), value: "break", kind: "danger" },
+            retry && locked.length < rows.length && { label: t("core.retry"), value: "retry", kind: "primary" },
+        ].filter(Boolean),
+    })
+    if (choice === "retry") return retry(failed)
+    if (choice !== "break") return
+    const { breakLock } = await import("./locks.js")
+    for (const href of locked) if (!await breakLock(app, href)) return
+    return retry?.(failed)
+}

@@ -1,0 +1,84 @@
+// How other programs reach the share. What the reader sits at comes first. The facts are those of docs/clients.md.
+
+import { copyText } from "./clipboard.js"
+import { dialog } from "./dialog.js"
+import { element, icon, iconButton, styleSheet } from "./element.js"
+import { has, page } from "./page.js"
+import { t } from "./strings.js"
+
+const address = new URL(page.root, location.href)
+const isSecure = address.protocol === "https:"
+const host = address.hostname.replace(/^\[|\]$/g, "")
+const port = address.port
+const user = page.user ?? ""
+const url = address.href
+
+/// As Windows writes it for its drives: \\host@SSL@8443\DavWWWRoot\folder
+const windowsPath = () => {
+    const server = host.includes(":") ? `${host.replaceAll(":", "-")}.ipv6-literal.net` : host
+    const path = decodeURI(page.root).replace(/\/$/, "").replaceAll("/", "\\")
+    return `\\\\${server}${isSecure ? "@SSL" : ""}${port ? `@${port}` : ""}\\DavWWWRoot${path}`
+}
+const withUser = (scheme) => `${scheme}${isSecure ? "s" : ""}://${user ? `${encodeURIComponent(user)}@` : ""}${address.host}${page.root}`
+
+const systems = {
+    mac: {
+        name: "Mac",
+        steps: () => [t("connect.mac"), code(url), t("connect.macTerminal"), code(`mkdir ~/files && mount_webdav -i ${url} ~/files`)],
+    },
+    windows: {
+        name: "Windows",
+        steps: () => [
+            t("connect.windows"), code(url), t("connect.windowsTerminal"), code(`net use Z: ${windowsPath()} *${user ? ` /user:${user}` : ""}`),
+            !isSecure && note(t("connect.windowsBasic")),
+            note(t("connect.windowsLimit")),
+            code("reg add HKLM\\SYSTEM\\CurrentControlSet\\Services\\WebClient\\Parameters /v FileSizeLimitInBytes /t REG_DWORD /d 4294967295 /f"),
+            code("net stop webclient & net start webclient"),
+        ],
+    },
+    ios: { name: "iPhone, iPad", steps: () => [t("connect.ios"), code(url), !isSecure && note(t("connect.certificate"))] },
+    android: { name: "Android", steps: () => [t("connect.android"), code(url), !isSecure && note(t("connect.certificate"))] },
+    linux: {
+        name: "Linux",
+        steps: () => [
+            t("connect.gnome"), code(withUser("dav")), t("connect.kde"), code(withUser("webdav")),
+            t("connect.davfs"), code(`sudo mount -t davfs -o uid=$USER ${url} /mnt`),
+        ],
+    },
+    rclone: {
+        name: "rclone",
+        steps: () => [
+            t("connect.rclone"), code(`rclone config create files webdav url=${url} vendor=owncloud${user ? ` user=${user} pass=PASSWORD` : ""}`),
+            code("rclone copy FOLDER files:FOLDER"), code("rclone mount files: /mnt --vfs-cache-mode writes"),
+        ],
+    },
+}
+
+const note = (text) => element("p.connect-note", {}, icon("info"), text)
+const code = (text) =>
+    element("div.connect-code", {}, element("code", {}, text), iconButton("copy", t("connect.copy", { text }), () => copyText(text)))
+
+const own = () => {
+    const agent = navigator.userAgent
+    if (/iPhone|iPad/.test(agent) || (/Macintosh/.test(agent) && navigator.maxTouchPoints > 1)) return "ios"
+    if (/Android/.test(agent)) return "android"
+    if (/Windows/.test(agent)) return "windows"
+    return /Macintosh/.test(agent) ? "mac" : "linux"
+}
+
+export const showConnect = async () => {
+    await styleSheet("connect.css")
+    const mine = own()
+    const order = [mine, ...Object.keys(systems).filter((name) => name !== mine)]
+    return dialog({
+        title: t("connect.title"), className: "connecting",
+        body: element("div", {},
+            element("div.connect-address", {},
+                element("div", {}, element("p", {}, t("connect.intro")), code(url), user && element("p", {}, t("connect.user", { user }))),
+                has("qr") && element("figure", {}, element("img", { src: `${page.root}?qr`, alt: t("connect.qr"), width: "168", height: "168" }),
+                    element("figcaption", {}, t("connect.qr")))),
+            order.map((name) => element("details", { open: name === mine }, element("summary", {}, systems[name].name),
+                systems[name].steps().filter(Boolean).map((step) => (typeof step === "string" ? element("p", {}, step) : step))))),
+        actions: [{ label: t("core.close"), value: true, kind: "primary" }],
+    })
+}

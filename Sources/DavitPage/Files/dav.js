@@ -1,0 +1,209 @@
+// WebDAV, as the page speaks it: everything through fetch, every failure a DavError.
+
+import { Entry } from "./entry.js"
+import { locale } from "./page.js"
+import { MultistatusScanner } from "./scan.js"
+
+/// What went wrong: `status` is 0 where there was no answer; `condition` the element of RFC 4918 §16, or the last part of a
+/// problem's type (RFC 9457); `retryAfter` in seconds; `failures` members of which a part was refused: {href, status}.
+export class DavError extends Error {
+    constructor(status, { href, condition = "", retryAfter, failures = [], detail = "" } = {}) {
+        super(`${status} ${condition} ${href}`)
+        this.name = "DavError"
+        Object.assign(this, { status, href, condition, retryAfter, failures, detail })
+    }
+}
+
+/// fetch, but what is no success is thrown. `retryAfter` and the condition are read.
+export const request = async (method, href, { headers = {}, body, signal, expect } = {}) => {
+    let response
+    try {
+        response = await fetch(href, { method, headers, body, signal, redirect: "follow" })
+    } catch (problem) {
+        if (problem.name === "AbortError") throw problem
+        throw new DavError(0, { href })
+    }
+    if (response.status === 207 && method !== "PROPFIND" && method !== "REPORT" && method !== "SEARCH") {
+        const failures = []
+        const scanner = new MultistatusScanner(({ href, status }) => { if (status >= 400) failures.push({ href, status }) })
+        scanner.add(await response.text())
+        if (failures.length > 0) throw new DavError(failures[0].status, { href: failures[0].href, failures })
+        return response
+    }
+    if (response.ok && (!expect || response.status === expect)) return response
+    throw await refusal(href, response.status, response.headers, await response.text().catch(() => ""))
+}
+
+/// What an answer says that is no success. `headers` has `get`.
+export const refusal = (href, status, headers, text) => {
+    const after = headers.get("Retry-After")
+    const retryAfter = !after ? undefined : /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - Date.now()) / 1000)
+    let condition = ""
+    let detail = ""
+    if ((headers.get("Content-Type") ?? "").includes("json")) {
+        try {
+            const problem = JSON.parse(text)
+            condition = String(problem.type ?? "").split(/[/#:]/).pop()
+            detail = String(problem.detail ?? problem.title ?? "")
+        } catch { /* The status says enough. */ }
+    } else {
+        condition = /<(?:[\w.-]+:)?error\b[^>]*>\s*<(?:[\w.-]+:)?([\w.-]+)/.exec(text)?.[1] ?? ""
+    }
+    return new DavError(status, { href, condition, retryAfter, detail })
+}
+
+const xml = { "Content-Type": "application/xml; charset=utf-8" }
+const listed = "<resourcetype/><getcontentlength/><getlastmodified/><getetag/><lockdiscovery/>"
+    // Who holds a lock and since when (docs/locks.md).
+    + '<lock-details xmlns="urn:davit:property"/>'
+const quotas = "<quota-used-bytes/><quota-available-bytes/>"
+
+// One worker reads all listings; it is made with the first.
+let worker
+let latest = 0
+const readers = new Map()
+const startWorker = () => {
+    worker = new Worker(new URL("listing-worker.js", import.meta.url), { type: "module" })
+    worker.onmessage = ({ data }) => readers.get(data.id)?.(data)
+    worker.onerror = () => {
+        for (const [id, take] of readers) take({ id, failed: "network" })
+        worker = undefined
+    }
+}
+
+/// Asks with a method that is answered by a multistatus. `onEntries` gets entries as they arrive.
+const readEntries = (method, href, { headers, body, signal, onEntries, firstLimit }) =>
+    new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        if (!worker) startWorker()
+        const id = ++latest
+        const all = []
+        let quota
+        const cancel = () => worker?.postMessage({ id, cancel: true })
+        const end = (settle, value) => {
+            readers.delete(id)
+            signal?.removeEventListener("abort", cancel)
+            settle(value)
+        }
+        readers.set(id, (data) => {
+            if (data.hrefs !== undefined) {
+                const entries = unpack(data)
+                for (const entry of entries) all.push(entry)
+                onEntries?.(entries)
+            } else if (data.quota) {
+                quota = data.quota
+            } else if (data.done) {
+                data.ranks.forEach((rank, index) => { all[index].rank = rank })
+                end(resolve, { entries: all, quota, others: data.others })
+            } else if (data.refused !== undefined) {
+                end(reject, refusal(href, data.refused, new Headers(data.fields), data.text))
+            } else {
+                end(reject, data.failed === "abort" ? new DOMException("", "AbortError")
+                    : new DavError(0, { href, condition: data.failed }))
+            }
+        })
+        signal?.addEventListener("abort", cancel)
+        worker.postMessage({ id, href, method, headers, body, locale, firstLimit })
+    })
+
+const unpack = ({ hrefs, etags, sizes, times, locks }) => {
+    const etag = etags.split("\n")
+    const entries = hrefs.split("\n").map((href, index) => new Entry(href, sizes[index], times[index], etag[index]))
+    for (const [index, found] of locks) entries[index].locks = found
+    return entries
+}
+
+/// What is at `href` and, with depth 1, in it: {entries, quota: {used, available} | undefined}. The first entry is `href` itself;
+/// each has its `rank` by name at the end. `onEntries` gets them as they arrive.
+export const propfind = (href, { depth = 1, signal, onEntries, quota = false } = {}) =>
+    readEntries("PROPFIND", href, {
+        headers: { ...xml, Depth: String(depth), Prefer: "return=minimal" },
+        body: `<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop>${listed}${quota && depth === 0 ? quotas : ""}</prop></propfind>`,
+        signal, onEntries,
+    })
+
+/// What the disk has: {used, available} in bytes, either may be absent.
+export const quota = async (href, { signal } = {}) =>
+    (await propfind(href, { depth: 0, quota: true, signal })).quota ?? {}
+
+/// All below `href` whose name contains `text`, as it is found: {entries, isTruncated}.
+export const search = async (href, { text, signal, onEntries, limit = 1000 }) => {
+    const pattern = `%${text.replace(/[%_\\]/g, "\\$&")}%`
+    const body = `<?xml version="1.0" encoding="utf-8"?><searchrequest xmlns="DAV:"><basicsearch><select><prop>${listed}</prop></select>`
+        + `<from><scope><href>${escape(href)}</href><depth>infinity</depth></scope></from>`
+        + `<where><like caseless="yes"><prop><displayname/></prop><literal>${escape(pattern)}</literal></like></where>`
+        + `<limit><nresults>${limit}</nresults></limit></basicsearch></searchrequest>`
+    const { entries, others } = await readEntries("SEARCH", href, { headers: xml, body, signal, onEntries, firstLimit: 20 })
+    return { entries, isTruncated: others.some(({ status }) => status === 507) }
+}
+
+export const escape = (text) =>
+    text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
+        .replace(/[<>&"]/g, (sign) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" })[sign])
+
+/// Conditions of a change. `lock` is a token that the page holds.
+const conditions = ({ etag, ifNoneMatch, lock } = {}) => ({
+    ...(etag ? { "If-Match": etag } : {}),
+    ...(ifNoneMatch ? { "If-None-Match": ifNoneMatch } : {}),
+    ...(lock ? { If: `(<${lock}>)` } : {}),
+})
+const outcome = (response) => ({
+    status: response.status, trashId: response.headers.get("Davit-Trash") ?? undefined, etag: response.headers.get("ETag") ?? "",
+})
+const absolute = (href) => new URL(href, location.href).href
+
+export const mkcol = async (href, { signal } = {}) => outcome(await request("MKCOL", href, { signal }))
+
+/// DELETE: {trashId} where the share keeps what went.
+export const remove = async (href, { etag, lock, signal } = {}) =>
+    outcome(await request("DELETE", href, { headers: conditions({ etag, lock }), signal }))
+
+const transfer = async (method, from, to, { overwrite = false, etag, lock, signal } = {}) =>
+    outcome(await request(method, from, {
+        headers: { Destination: absolute(to), Overwrite: overwrite ? "T" : "F", ...conditions({ etag, lock }) }, signal,
+    }))
+export const move = (from, to, options) => transfer("MOVE", from, to, options)
+export const copy = (from, to, options) => transfer("COPY", from, to, options)
+
+/// PUT. `mtime` is in ms.
+export const put = async (href, body, { etag, ifNoneMatch, mtime, lock, type, signal } = {}) =>
+    outcome(await request("PUT", href, {
+        headers: {
+            ...conditions({ etag, ifNoneMatch, lock }), ...(type ? { "Content-Type": type } : {}),
+            ...(mtime === undefined ? {} : { "X-OC-Mtime": String(Math.floor(mtime / 1000)) }),
+        }, body, signal,
+    }))
+
+/// Locks for writing, or with `token` makes a lock last longer: {token, until (ms)}. `timeout` is in seconds.
+export const lock = async (href, { owner = "", timeout = 600, token } = {}) => {
+    const asked = await request("LOCK", href, token
+        ? { headers: { Timeout: `Second-${timeout}`, If: `(<${token}>)` } }
+        : {
+            headers: { ...xml, Timeout: `Second-${timeout}`, Depth: "0" },
+            body: `<?xml version="1.0" encoding="utf-8"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>`
+                + `<locktype><write/></locktype><owner>${escape(owner)}</owner></lockinfo>`,
+        })
+    const granted = /Second-(\d+)/.exec(await asked.text())?.[1] ?? timeout
+    return {
+        token: token ?? asked.headers.get("Lock-Token")?.replace(/^<|>$/g, "") ?? "", until: Date.now() + Number(granted) * 1000,
+    }
+}
+export const unlock = async (href, token) => { await request("UNLOCK", href, { headers: { "Lock-Token": `<${token}>` } }) }
+
+/// REPORT: the answer as a document.
+export const report = async (href, body, { depth = 0, signal } = {}) => {
+    const response = await request("REPORT", href, { headers: { ...xml, Depth: String(depth) }, body, signal })
+    return new DOMParser().parseFromString(await response.text(), "application/xml")
+}
+
+/// POST ?action=NAME. `fields` is FormData, or an object whose values are texts or arrays of them.
+export const action = (folderHref, name, fields = {}, { signal } = {}) => {
+    let body = fields
+    if (!(fields instanceof FormData)) {
+        body = new URLSearchParams()
+        for (const [field, value] of Object.entries(fields)) for (const one of [value].flat()) body.append(field, one)
+    }
+    return request("POST", `${folderHref}?action=${encodeURIComponent(name)}`, {
+        headers: { Accept: "application/json" }, body, signal,
+    })
+}

@@ -1,0 +1,77 @@
+// Dialogs. The browser keeps the focus inside, gives it back, and closes them with Escape.
+
+import { element, iconButton } from "./element.js"
+import { t } from "./strings.js"
+
+let latest = 0
+
+/// Asks, and says which action was taken: its value, or undefined where the dialog was closed. An action may have `isReady()`,
+/// which is asked before it ends the dialog.
+export const dialog = ({ title, body, actions = [], className = "" }) =>
+    new Promise((resolve) => {
+        const id = `dialog-${++latest}`
+        let result
+        const buttons = actions.map(({ label, value, kind = "plain", isReady }) =>
+            element(`button.${kind}`, {
+                type: kind === "primary" || kind === "danger" ? "submit" : "button",
+                onclick: (event) => {
+                    event.preventDefault()
+                    if (isReady && !isReady()) return
+                    result = value
+                    made.close()
+                },
+            }, label))
+        const made = element(`dialog.dialog${className ? "." + className.split(" ").join(".") : ""}`, { "aria-labelledby": id },
+            element("form", { method: "dialog" },
+                element("div.dialog-head", {}, element("h2", { id }, title), iconButton("close", t("core.close"), () => made.close())),
+                element("div.dialog-body", {}, body),
+                buttons.length > 0 && element("div.dialog-foot", {}, buttons)))
+        made.addEventListener("close", () => {
+            made.remove()
+            resolve(result)
+        })
+        // A press that begins and ends beside the dialog closes it.
+        made.addEventListener("pointerdown", (event) => {
+            if (event.target !== made) return
+            made.addEventListener("pointerup", (up) => { if (up.target === made) made.close() }, { once: true })
+        })
+        document.body.append(made)
+        made.showModal()
+        // What scrolls, and holds nothing to go to, is scrolled by keyboard itself.
+        const scrolled = made.querySelector(".dialog-body")
+        if (scrolled.scrollHeight > scrolled.clientHeight && !scrolled.querySelector("button, a, input, select, textarea, summary")) {
+            scrolled.tabIndex = 0
+            scrolled.setAttribute("role", "group")
+            scrolled.setAttribute("aria-labelledby", id)
+        }
+        const first = made.querySelector("[autofocus]") ?? made.querySelector(".dialog-body :is(input, select, textarea, button, a)")
+            ?? made.querySelector(".dialog-foot .primary") ?? made.querySelector(".dialog-foot button")
+        first?.focus()
+    })
+
+/// Whether it may be done. Where it cannot be taken back, `danger` makes it look so, and the focus is not on it.
+export const confirm = async ({ title, text, action, danger = false }) =>
+    await dialog({
+        title, className: "confirm",
+        body: text instanceof Node ? text : element("p", {}, text),
+        actions: [{ label: t("core.cancel"), value: false }, { label: action, value: true, kind: danger ? "danger" : "primary" }],
+    }) === true
+
+/// A text: undefined where the dialog was closed. `validate` says in words what is wrong with it.
+export const prompt = async ({ title, label, value = "", select, validate = () => undefined, action }) => {
+    const error = element("p.field-error", { id: "prompt-error", role: "alert" })
+    const input = element("input", { type: "text", value, autocomplete: "off", spellcheck: "false", autofocus: true, "aria-describedby": "prompt-error" })
+    const check = () => {
+        const wrong = validate(input.value)
+        error.textContent = wrong ?? ""
+        input.setAttribute("aria-invalid", String(Boolean(wrong)))
+        return !wrong
+    }
+    input.addEventListener("input", () => { if (error.textContent) check() })
+    const asked = dialog({
+        title, className: "prompt", body: element("label.field", {}, element("span", {}, label), input, error),
+        actions: [{ label: t("core.cancel"), value: false }, { label: action, value: true, kind: "primary", isReady: check }],
+    })
+    input.setSelectionRange(...(select ?? [0, value.length]))
+    return await asked === true ? input.value : undefined
+}

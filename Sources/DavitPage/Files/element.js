@@ -1,0 +1,55 @@
+// Elements, in one line each.
+
+import { splitName } from "./names.js"
+import { page } from "./page.js"
+
+/// `element("button.primary", {type: "button", onclick}, "Text", child)`: what begins with "on" is a listener, the rest are attributes;
+/// false, null and undefined are left out.
+export const element = (name, attributes = {}, ...children) => {
+    const [tag, ...classes] = name.split(".")
+    const made = document.createElement(tag)
+    if (classes.length > 0) made.className = classes.join(" ")
+    for (const [key, value] of Object.entries(attributes)) {
+        if (key.startsWith("on")) made.addEventListener(key.slice(2), value)
+        else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? "" : value)
+    }
+    made.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false))
+    return made
+}
+
+const namespace = "http://www.w3.org/2000/svg"
+/// A drawing of icons.svg. It says nothing by itself: what has only an icon needs a label.
+export const icon = (name, className = "") => {
+    const svg = document.createElementNS(namespace, "svg")
+    svg.setAttribute("class", `icon ${className}`.trim())
+    svg.setAttribute("aria-hidden", "true")
+    const use = document.createElementNS(namespace, "use")
+    use.setAttribute("href", `${page.files}icons.svg#${name}`)
+    svg.append(use)
+    return svg
+}
+
+/// A button with an icon alone, named for everybody.
+export const iconButton = (name, label, onclick, className = "") =>
+    element(`button.icon-button${className ? "." + className : ""}`, { type: "button", "aria-label": label, title: label, onclick }, icon(name))
+
+/// Fills `made` with a name. Where it has no room its middle is left out: the ending stays, of a very long one with the
+/// word in front of it.
+export const fillName = (made, name, isFolder) => {
+    const [stem, ending] = name.length < 20 || isFolder ? [name, ""] : splitName(name)
+    const tail = name.length > 40 ? /[\s_-]([^\s_-]{1,8})$/.exec(stem)?.[1] ?? "" : ""
+    made.classList.toggle("is-split", ending !== "")
+    const parts = ending ? [stem.slice(0, stem.length - tail.length), tail + ending] : [name]
+    made.replaceChildren(...ending ? parts.map((part) => element("span", {}, part)) : parts)
+}
+
+/// A style sheet that is needed from now on; the promise is fulfilled when it applies.
+const sheets = new Map()
+export const styleSheet = (name) => {
+    if (!sheets.has(name)) {
+        sheets.set(name, new Promise((resolve) => {
+            document.head.append(element("link", { rel: "stylesheet", href: page.files + name, onload: resolve, onerror: resolve }))
+        }))
+    }
+    return sheets.get(name)
+}

@@ -1,0 +1,445 @@
+// The folder that is shown: its entries, their order, what is selected. It knows nothing of how it looks.
+
+import { propfind, search } from "./dav.js"
+import { parentOf } from "./href.js"
+import { locale, page } from "./page.js"
+
+const collator = new Intl.Collator(locale, { numeric: true })
+const fold = (text) => text.normalize("NFC").toLowerCase()
+
+// Listings of folders that were left a moment ago, so that the way back is immediate.
+const kept = new Map()
+const keptEntries = 200_000
+const keep = (href, listing) => {
+    kept.delete(href)
+    kept.set(href, listing)
+    let count = 0
+    for (const [other, { entries }] of [...kept].reverse()) {
+        count += entries.length
+        if (count > keptEntries && other !== href) kept.delete(other)
+    }
+}
+
+// What is asked for before it is needed.
+const coming = new Map()
+const comingLifetime = 5000
+
+/// Begins to read a folder that is likely to be opened next, or is sure to be.
+export const prefetch = (href, isSure = false) => {
+    if (coming.has(href) || kept.has(href)) return
+    const controller = new AbortController()
+    const early = { controller, batches: [], onEntries: (entries) => early.batches.push(entries) }
+    early.read = propfind(href, { signal: controller.signal, onEntries: (entries) => early.onEntries(entries) })
+    early.read.catch(() => coming.delete(href))
+    coming.set(href, early)
+    if (isSure) return
+    setTimeout(() => {
+        if (coming.get(href) !== early) return
+        coming.delete(href)
+        controller.abort()
+    }, comingLifetime)
+}
+
+/// The folder of the document.
+export const prefetchOwn = () => prefetch(page.path, true)
+
+const take = (href, options) => {
+    const early = coming.get(href)
+    coming.delete(href)
+    if (!early) return propfind(href, options)
+    early.batches.forEach(options.onEntries)
+    early.onEntries = options.onEntries
+    options.signal.addEventListener("abort", () => early.controller.abort())
+    return early.read
+}
+
+/// Events: `open` (another folder, nothing of it known yet), `progress` (detail: how many have arrived), `load` (it was read), `change`
+/// (entries or their order), `sort`, `selection`, `focus`, `error` (detail: the error).
+export class Folder extends EventTarget {
+    href = ""
+    /// By href, without the folder itself.
+    entries = new Map()
+    /// What is shown, in order.
+    view = []
+    /// The folder itself.
+    own
+    /// "loading", "ready" or "failed".
+    state = "loading"
+    error
+    /// Selected hrefs.
+    selection = new Set()
+    /// The href that the keyboard is at.
+    focus = ""
+    /// Hrefs that were cut, and wait to be moved; they are shown so.
+    cut = new Set()
+    sort = { key: "name", isDescending: false }
+    filter = ""
+    /// The text that was searched for below this folder; then the entries are what was found.
+    query = ""
+    isTruncated = false
+    /// Hrefs that have come or changed while they were looked at.
+    fresh = new Map()
+
+    #byName = []
+    #anchor = ""
+    #places
+    #controller = new AbortController()
+    #holds = 0
+    #waiting = []
+
+    // What is read
+
+    /// Shows another folder. Fulfilled when it was read, or could not be.
+    async open(href) {
+        this.#controller.abort()
+        this.#controller = new AbortController()
+        this.#waiting = []
+        Object.assign(this, { href, query: "", filter: "", isTruncated: false, error: undefined, state: "loading", focus: "" })
+        this.#anchor = ""
+        this.fresh.clear()
+        this.selection = new Set()
+        const early = kept.get(href)
+        if (early) {
+            this.#take(early)
+            this.state = "ready"
+        } else {
+            this.#take({ own: undefined, entries: [] })
+        }
+        this.#tell("open")
+        this.#tell("selection")
+        if (early) this.#tell("load")
+        await this.#read(early !== undefined)
+    }
+
+    /// Reads the folder again; what is selected, and where it is scrolled, stays.
+    refresh() {
+        return this.query ? this.search(this.query) : this.#read(this.state === "ready")
+    }
+
+    async #read(isKnown) {
+        const { href } = this
+        const { signal } = this.#controller
+        let count = 0
+        try {
+            const found = await take(href, {
+                signal, onEntries: (entries) => {
+                    count += entries.length
+                    if (!isKnown) this.#tell("progress", count)
+                },
+            })
+            if (signal.aborted) return
+            const listing = listingOf(found.entries)
+            this.#whenFree(() => {
+                if (this.query) return
+                if (isKnown) this.#merge(listing)
+                else this.#take(listing)
+                keep(href, listing)
+                Object.assign(this, { state: "ready", error: undefined })
+                this.#tell("change")
+                this.#tell("load")
+            })
+        } catch (error) {
+            if (error.name === "AbortError" || signal.aborted) return
+            this.error = error
+            if (!isKnown) this.state = "failed"
+            this.#tell("error", error)
+        }
+    }
+
+    /// Looks at some members again: what has come, changed or gone is shown so.
+    async reload(hrefs) {
+        if (this.query) return
+        const inside = [...new Set(hrefs.map(plain))].filter((href) => parentOf(href) === this.href)
+        if (inside.length > 24) return this.refresh()
+        const { signal } = this.#controller
+        const found = await Promise.all(inside.map(async (href) => {
+            try {
+                return { href, entry: (await propfind(href, { depth: 0, signal })).entries[0] }
+            } catch (error) {
+                // What could not be asked for stays as it is known.
+                return { href, isUnknown: error.status !== 404 && error.status !== 410 }
+            }
+        }))
+        if (signal.aborted) return
+        this.#whenFree(() => {
+            let isChanged = false
+            for (const { href, entry, isUnknown } of found) {
+                if (isUnknown) continue
+                for (const known of [href, href + "/"]) {
+                    const old = this.entries.get(known)
+                    if (!old || (entry && known === entry.href && old.isLike(entry))) continue
+                    if (known !== entry?.href) {
+                        this.#drop(old)
+                        isChanged = true
+                    }
+                }
+                if (!entry || parentOf(entry.href) !== this.href) continue
+                const old = this.entries.get(entry.href)
+                if (old?.isLike(entry)) continue
+                this.#put(entry)
+                isChanged = true
+            }
+            if (!isChanged) return
+            this.#keepChanges()
+            this.#arrange()
+            this.#tell("change")
+        })
+    }
+
+    /// Takes out what is known to be gone.
+    forget(hrefs) {
+        if (this.query) return
+        this.#whenFree(() => {
+            const gone = hrefs.flatMap((href) => [plain(href), plain(href) + "/"]).map((href) => this.entries.get(href)).filter(Boolean)
+            if (gone.length === 0) return
+            for (const entry of gone) this.#drop(entry)
+            this.#keepChanges()
+            this.#arrange()
+            this.#tell("change")
+        })
+    }
+
+    /// Finds what has `text` in its name below this folder; an empty text leads back to the folder.
+    async search(text) {
+        this.#controller.abort()
+        this.#controller = new AbortController()
+        const { signal } = this.#controller
+        this.#waiting = []
+        if (!text) {
+            const { href } = this
+            return this.query || this.state !== "ready" ? this.open(href) : undefined
+        }
+        Object.assign(this, { query: text, filter: "", state: "loading", error: undefined, isTruncated: false })
+        this.#take({ own: this.own, entries: [] })
+        this.select([])
+        this.#tell("open")
+        const add = (entries) => {
+            for (const entry of entries) if (entry.href !== this.href) this.#insert(entry)
+            this.#arrange()
+            this.#tell("change")
+        }
+        try {
+            const { isTruncated } = await search(this.href, { text, signal, onEntries: (entries) => this.#whenFree(() => add(entries)) })
+            Object.assign(this, { state: "ready", isTruncated })
+            this.#tell("change")
+            this.#tell("load")
+        } catch (error) {
+            if (error.name === "AbortError") return
+            Object.assign(this, { state: "failed", error })
+            this.#tell("error", error)
+        }
+    }
+
+    /// Until the function that is returned is called, rows stay where they are: somebody writes in one.
+    hold() {
+        this.#holds += 1
+        let isHeld = true
+        return () => {
+            if (!isHeld) return
+            isHeld = false
+            this.#holds -= 1
+            if (this.#holds > 0) return
+            for (const change of this.#waiting.splice(0)) change()
+        }
+    }
+
+    /// How many changes wait for that.
+    get waiting() { return this.#waiting.length }
+
+    #whenFree(change) {
+        if (this.#holds > 0) this.#waiting.push(change)
+        else change()
+    }
+
+    #take({ own, entries }) {
+        this.own = own
+        this.#byName = entries
+        this.entries = new Map()
+        for (const entry of entries) this.entries.set(entry.href, entry)
+        this.#arrange()
+    }
+
+    /// A listing of the same folder again.
+    #merge(listing) {
+        const before = this.entries
+        const now = Date.now()
+        for (const entry of listing.entries) {
+            const old = before.get(entry.href)
+            if (!old || !old.isLike(entry)) this.fresh.set(entry.href, now)
+        }
+        this.#take(listing)
+        this.#forget()
+    }
+
+    /// What is no more is not selected.
+    #forget() {
+        const gone = [...this.selection].filter((href) => !this.entries.has(href))
+        if (gone.length === 0) return
+        for (const href of gone) this.selection.delete(href)
+        this.#tell("selection")
+    }
+
+    #keepChanges() {
+        this.#forget()
+        keep(this.href, { own: this.own, entries: [...this.#byName] })
+    }
+
+    #put(entry) {
+        const old = this.entries.get(entry.href)
+        this.fresh.set(entry.href, Date.now())
+        if (old) {
+            entry.rank = old.rank
+            this.entries.set(entry.href, entry)
+            this.#byName[this.#byName.indexOf(old)] = entry
+        } else {
+            this.#insert(entry)
+        }
+    }
+
+    #insert(entry) {
+        if (this.entries.has(entry.href)) return
+        let low = 0
+        let high = this.#byName.length
+        while (low < high) {
+            const middle = (low + high) >> 1
+            if (collator.compare(this.#byName[middle].name, entry.name) <= 0) low = middle + 1
+            else high = middle
+        }
+        this.#byName.splice(low, 0, entry)
+        this.entries.set(entry.href, entry)
+    }
+
+    #drop(entry) {
+        this.entries.delete(entry.href)
+        this.#byName.splice(this.#byName.indexOf(entry), 1)
+    }
+
+    /// Where the keyboard goes from what is no more: to what came behind it, else before it.
+    #moveFocus() {
+        const at = this.indexOf(this.focus)
+        const isThere = ({ href }) => this.entries.has(href)
+        this.focus = at < 0 ? "" : (this.view.slice(at).find(isThere) ?? this.view.slice(0, at).findLast(isThere))?.href ?? ""
+    }
+
+    // Order
+
+    /// Sorts by "name", "size" or "modified".
+    sortBy(key, isDescending = this.sort.key === key ? !this.sort.isDescending : key !== "name") {
+        this.sort = { key, isDescending }
+        this.#arrange()
+        this.#tell("sort")
+        this.#tell("change")
+    }
+
+    /// Shows only what has `text` in its name.
+    filterBy(text) {
+        if (text === this.filter) return
+        this.filter = text
+        this.#arrange()
+        this.#tell("change")
+    }
+
+    /// Folders come first; what is equal otherwise is in the order of names.
+    #arrange() {
+        if (this.focus && !this.entries.has(this.focus)) this.#moveFocus()
+        const { key, isDescending } = this.sort
+        const wanted = fold(this.filter.trim())
+        const folders = []
+        const files = []
+        for (const entry of this.#byName) {
+            if (wanted && !fold(entry.name).includes(wanted)) continue
+            (entry.isFolder ? folders : files).push(entry)
+        }
+        if (key !== "name") {
+            const value = (entry) => (Number.isNaN(entry[key]) ? -Infinity : entry[key])
+            const compare = (a, b) => {
+                const first = value(a)
+                const second = value(b)
+                return first < second ? -1 : first > second ? 1 : 0
+            }
+            if (key === "modified") folders.sort(compare)
+            files.sort(compare)
+        }
+        if (isDescending) {
+            if (key !== "size") folders.reverse()
+            files.reverse()
+        }
+        this.view = folders.concat(files)
+        this.#places = undefined
+    }
+
+    /// The place in the view; -1 for what is not in it.
+    indexOf(href) {
+        if (!this.#places) {
+            this.#places = new Map()
+            this.view.forEach((entry, index) => this.#places.set(entry.href, index))
+        }
+        return this.#places.get(href) ?? -1
+    }
+
+    entry(href) { return this.entries.get(href) }
+
+    /// Names that are taken here, in the spelling of `fold`: for those that need a free one.
+    get names() { return new Set([...this.entries.values()].map((entry) => entry.name)) }
+
+    // Selection
+
+    /// The selected entries, in the order of the view.
+    get selected() {
+        if (this.selection.size === 0) return []
+        if (this.selection.size === 1) return [...this.selection].map((href) => this.entries.get(href)).filter(Boolean)
+        return this.view.filter((entry) => this.selection.has(entry.href))
+    }
+
+    /// Selects these and nothing else.
+    select(hrefs) {
+        this.selection = new Set(hrefs)
+        const last = hrefs.at?.(-1)
+        if (last) this.#anchor = last
+        this.#tell("selection")
+    }
+
+    selectAll() {
+        this.selection = new Set(this.view.map((entry) => entry.href))
+        this.#tell("selection")
+    }
+
+    toggle(href) {
+        if (!this.selection.delete(href)) this.selection.add(href)
+        this.#anchor = href
+        this.#tell("selection")
+    }
+
+    /// From where the selection began to here; `isAdded` keeps what else is selected.
+    selectTo(href, isAdded = false) {
+        const to = this.indexOf(href)
+        if (this.indexOf(this.#anchor) < 0) this.#anchor = this.indexOf(this.focus) < 0 ? href : this.focus
+        const from = this.indexOf(this.#anchor)
+        const [first, last] = [Math.min(from, to), Math.max(from, to)]
+        const hrefs = this.view.slice(first, last + 1).map((entry) => entry.href)
+        this.selection = new Set(isAdded ? [...this.selection, ...hrefs] : hrefs)
+        this.#tell("selection")
+    }
+
+    setFocus(href) {
+        if (this.focus === href) return
+        this.focus = href
+        this.#tell("focus")
+    }
+
+    /// Shows these as cut.
+    markCut(hrefs) {
+        this.cut = new Set(hrefs)
+        this.#tell("change")
+    }
+
+    #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })) }
+}
+
+const plain = (href) => (href.endsWith("/") ? href.slice(0, -1) : href)
+
+const listingOf = ([own, ...members]) => {
+    const entries = new Array(members.length + 1)
+    for (const entry of members) entries[entry.rank] = entry
+    return { own, entries: entries.filter(Boolean) }
+}

@@ -1,0 +1,78 @@
+// The upper edge: whose share it is, what is about the page itself, and the way to the folder.
+
+import { element, icon, iconButton } from "./element.js"
+import { prefetch } from "./folder.js"
+import { isWithin, nameOf, visible } from "./href.js"
+import { openMenu } from "./menu.js"
+import { chosenLanguage, languages, page } from "./page.js"
+import { applyTheme, theme, themes, writeSetting } from "./settings.js"
+import { t } from "./strings.js"
+
+export const header = (app) => {
+    const settings = iconButton("settings", t("core.settings"), () => openMenu([
+        ...themes.map((name) => ({
+            label: t(`core.theme.${name}`), isChecked: theme() === name,
+            run: () => {
+                writeSetting("theme", name)
+                applyTheme(name)
+            },
+        })),
+        "line",
+        { label: t("core.languageOfBrowser"), isChecked: chosenLanguage() === "", run: () => choose("") },
+        ...Object.entries(languages).map(([tag, name]) => ({ label: name, isChecked: chosenLanguage() === tag, run: () => choose(tag) })),
+    ], settings, { label: t("core.settings") }))
+    settings.setAttribute("aria-haspopup", "menu")
+    const choose = (tag) => {
+        writeSetting("language", tag)
+        const address = new URL(location.href)
+        address.searchParams.delete("lang")
+        history.replaceState(history.state, "", address)
+        location.reload()
+    }
+    return element("header.page-header", {},
+        element("a.brand", {
+            href: page.root,
+            onclick: (event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return
+                event.preventDefault()
+                app.navigate(page.root)
+            },
+        }, icon("brand"), element("span", {}, page.title ?? t("core.files"))),
+        page.user && element("span.user", { title: t("core.user") }, icon("user"), element("bdi", {}, page.user)),
+        element("button.tool.connect", {
+            type: "button", "aria-label": t("core.connect"),
+            onclick: async () => (await import("./connect.js")).showConnect(),
+        }, icon("connect"), element("span", {}, t("core.connect"))),
+        settings,
+        iconButton("help", t("core.help"), () => app.run("help")))
+}
+
+/// The way from the top to the folder. Each step is a place where things can be dropped.
+export const breadcrumbs = (app) => {
+    const list = element("ol")
+    const nav = element("nav.trail", { "aria-label": t("core.breadcrumbs") }, list)
+    const step = (href, isLast) => {
+        const name = href === page.root ? page.title ?? t("core.files") : visible(nameOf(href))
+        const link = element("a", {
+            href, "data-drop-href": href, "aria-current": isLast ? "page" : null,
+            onpointerdown: () => { if (!isLast) prefetch(href) },
+            onclick: (event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+                event.preventDefault()
+                if (!isLast) app.navigate(href, { focus: app.folder.href })
+                else if (app.folder.query) app.folder.search("")
+            },
+        }, href === page.root && icon("home"), element("bdi", {}, name))
+        return element("li", {}, link)
+    }
+    const update = (href) => {
+        const hrefs = [page.root]
+        if (isWithin(href, page.root)) {
+            for (const part of href.slice(page.root.length).split("/").filter(Boolean)) hrefs.push(`${hrefs.at(-1)}${part}/`)
+        }
+        list.replaceChildren(...hrefs.map((one, index) => step(one, index === hrefs.length - 1)))
+        // The end is what matters where there is no room.
+        list.scrollLeft = document.documentElement.dir === "rtl" ? -list.scrollWidth : list.scrollWidth
+    }
+    return { element: nav, update }
+}

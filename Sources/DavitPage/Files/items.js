@@ -1,0 +1,467 @@
+// The entries of the folder, as a list or as tiles. Only what is in sight has elements; they are known by href, so that
+// one that moves keeps its focus.
+
+import { element, fillName, icon, iconButton } from "./element.js"
+import { prefetch } from "./folder.js"
+import { parentOf, visible } from "./href.js"
+import { bytes, dateTime, shortTime, t } from "./strings.js"
+
+const columns = [["name", "core.name"], ["size", "core.size"], ["modified", "core.modified"]]
+const freshFor = 2500
+const beyond = 8
+const thumbnailBytes = 3_000_000
+const shownInTiles = new Set(["jpg", "jpeg", "png", "gif", "webp", "avif", "svg", "ico"])
+const hasTouch = matchMedia("(pointer: coarse)")
+const longPress = 500
+
+/// `delegate`: {open(entry, event), menu(entries, at, event)}.
+export class Items {
+    #folder
+    #delegate
+    #elements = new Map()
+    #pool = []
+    #size = { columns: 1, width: 0, height: 40, line: 40 }
+    #decorators = new Set()
+    #isAsked = false
+    #typed = { text: "", time: 0 }
+
+    constructor(folder, delegate) {
+        this.#folder = folder
+        this.#delegate = delegate
+        this.header = element("div.items-header", { role: "row", "aria-rowindex": "1" },
+            element("div.cell.check", { role: "columnheader" },
+                (this.all = element("input", { type: "checkbox", "aria-label": t("core.selectAll"), onchange: () => this.#toggleAll() }))),
+            columns.map(([key, label]) => element(`div.cell.${key}`, { role: "columnheader", "data-column": key },
+                element("button.sort", { type: "button", onclick: () => folder.sortBy(key) }, t(label), icon("down", "sort-arrow")))),
+            element("div.cell.more", { role: "columnheader" }, element("span.unseen", {}, t("core.actions"))))
+        this.body = element("div.items-body", { role: "rowgroup" })
+        this.element = element("div.items.list", {
+            role: "grid", "aria-multiselectable": "true", "aria-label": t("core.entries"), "aria-colcount": "5",
+        }, element("div.items-head", { role: "rowgroup" }, this.header), this.body)
+        this.#listen()
+    }
+
+    /// "list" or "grid".
+    get layout() { return this.element.classList.contains("grid") ? "grid" : "list" }
+    set layout(layout) {
+        this.element.classList.toggle("grid", layout === "grid")
+        this.element.classList.toggle("list", layout !== "grid")
+        for (const made of this.#elements.values()) made.remove()
+        this.#elements.clear()
+        this.#pool = []
+        this.update()
+    }
+
+    /// Called with each row that is filled: `decorate(element, entry)`. Parts of the page show with it what they know.
+    decorate(decorator) {
+        this.#decorators.add(decorator)
+        this.update()
+    }
+
+    /// The element that shows the name of an entry, for who edits it there; undefined where it is not in sight.
+    nameElement(href) { return this.#elements.get(href)?.querySelector(".name-text") }
+
+    /// The row of an entry; undefined where it is not in sight.
+    elementOf(href) { return this.#elements.get(href) }
+
+    // What is in sight
+
+    #listen() {
+        const folder = this.#folder
+        addEventListener("scroll", () => this.#ask(), { passive: true })
+        new ResizeObserver(() => this.update()).observe(this.element)
+        folder.addEventListener("change", () => this.update())
+        folder.addEventListener("open", () => this.update())
+        folder.addEventListener("selection", () => this.update())
+        folder.addEventListener("focus", () => this.#markFocus())
+        this.body.addEventListener("click", (event) => this.#click(event))
+        this.body.addEventListener("dblclick", (event) => {
+            const entry = this.#entryAt(event)
+            if (!entry || event.target.closest("a, button, input") || event.ctrlKey || event.metaKey || event.shiftKey) return
+            this.#delegate.open(entry, event)
+        })
+        this.body.addEventListener("contextmenu", (event) => this.#contextMenu(event))
+        this.body.addEventListener("pointerdown", (event) => this.#press(event))
+        this.body.addEventListener("focusin", (event) => {
+            const entry = this.#entryAt(event)
+            if (entry) folder.setFocus(entry.href)
+        })
+        this.element.addEventListener("keydown", (event) => this.#key(event))
+    }
+
+    #ask() {
+        if (this.#isAsked) return
+        this.#isAsked = true
+        requestAnimationFrame(() => {
+            this.#isAsked = false
+            this.#show(false)
+        })
+    }
+
+    /// Shows what the folder is now.
+    update() {
+        this.#measure()
+        const { view, selection, sort } = this.#folder
+        const { columns: across, line } = this.#size
+        this.body.style.height = `${Math.ceil(view.length / across) * line}px`
+        this.element.setAttribute("aria-rowcount", String(view.length + 1))
+        this.element.classList.toggle("has-selection", selection.size > 0)
+        this.element.classList.toggle("is-found", this.#folder.query !== "")
+        this.all.checked = selection.size > 0 && selection.size >= view.length
+        this.all.indeterminate = selection.size > 0 && selection.size < view.length
+        for (const header of this.header.querySelectorAll("[data-column]")) {
+            const isSorted = header.dataset.column === sort.key
+            if (isSorted) header.setAttribute("aria-sort", sort.isDescending ? "descending" : "ascending")
+            else header.removeAttribute("aria-sort")
+        }
+        this.#show(true)
+    }
+
+    #measure() {
+        const style = getComputedStyle(this.element)
+        const width = this.body.clientWidth
+        if (this.layout === "grid") {
+            const across = Math.max(2, Math.floor(width / parseFloat(style.getPropertyValue("--tile-width"))))
+            const line = parseFloat(style.getPropertyValue("--tile-height"))
+            this.#size = { columns: across, width: width / across, height: line, line }
+        } else {
+            const line = parseFloat(style.getPropertyValue("--row-height")) || 40
+            this.#size = { columns: 1, width, height: line, line }
+        }
+    }
+
+    /// Makes and removes elements so that those are there that can be seen. `isWhole` fills all of them again.
+    #show(isWhole) {
+        const { view } = this.#folder
+        const { columns: across, line } = this.#size
+        const top = -this.body.getBoundingClientRect().top
+        const first = Math.max(0, Math.floor(top / line) - beyond) * across
+        const last = Math.min(view.length, (Math.ceil((top + innerHeight) / line) + beyond) * across)
+        const wanted = new Set()
+        for (let index = first; index < last; index++) wanted.add(view[index].href)
+        // The one with the focus keeps it out of sight too.
+        const held = document.activeElement?.closest?.(".item")
+        if (held && this.body.contains(held) && this.#folder.indexOf(held.dataset.href) >= 0) wanted.add(held.dataset.href)
+        for (const [href, made] of this.#elements) {
+            if (wanted.has(href)) continue
+            this.#elements.delete(href)
+            const hadFocus = made.contains(document.activeElement)
+            made.remove()
+            if (this.#pool.length < 60) this.#pool.push(made)
+            if (hadFocus) queueMicrotask(() => this.focusCurrent())
+        }
+        let before
+        for (const href of wanted) {
+            const index = this.#folder.indexOf(href)
+            let made = this.#elements.get(href)
+            const isMade = made === undefined
+            if (isMade) {
+                made = this.#pool.pop() ?? this.#make()
+                this.#elements.set(href, made)
+            }
+            if (isMade || isWhole || made.dataset.index !== String(index)) this.#fill(made, view[index], index)
+            // Elements are in the order of the view, for those who read them one by one.
+            if (made.parentNode !== this.body || (before && before.nextSibling !== made)) {
+                if (!made.contains(document.activeElement)) {
+                    if (before) before.after(made)
+                    else this.body.prepend(made)
+                }
+            }
+            before = made
+        }
+        this.#markFocus()
+    }
+
+    #make() {
+        return element("div.item", { role: "row", tabindex: "-1" },
+            element("div.cell.check", { role: "gridcell" }, element("input", { type: "checkbox", tabindex: "-1" })),
+            element("div.cell.name", { role: "gridcell" },
+                element("span.picture"),
+                element("span.name-box", {},
+                    element("a.name-link", { tabindex: "-1", draggable: "false" }, element("bdi.name-text")),
+                    element("span.where"), element("span.badges"))),
+            element("div.cell.size", { role: "gridcell" }),
+            element("div.cell.modified", { role: "gridcell" }, element("time")),
+            element("div.cell.more", { role: "gridcell" }, iconButton("more", t("core.actions"), () => {})))
+    }
+
+    #fill(made, entry, index) {
+        const { selection, cut, fresh, query, href: here } = this.#folder
+        const { columns: across, width, height } = this.#size
+        const name = visible(entry.name)
+        const isSelected = selection.has(entry.href)
+        made.dataset.index = index
+        made.dataset.href = entry.href
+        made.dataset.type = entry.type
+        if (entry.isFolder) made.dataset.dropHref = entry.href
+        else delete made.dataset.dropHref
+        made.draggable = !hasTouch.matches
+        made.setAttribute("aria-rowindex", index + 2)
+        made.setAttribute("aria-selected", String(isSelected))
+        made.classList.toggle("is-cut", cut.has(entry.href))
+        const isFresh = Date.now() - (fresh.get(entry.href) ?? 0) < freshFor
+        made.classList.toggle("is-fresh", isFresh)
+        const isRight = document.documentElement.dir === "rtl"
+        const x = (index % across) * width * (isRight ? -1 : 1)
+        made.style.transform = `translate(${x}px, ${Math.floor(index / across) * height}px)`
+        made.style.width = across > 1 ? `${width}px` : ""
+
+        const [check, nameCell, size, modified, more] = made.children
+        check.firstChild.checked = isSelected
+        check.firstChild.setAttribute("aria-label", t("core.selectName", { name }))
+        const link = nameCell.querySelector(".name-link")
+        link.setAttribute("href", entry.href)
+        const text = link.firstChild
+        if (text.textContent !== name) {
+            fillName(text, name, entry.isFolder)
+            // Read as one word.
+            link.setAttribute("aria-label", name)
+        }
+        link.title = name
+        this.#fillPicture(nameCell.firstChild, entry)
+        nameCell.querySelector(".where").textContent = query ? visible(whereOf(entry, here)) : ""
+        const badges = nameCell.querySelector(".badges")
+        badges.replaceChildren()
+        size.textContent = bytes(entry.size)
+        const time = modified.firstChild
+        time.textContent = shortTime(entry.modified)
+        time.title = dateTime(entry.modified)
+        if (Number.isFinite(entry.modified)) time.dateTime = new Date(entry.modified).toISOString()
+        else time.removeAttribute("datetime")
+        const button = more.firstChild
+        button.setAttribute("aria-label", t("core.actionsFor", { name }))
+        button.setAttribute("aria-haspopup", "menu")
+        button.tabIndex = -1
+        for (const decorator of this.#decorators) decorator(made, entry)
+    }
+
+    #fillPicture(picture, entry) {
+        const hasThumbnail = this.layout === "grid" && shownInTiles.has(entry.extension) && entry.size > 0 && entry.size <= thumbnailBytes
+        const key = hasThumbnail ? entry.href + entry.etag : entry.type
+        if (picture.dataset.key === key) return
+        picture.dataset.key = key
+        if (!hasThumbnail) {
+            picture.replaceChildren(icon(entry.type, `type-${entry.type}`))
+            return
+        }
+        const image = element("img", { alt: "", decoding: "async", loading: "lazy", draggable: "false", src: entry.href })
+        // What is no picture after all has its icon.
+        image.addEventListener("error", () => {
+            if (picture.dataset.key === key) picture.replaceChildren(icon(entry.type, `type-${entry.type}`))
+        })
+        picture.replaceChildren(image)
+    }
+
+    #markFocus() {
+        const { focus, view } = this.#folder
+        const at = focus && this.#folder.indexOf(focus) >= 0 ? focus : view[0]?.href
+        for (const [href, made] of this.#elements) made.tabIndex = href === at ? 0 : -1
+    }
+
+    /// Scrolls to an entry, and gives it the focus.
+    focusOn(href, { isSelected = false, isCentred = false } = {}) {
+        if (this.#folder.indexOf(href) < 0) return
+        this.#folder.setFocus(href)
+        if (isSelected) this.#folder.select([href])
+        this.reveal(href, isCentred)
+        this.#elements.get(href)?.focus({ preventScroll: true })
+    }
+
+    focusCurrent() {
+        const { focus, view } = this.#folder
+        const href = this.#folder.indexOf(focus) >= 0 ? focus : view[0]?.href
+        if (href) this.focusOn(href)
+    }
+
+    reveal(href, isCentred = false) {
+        const index = this.#folder.indexOf(href)
+        const { columns: across, line } = this.#size
+        const top = this.body.getBoundingClientRect().top + Math.floor(index / across) * line
+        // What sticks to the upper and lower edge covers nothing that matters.
+        const upper = parseFloat(getComputedStyle(this.element).scrollMarginTop) || 0
+        const lower = innerHeight - (parseFloat(getComputedStyle(this.element).scrollMarginBottom) || 0)
+        if (isCentred && (top < upper || top + line > lower)) scrollBy(0, top - (innerHeight - line) / 2)
+        else if (top < upper) scrollBy(0, top - upper)
+        else if (top + line > lower) scrollBy(0, top + line - lower)
+        this.#show(false)
+    }
+
+    // Pointers
+
+    #entryAt(event) {
+        const item = event.target.closest(".item")
+        return item ? this.#folder.entry(item.dataset.href) : undefined
+    }
+
+    #press(event) {
+        const entry = this.#entryAt(event)
+        if (!entry) return
+        this.#wasLong = false
+        if (entry.isFolder && event.button === 0 && event.target.closest(".name-link")) prefetch(entry.href)
+        if (event.pointerType !== "touch") return
+        // A finger that stays selects.
+        const { clientX, clientY } = event
+        const end = () => {
+            clearTimeout(timer)
+            for (const type of ["pointerup", "pointercancel"]) removeEventListener(type, end)
+            removeEventListener("pointermove", moved)
+        }
+        const moved = (next) => { if (Math.hypot(next.clientX - clientX, next.clientY - clientY) > 10) end() }
+        const timer = setTimeout(() => {
+            this.#wasLong = true
+            this.#folder.toggle(entry.href)
+            navigator.vibrate?.(10)
+            end()
+        }, longPress)
+        for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end)
+        addEventListener("pointermove", moved)
+    }
+    #wasLong = false
+
+    #click(event) {
+        const entry = this.#entryAt(event)
+        const folder = this.#folder
+        if (!entry) return
+        if (event.target.closest(".is-editing")) return
+        if (this.#wasLong) {
+            this.#wasLong = false
+            event.preventDefault()
+            return
+        }
+        if (event.target.closest("input[type=checkbox]")) {
+            if (event.shiftKey) folder.selectTo(entry.href, true)
+            else folder.toggle(entry.href)
+            return
+        }
+        const button = event.target.closest(".more button")
+        if (button) {
+            this.#openMenu(entry, button, event)
+            return
+        }
+        if (event.target.closest("button")) return
+        const link = event.target.closest(".name-link")
+        if (event.ctrlKey || event.metaKey) {
+            event.preventDefault()
+            folder.toggle(entry.href)
+        } else if (event.shiftKey) {
+            event.preventDefault()
+            folder.selectTo(entry.href)
+        } else if (event.pointerType === "touch" && folder.selection.size > 0) {
+            event.preventDefault()
+            folder.toggle(entry.href)
+            return
+        } else if (link || event.pointerType === "touch") {
+            event.preventDefault()
+            folder.setFocus(entry.href)
+            this.#delegate.open(entry, event)
+            return
+        } else {
+            folder.select([entry.href])
+        }
+        folder.setFocus(entry.href)
+        this.#elements.get(entry.href)?.focus({ preventScroll: true })
+    }
+
+    #contextMenu(event) {
+        const entry = this.#entryAt(event)
+        if (!entry || event.target.closest("input[type=text]")) return
+        event.preventDefault()
+        // A long press has selected already.
+        if (event.pointerType === "touch" || this.#wasLong) return
+        this.#openMenu(entry, { x: event.clientX, y: event.clientY }, event)
+    }
+
+    #openMenu(entry, at, event) {
+        const folder = this.#folder
+        if (!folder.selection.has(entry.href)) folder.select([entry.href])
+        folder.setFocus(entry.href)
+        this.#elements.get(entry.href)?.focus({ preventScroll: true })
+        this.#delegate.menu(folder.selected, at, event)
+    }
+
+    #toggleAll() {
+        if (this.#folder.selection.size >= this.#folder.view.length) this.#folder.select([])
+        else this.#folder.selectAll()
+    }
+
+    // The keyboard
+
+    #key(event) {
+        if (event.defaultPrevented || event.target.closest("input[type=text], textarea") || !this.body.contains(event.target)) return
+        const folder = this.#folder
+        const { view } = folder
+        const index = folder.indexOf(folder.focus)
+        const entry = view[index]
+        const { columns: across } = this.#size
+        const perPage = Math.max(1, Math.floor(innerHeight / this.#size.line) - 3) * across
+        const isRight = document.documentElement.dir === "rtl"
+        const go = (to) => {
+            const href = view[Math.max(0, Math.min(view.length - 1, to))]?.href
+            if (!href) return
+            if (event.shiftKey) folder.selectTo(href)
+            else if (!event.ctrlKey && !event.metaKey) folder.select([href])
+            this.focusOn(href)
+        }
+        const isPlain = !event.altKey
+        switch (isPlain && event.key) {
+        case "ArrowDown": go(index + across); break
+        case "ArrowUp": go(index - across < 0 ? (across > 1 ? index : 0) : index - across); break
+        case "ArrowLeft": if (across > 1) go(index + (isRight ? 1 : -1)); else return; break
+        case "ArrowRight": if (across > 1) go(index + (isRight ? -1 : 1)); else return; break
+        case "PageDown": go(index + perPage); break
+        case "PageUp": go(index - perPage); break
+        case "Home": go(0); break
+        case "End": go(view.length - 1); break
+        case " ":
+            if (this.#typed.text && Date.now() - this.#typed.time < 800) this.#findTyped(event)
+            else if (entry) folder.toggle(entry.href)
+            break
+        case "Enter":
+            if (event.target.closest("button, input") || !entry) return
+            this.#delegate.open(entry, event)
+            break
+        case "ContextMenu": case "F10": {
+            if ((event.key === "F10" && !event.shiftKey) || !entry) return
+            this.#openMenu(entry, this.#elements.get(entry.href).querySelector(".more button"), event)
+            break
+        }
+        case "Escape":
+            if (folder.selection.size === 0) return
+            folder.select([])
+            break
+        case "a": case "A":
+            if (event.ctrlKey || event.metaKey) folder.selectAll()
+            else this.#findTyped(event)
+            break
+        default:
+            if (event.altKey || event.ctrlKey || event.metaKey || event.key.length !== 1 || event.key === "?" || event.key === "/") return
+            this.#findTyped(event)
+        }
+        event.preventDefault()
+    }
+
+    /// Goes to the next name that begins with what was typed.
+    #findTyped(event) {
+        const now = Date.now()
+        const isNew = now - this.#typed.time > 800
+        const text = (isNew ? "" : this.#typed.text) + event.key.toLowerCase()
+        this.#typed = { text, time: now }
+        const { view, focus } = this.#folder
+        const from = Math.max(0, this.#folder.indexOf(focus)) + (text.length === 1 ? 1 : 0)
+        for (let step = 0; step < view.length; step++) {
+            const entry = view[(from + step) % view.length]
+            if (!entry.name.toLowerCase().startsWith(text)) continue
+            this.focusOn(entry.href, { isSelected: true })
+            return
+        }
+    }
+}
+
+/// Where a result is, below the folder that was searched.
+const whereOf = (entry, here) => {
+    const folder = parentOf(entry.href)
+    return folder === here ? "" : folder.slice(here.length).split("/").slice(0, -1).map((part) => {
+        try { return decodeURIComponent(part) } catch { return part }
+    }).join(" / ")
+}
+

@@ -1,0 +1,16 @@
+// The stream of all tabs.
+
+import { LiveStream } from "./live-stream.js"
+
+const ports = new Map()
+let stream
+
+onconnect = ({ ports: [port] }) => {
+    port.onmessage = ({ data: { root, folder } }) => {
+        stream ??= new LiveStream(root, (news) => { for (const other of ports.keys()) other.postMessage(news) })
+        if (folder) ports.set(port, folder)
+        else ports.delete(port)
+        stream.watch([...ports.values()])
+    }
+    port.start()
+}

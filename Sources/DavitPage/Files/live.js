@@ -1,0 +1,106 @@
+// What others change, as it happens. All tabs share one stream, through a worker; where there are no such workers each tab
+// has its own while it is seen.
+
+import { parentOf } from "./href.js"
+import { LiveStream } from "./live-stream.js"
+import { has, page } from "./page.js"
+
+// What comes at once is looked at at once; where more and more comes, as in an upload, less often.
+const gathering = 60
+const gatheringMore = 500
+
+export const follow = (app) => {
+    if (!has("events")) return
+    const { folder } = app
+    let changed = new Set()
+    let timer
+    let latest = -Infinity
+    const later = (href) => {
+        changed.add(href)
+        timer ??= setTimeout(() => {
+            timer = undefined
+            const hrefs = [...changed]
+            changed = new Set()
+            latest = performance.now()
+            folder.reload(hrefs)
+        }, performance.now() - latest < gatheringMore ? gatheringMore : gathering)
+    }
+    const isHere = (href) => parentOf(href) === folder.href
+    const take = ({ type, lines, folders, isWhole }) => {
+        switch (type) {
+        case "open":
+            if (!folders.includes(folder.href)) break
+            document.documentElement.dataset.live = "true"
+            // What happened between reading the folder and this moment was told to nobody.
+            if (!isWhole && folder.state === "ready") folder.refresh()
+            break
+        case "change":
+            for (const line of lines) {
+                const href = line.slice(2)
+                if (!isHere(href)) continue
+                if (line.startsWith("-")) {
+                    changed.delete(href)
+                    folder.forget([href])
+                } else {
+                    later(href)
+                }
+            }
+            break
+        case "locks":
+            if (lines.includes(folder.href)) folder.refresh()
+            else for (const href of lines) if (isHere(href)) later(href)
+            break
+        case "gone":
+            if (!lines.includes(folder.href)) break
+            folder.refresh()
+            break
+        case "lost":
+            // Now and then the folder is read again, then.
+            if (folder.state === "ready") folder.refresh()
+            break
+        case "reset":
+            if (lines.length === 0 || lines.includes(folder.href)) folder.refresh()
+            break
+        }
+    }
+    const watch = shared(take) ?? own(take)
+    folder.addEventListener("open", () => {
+        delete document.documentElement.dataset.live
+        watch(folder.href)
+    })
+    addEventListener("pagehide", () => watch(""))
+    addEventListener("pageshow", (event) => { if (event.persisted) watch(folder.href) })
+    watch(folder.href)
+}
+
+const shared = (take) => {
+    if (!globalThis.SharedWorker) return undefined
+    let fallback
+    let latest = ""
+    try {
+        const worker = new SharedWorker(new URL("live-worker.js", import.meta.url), { type: "module", name: page.root })
+        worker.port.onmessage = ({ data }) => take(data)
+        worker.onerror = () => {
+            fallback ??= own(take)
+            fallback(latest)
+        }
+        return (folder) => {
+            latest = folder
+            if (fallback) fallback(folder)
+            else worker.port.postMessage({ root: page.root, folder })
+        }
+    } catch {
+        return undefined
+    }
+}
+
+const own = (take) => {
+    const stream = new LiveStream(page.root, take)
+    let latest = ""
+    const watch = () => stream.watch(latest && !document.hidden ? [latest] : [])
+    document.addEventListener("visibilitychange", watch)
+    return (folder) => {
+        latest = folder
+        watch()
+    }
+}

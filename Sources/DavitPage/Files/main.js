@@ -1,0 +1,372 @@
+// The browser page begins here: it takes the document over, and shows the folder.
+
+import { forKey, keyText, named, offered, register } from "./actions.js"
+import { copyText } from "./clipboard.js"
+import { element, icon } from "./element.js"
+import { explain } from "./errors.js"
+import { Folder } from "./folder.js"
+import { breadcrumbs, header } from "./header.js"
+import { canonical, decode, isWithin, nameOf, parentOf, segment, visible } from "./href.js"
+import { Items } from "./items.js"
+import { follow } from "./live.js"
+import { openMenu } from "./menu.js"
+import { announce, clearBanner, showBanner, toast } from "./messages.js"
+import { language, page } from "./page.js"
+import { searchBox } from "./search.js"
+import { readSetting, writeSetting } from "./settings.js"
+import { t } from "./strings.js"
+import { summary } from "./summary.js"
+import { toolbar } from "./toolbar.js"
+
+// Parts of the page that begin with it, each `{ start(app) }`. What they need later they import when it is used.
+const parts = [
+    () => import("./upload/start.js"),
+    () => import("./change/start.js"),
+    () => import("./preview/start.js"),
+]
+
+const folder = new Folder()
+const orders = ["name", "size", "modified"].flatMap((key) => [`${key} ascending`, `${key} descending`])
+const [sortKey, sortOrder] = readSetting("sort", orders).split(" ")
+folder.sort = { key: sortKey, isDescending: sortOrder === "descending" }
+folder.addEventListener("sort", () => writeSetting("sort", `${folder.sort.key} ${folder.sort.isDescending ? "descending" : "ascending"}`))
+
+/// Events: `route` (the address has changed, and with it perhaps its query; detail: URL).
+class App extends EventTarget {
+    folder = folder
+    /// What shows entries: {items} with `decorate`, `nameElement`, `elementOf`, `focusOn`.
+    views = {}
+    #preview
+    #shown
+
+    /// Goes to a folder.
+    navigate(href, { replace = false, focus } = {}) {
+        this.keepPlace()
+        const state = { href }
+        if (replace) history.replaceState(state, "", href)
+        else history.pushState(state, "", href)
+        return openFolder(href, { focus })
+    }
+
+    /// Changes only the query of the address: "?preview=a.txt", or "" for none.
+    go(query, { replace = false } = {}) {
+        this.keepPlace()
+        const address = folder.href + query
+        if (replace) history.replaceState({ ...history.state, query }, "", address)
+        else history.pushState({ ...history.state, href: folder.href, query }, "", address)
+        this.route()
+    }
+
+    route() { this.dispatchEvent(new CustomEvent("route", { detail: new URL(location.href) })) }
+
+    /// Scroll, focus and selection, for the way back.
+    keepPlace() {
+        const selection = [...folder.selection]
+        history.replaceState({
+            ...history.state, href: folder.href, scroll: scrollY, focus: folder.focus,
+            selection: selection.length <= 500 ? selection : [], find: folder.query,
+        }, "")
+    }
+
+    /// Opens an entry: a folder is gone into, a file shown.
+    open(entry) {
+        if (entry.isFolder) return this.navigate(entry.href)
+        return this.openPreview(entry)
+    }
+
+    /// What shows files, from who can: a function of an entry.
+    setPreview(show) { this.#preview = show }
+    openPreview(entry) {
+        if (this.#preview) return this.#preview(entry)
+        location.assign(entry.href)
+    }
+
+    /// Shows another view in place of the entries; undefined brings them back.
+    showView(view) {
+        this.#shown?.remove()
+        this.#shown = view
+        stage.hidden = view !== undefined
+        if (view) stage.after(view)
+    }
+
+    get layout() { return this.views.items.layout }
+    set layout(layout) {
+        writeSetting("layout", layout)
+        this.views.items.layout = layout
+        bar.update()
+    }
+
+    /// What actions are about: what is selected, or `entries`.
+    context(entries = folder.selected, more = {}) { return { folder, app: this, entries, ...more } }
+
+    /// Does an action by its id.
+    run(id, context = this.context()) { return named(id)?.run(context) }
+}
+export const app = new App()
+
+const menu = (entries, at, event) => {
+    const context = app.context(entries, { origin: at, event })
+    const items = []
+    let group
+    for (const action of offered(context)) {
+        if (group && action.group !== group) items.push("line")
+        group = action.group
+        items.push({
+            label: typeof action.label === "function" ? action.label(context) : t(action.label), icon: action.icon,
+            key: action.key && keyText([action.key].flat()[0]), isDanger: action.isDanger, run: () => action.run(context),
+        })
+    }
+    openMenu(items, at, { label: t("core.actions") })
+}
+
+const items = new Items(folder, { open: (entry) => app.open(entry), menu })
+app.views.items = items
+const bar = toolbar(app, menu)
+const trail = breadcrumbs(app)
+const box = searchBox(app)
+const state = element("div.state", { "aria-live": "off" })
+const stage = element("div.stage", {}, element("div.bar", {}, bar.element, box.element), box.hint, items.element, state, summary(app))
+const heading = element("h1.unseen")
+const banners = element("div.banners")
+showBanner.into(banners)
+const text = (name) => page[name] && element(`div.${name}`, {}, page[name])
+// What the owner says at the top, and there alone.
+const welcome = [text("prologue"), text("epilogue")]
+const content = element("main", { id: "entries" }, trail.element, heading, welcome[0], banners, stage, welcome[1])
+
+const clearBody = () => {
+    for (const child of [...document.body.children]) {
+        if (!child.matches("#app, .unseen, .toasts, script, dialog")) child.remove()
+    }
+}
+let isTaken = false
+const takeOver = () => {
+    if (isTaken) return
+    isTaken = true
+    clearBody()
+    // The server may still be writing.
+    addEventListener("DOMContentLoaded", clearBody)
+    document.documentElement.lang = language
+    document.documentElement.classList.add("has-scripts")
+    let root = document.getElementById("app")
+    if (!root) document.body.prepend(root = element("div", { id: "app" }))
+    root.replaceChildren(
+        element("a.skip", { href: "#entries", onclick: (event) => { event.preventDefault(); items.focusCurrent() } }, t("core.skip")),
+        header(app), content,
+        ...[page.footer && element("footer.page-footer", {}, page.footer)].filter(Boolean))
+    items.layout = readSetting("layout", ["list", "grid"])
+}
+// What is shown in place of entries
+
+let late
+const showState = () => {
+    clearTimeout(late)
+    const isEmpty = folder.view.length === 0
+    items.element.hidden = isEmpty && folder.state !== "ready"
+    items.header.hidden = isEmpty
+    if (!isEmpty) {
+        state.replaceChildren()
+    } else if (folder.state === "loading") {
+        // What comes at once needs no message.
+        state.replaceChildren()
+        late = setTimeout(() => {
+            state.replaceChildren(element("div.skeleton", { "aria-hidden": "true" }, Array.from({ length: 6 }, () => element("div"))),
+                element("p.counted", {}, folder.query ? t("core.searching") : t("core.loading")))
+        }, 250)
+    } else if (folder.state === "failed") {
+        state.replaceChildren(nothing("warning", t("core.notOpened"), explain(folder.error)))
+    } else if (folder.query) {
+        state.replaceChildren(nothing("search", t("core.nothingFound", { text: folder.query })))
+    } else if (folder.filter) {
+        state.replaceChildren(nothing("search", t("core.nothingMatches", { text: folder.filter })))
+    } else {
+        state.replaceChildren(nothing("folder", t("core.empty"), page.canWrite ? t("core.emptyHint") : ""))
+    }
+}
+const nothing = (name, ...texts) =>
+    element("div.nothing", {}, element("span.nothing-icon", {}, icon(name)), texts.filter(Boolean).map((text, index) => element(index ? "p" : "h2", {}, text)))
+
+
+folder.addEventListener("open", showState)
+folder.addEventListener("change", showState)
+folder.addEventListener("load", () => {
+    clearBanner()
+    showState()
+})
+folder.addEventListener("progress", ({ detail }) => {
+    const counted = state.querySelector(".counted")
+    if (counted) counted.textContent = t("core.loadingCount", { count: detail })
+})
+folder.addEventListener("error", ({ detail }) => {
+    showState()
+    // That there is no connection stands there already, and what is back is read again.
+    if (!navigator.onLine) return
+    const name = visible(nameOf(folder.href)) || page.title || t("core.files")
+    if (detail.status === 404 && folder.href !== page.root) {
+        showBanner(t("core.folderGone", { name }), { action: { label: t("core.up"), run: () => app.run("up", app.context([])) } })
+    } else {
+        showBanner(`${t("core.notRead", { name })} ${explain(detail)}`, { action: { label: t("core.retry"), run: () => folder.refresh() } })
+    }
+})
+
+// Where it is
+
+const openFolder = async (href, { restored, focus } = {}) => {
+    clearBanner()
+    app.showView(undefined)
+    const title = page.title ?? t("core.files")
+    const name = href === page.root ? title : visible(nameOf(href))
+    document.title = href === page.root ? title : `${name} – ${title}`
+    heading.textContent = href === page.root ? page.header ?? name : name
+    heading.className = href === page.root && page.header ? "" : "unseen"
+    for (const one of welcome) if (one) one.hidden = href !== page.root
+    // At the begin the keyboard is at the begin of the page.
+    const hadFocus = app.isStarted && (document.activeElement === document.body || items.element.contains(document.activeElement))
+    scrollTo(0, 0)
+    let isPlaced = false
+    const place = () => {
+        if (isPlaced || folder.href !== href) return
+        isPlaced = folder.view.length > 0
+        if (!isPlaced) return
+        if (restored) {
+            const known = (restored.selection ?? []).filter((one) => folder.entry(one))
+            if (known.length > 0) folder.select(known)
+            if (restored.focus && folder.entry(restored.focus)) folder.setFocus(restored.focus)
+            scrollTo(0, restored.scroll ?? 0)
+            items.update()
+            if (hadFocus && restored.focus) items.focusOn(restored.focus)
+        } else {
+            if (focus && folder.entry(focus)) items.focusOn(focus, { isCentred: true })
+            else if (hadFocus && folder.view.length > 0) items.focusOn(folder.view[0].href)
+        }
+    }
+    folder.addEventListener("load", place)
+    trail.update(href)
+    app.route()
+    if (restored?.find) {
+        Object.assign(folder, { href })
+        await folder.search(restored.find)
+    } else {
+        await folder.open(href)
+    }
+    place()
+    folder.removeEventListener("load", place)
+    if (folder.href === href && folder.state === "ready") {
+        announce(t("core.opened", { name, count: folder.view.length }))
+    }
+}
+
+addEventListener("popstate", (event) => {
+    const href = event.state?.href ?? canonical(location.pathname)
+    if (href === folder.href && (event.state?.find ?? "") === folder.query && folder.state !== "failed") {
+        selectFragment()
+        app.route()
+        return
+    }
+    openFolder(href, { restored: event.state ?? undefined })
+})
+let keeping
+const keepSoon = () => {
+    clearTimeout(keeping)
+    keeping = setTimeout(() => app.keepPlace(), 300)
+}
+addEventListener("scroll", keepSoon, { passive: true })
+folder.addEventListener("selection", keepSoon)
+folder.addEventListener("focus", keepSoon)
+addEventListener("pagehide", () => app.keepPlace())
+
+/// `#name` in the address: that member is selected.
+const selectFragment = () => {
+    if (location.hash.length < 2) return
+    const name = segment(decode(location.hash.slice(1)))
+    const found = [folder.href + name, folder.href + name + "/"].find((href) => folder.entry(href))
+    if (found) items.focusOn(found, { isSelected: true, isCentred: true })
+    else toast(t("core.noSuchName", { name: decode(location.hash.slice(1)) }), { kind: "error" })
+}
+
+// Keys of the whole page
+
+addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing) return
+    if (event.target.closest("input, textarea, select, dialog, [role=menu], [contenteditable]")
+        && !event.target.matches(".items input[type=checkbox]")) return
+    const context = app.context(folder.selected.length > 0 ? folder.selected
+        : items.element.contains(document.activeElement) && folder.entry(folder.focus) ? [folder.entry(folder.focus)] : [], { event })
+    const action = forKey(event, context)
+    if (!action) return
+    event.preventDefault()
+    action.run(action.scope === "folder" ? { ...context, entries: [] } : context)
+})
+
+register({
+    id: "open", label: "core.open", icon: "open", key: "Enter", group: "open", order: 0, isBar: false,
+    enabled: ({ entries }) => entries.length === 1, run: ({ entries }) => app.open(entries[0]),
+})
+register({
+    id: "show-in-folder", label: "core.showInFolder", icon: "folder", group: "open", order: 10, isBar: false,
+    enabled: ({ entries, folder }) => entries.length === 1 && folder.query !== "",
+    run: ({ entries }) => app.navigate(parentOf(entries[0].href), { focus: entries[0].href }),
+})
+register({
+    id: "up", label: "core.up", icon: "up", key: ["Alt+ArrowUp", "Backspace"], group: "open", scope: "folder", isBar: false,
+    enabled: ({ folder }) => folder.href !== page.root && isWithin(folder.href, page.root),
+    run: ({ folder }) => app.navigate(parentOf(folder.href), { focus: folder.href }),
+})
+register({
+    id: "refresh", label: "core.refresh", icon: "refresh", key: "Alt+r", group: "other", order: 10, scope: "folder", isBar: false,
+    run: async () => {
+        await folder.refresh()
+        announce(t("core.refreshed"))
+    },
+})
+register({
+    id: "copy-link", label: "core.copyLink", icon: "link", group: "other", order: 50, isBar: false,
+    enabled: ({ entries }) => entries.length === 1,
+    run: ({ entries }) => copyText(new URL(entries[0].href, location.href).href),
+})
+register({
+    id: "details", label: "core.details", icon: "info", key: "Alt+Enter", group: "other", order: 90, isBar: false, scope: "both",
+    run: async (context) => (await import("./details.js")).showDetails(context),
+})
+register({
+    id: "find", label: "core.find", icon: "search", key: ["/", "Mod+f"], group: "other", scope: "folder", isBar: false, isKeyOnly: true,
+    run: () => box.focus(),
+})
+register({
+    id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
+    run: async () => (await import("./help.js")).showHelp(),
+})
+
+// Without a connection
+
+addEventListener("offline", () => showBanner(t("core.offline"), { kind: "info", id: "offline" }))
+addEventListener("online", () => {
+    clearBanner("offline")
+    folder.refresh()
+})
+
+// Begin
+
+// How long the server's listing is enough, in ms.
+const patience = 1500
+
+const start = async () => {
+    history.scrollRestoration = "manual"
+    const restored = history.state?.href === page.path ? history.state : undefined
+    const address = new URL(location.href)
+    history.replaceState({ ...history.state, href: page.path }, "", page.path + address.search + address.hash)
+    // The server's listing stays until there is one in its place.
+    for (const type of ["change", "error"]) folder.addEventListener(type, takeOver, { once: true })
+    setTimeout(takeOver, patience)
+    const opened = openFolder(page.path, { restored })
+    const started = parts.map((part) => part().then(({ start }) => start(app)))
+    const find = address.searchParams.get("find")
+    if (find && !restored) box.set(find)
+    await opened
+    if (!restored) selectFragment()
+    follow(app)
+    app.isStarted = true
+    await Promise.all(started)
+    document.documentElement.dataset.ready = "true"
+}
+start()

@@ -1,0 +1,86 @@
+// Names of members: which ones can be, which ones are good everywhere, where the stem ends, and which one is free.
+
+const encoder = new TextEncoder()
+
+// What every file system of today holds.
+const maximumBytes = 255
+
+const device = /^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(\.|$)/i
+const reserved = /^\.davit-[a-z2-7]{16}$/
+const forbidden = /[<>:"|?*\\\u0000-\u001f]/
+
+export const byteLength = (name) => encoder.encode(name).length
+
+/// The stem and the ending of a name: `.tar.gz` is one, and `.profile` none.
+export function splitName(name) {
+    const match = /^(.+?)((?:\.tar)?\.[^. ]{1,12})$/isu.exec(name)
+    return match ? [match[1], match[2]] : [name, ""]
+}
+
+// Cuts the stem at a character, so that the name has room in a folder.
+function joined(stem, ending) {
+    const room = maximumBytes - byteLength(ending)
+    let kept = "", used = 0
+    for (const character of stem) {
+        used += byteLength(character)
+        if (used > room) break
+        kept += character
+    }
+    return kept + ending
+}
+
+/// The first name of the form `name (1).ext` that nobody has, as the server chooses them (MemberNames). `taken` has a method `has`.
+export function freeName(name, taken, isFolder = false) {
+    if (!taken.has(name)) return name
+    const [whole, ending] = isFolder ? [name, ""] : splitName(name)
+    const numbered = /^(.+) \((\d{1,3})\)$/s.exec(whole)
+    const stem = numbered ? numbered[1] : whole
+    for (let number = numbered ? Number(numbered[2]) + 1 : 1; ; number += 1) {
+        const candidate = joined(stem, ` (${number})${ending}`)
+        if (!taken.has(candidate)) return candidate
+    }
+}
+
+/// The server refuses little, Windows a lot, and whoever uploads should hear of it before.
+/// What is wrong with a name: nothing (undefined), or the key of the reason, whether the server itself would refuse it,
+/// and a name that is good everywhere.
+export function checkName(name) {
+    const problem = (key, isRefused) => ({ key, isRefused, suggestion: suggestion(name) })
+    if (name === "" || name === "." || name === ".." || /[/\u0000]/.test(name)) return problem("upload.nameImpossible", true)
+    if (!isWellFormed(name)) return problem("upload.nameBroken", true)
+    if (byteLength(name) > maximumBytes) return problem("upload.nameLong", true)
+    if (reserved.test(name)) return problem("upload.nameReserved", true)
+    if (forbidden.test(name)) return problem("upload.nameCharacters", false)
+    if (device.test(name)) return problem("upload.nameDevice", false)
+    if (/[. ]$/.test(name)) return problem("upload.nameEnd", false)
+    return undefined
+}
+
+function isWellFormed(name) {
+    try {
+        encodeURIComponent(name)
+        return true
+    } catch {
+        return false
+    }
+}
+
+function suggestion(name) {
+    // What is no text becomes U+FFFD on the way through bytes.
+    let better = new TextDecoder().decode(encoder.encode(name))
+    better = better.replace(/[<>:"|?*\\/\u0000-\u001f]/g, "_").replace(/[. ]+$/, "")
+    if (better === "") better = "_"
+    if (device.test(better)) better = `_${better}`
+    if (reserved.test(better)) better = `_${better}`
+    return joined(...splitName(better))
+}
+
+/// What is wrong with a name that somebody types, as a key of the strings; undefined if it can be one.
+export function nameProblem(name) {
+    if (name.trim() === "") return "change.nameEmpty"
+    if (name === "." || name === "..") return "change.nameDots"
+    if (name.includes("/")) return "change.nameSlash"
+    if (/[\0-\x1f\x7f]/.test(name)) return "change.nameControl"
+    if (byteLength(name) > maximumBytes) return "change.nameLong"
+    return undefined
+}

@@ -1,0 +1,31 @@
+// Previews: `?preview=NAME` in the address. What shows them is loaded with the first.
+
+import { canonical } from "../href.js"
+
+/// The query for an entry, relative to the folder that is shown.
+const queryOf = (folderHref, href) => `?preview=${href.startsWith(folderHref) ? href.slice(folderHref.length) : href}`
+
+export const start = (app) => {
+    let viewer
+    /// A step of the history. How many steps of previews there are since the folder stands in it, so that closing goes back over them.
+    const open = (href) => {
+        const previews = (history.state?.previews ?? 0) + 1
+        app.go(queryOf(app.folder.href, href))
+        history.replaceState({ ...history.state, previews }, "")
+    }
+    app.setPreview((entry) => open(entry.href))
+    const route = async (address) => {
+        // As it was written: names are bytes, and not each of them is text.
+        const name = /[?&]preview=([^&]*)/.exec(address.search)?.[1]
+        if (!name) return viewer?.close()
+        const folder = canonical(address.pathname)
+        const href = name.startsWith("/") ? canonical(name) : folder + canonical(name)
+        const isEdited = /[?&]edit(?:&|$)/.test(address.search)
+        viewer ??= new (await import("./main.js")).Viewer(app, {
+            open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }),
+        })
+        await viewer.show(href, { isEdited })
+    }
+    app.addEventListener("route", ({ detail }) => route(detail))
+    route(new URL(location.href))
+}

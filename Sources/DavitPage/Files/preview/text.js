@@ -1,0 +1,186 @@
+// Text and source, with colours, a part at a time; Markdown as it is meant to be read.
+
+import { DavError } from "../dav.js"
+import { element, icon, iconButton } from "../element.js"
+import { announce } from "../messages.js"
+import { page } from "../page.js"
+import { readSetting, writeSetting } from "../settings.js"
+import { bytes, t } from "../strings.js"
+import { decode } from "./encoding.js"
+import { languageOf } from "./languages.js"
+import { renderMarkdown } from "./markdown.js"
+import { Tokens } from "./tokens.js"
+
+const part = 1 << 20
+const linesOfBlock = 200
+const mostColoured = 100_000
+/// What is larger is not taken into the editor.
+export const editable = 4 << 20
+
+/// A part of a file from a byte on: {bytes, total, etag}. `etag` of the parts before: if it has changed, the answer is from its begin.
+const readPart = async (entry, from, etag, signal) => {
+    // Parts do not come from the browser's store: Chromium joins what it has of the old file with the length of the new one.
+    const isPart = from > 0 || entry.size > part
+    const headers = isPart ? { Range: `bytes=${from}-${from + part - 1}`, ...(etag ? { "If-Range": etag } : {}) } : {}
+    const response = await fetch(entry.href, { headers, signal, cache: isPart ? "no-store" : "no-cache" })
+    if (response.status === 416) return { bytes: new Uint8Array(), total: from, etag, from }
+    if (!response.ok) throw new DavError(response.status, { href: entry.href })
+    const total = Number(/\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1] ?? NaN)
+    if (response.status === 206) return { bytes: new Uint8Array(await response.arrayBuffer()), total, etag: response.headers.get("ETag"), from }
+    // The whole file: no more of it is read than is shown.
+    const reader = response.body.getReader()
+    const chunks = []
+    let count = 0
+    let isWhole = false
+    while (count < part) {
+        const { done, value } = await reader.read()
+        isWhole = done
+        if (done) break
+        chunks.push(value)
+        count += value.length
+    }
+    if (!isWhole) reader.cancel()
+    const all = new Uint8Array(await new Blob(chunks).arrayBuffer())
+    return { bytes: all, total: isWhole ? all.length : Math.max(Number(response.headers.get("Content-Length")) || 0, all.length + 1), etag: response.headers.get("ETag"), from: 0 }
+}
+
+export const show = async (view) => {
+    const { entry, stage, tools, signal, fail } = view
+    const first = await readPart(entry, 0, "", signal)
+    if (signal.aborted) return undefined
+    const language = languageOf(entry.name)
+    const found = decode(first.bytes, first.bytes.length < first.total)
+    if (!found) return fail()
+    let known = first.bytes
+    let { total, etag } = first
+    let text = found.text
+    const isMarkdown = language === "markdown"
+    let isSource = !isMarkdown || readSetting("markdown", ["rendered", "source"]) === "source"
+
+    const scroll = element("div.preview-scroll", { tabindex: "0", role: "region", "aria-labelledby": "preview-title" })
+    const more = element("button.plain", { type: "button" }, t("preview.more"))
+    const rest = element("p.preview-rest", { hidden: true }, element("span"), more)
+    let source
+    const fill = () => {
+        source?.close()
+        source = undefined
+        if (isSource) {
+            source = sourceView(text, language ?? "", scroll)
+            scroll.replaceChildren(source.element, rest)
+        } else {
+            const article = element("article.markdown", {}, renderMarkdown(text, entry.href))
+            article.addEventListener("click", (event) => followLink(event, article, view))
+            scroll.replaceChildren(article, rest)
+        }
+        rest.hidden = known.length >= total
+        rest.firstChild.textContent = t("preview.partShown", { shown: bytes(known.length), total: bytes(total) })
+        showTools()
+    }
+    more.addEventListener("click", async () => {
+        more.disabled = true
+        try {
+            const next = await readPart(entry, known.length, etag, signal)
+            // Another file than before begins anew.
+            known = next.from === 0 ? next.bytes : new Uint8Array(await new Blob([known, next.bytes]).arrayBuffer())
+            ;({ total, etag } = next)
+            text = decode(known, known.length < total)?.text ?? text
+            const top = scroll.scrollTop
+            fill()
+            scroll.scrollTop = top
+            announce(rest.hidden ? t("preview.allShown") : rest.firstChild.textContent)
+            if (rest.hidden) scroll.focus()
+        } catch (error) {
+            if (error.name !== "AbortError") rest.firstChild.textContent = t("preview.notMore")
+        }
+        more.disabled = false
+    })
+    const showTools = () => {
+        const wrap = readSetting("wrap", ["off", "on"]) === "on"
+        scroll.classList.toggle("is-wrapped", wrap)
+        const toggle = (name, label, isOn, run) => {
+            const button = iconButton(name, label, run)
+            button.setAttribute("aria-pressed", String(isOn))
+            return button
+        }
+        const canEdit = page.canWrite && total <= editable && known.length >= total
+        tools.replaceChildren(...[
+            isMarkdown && toggle(isSource ? "eye" : "code", t(isSource ? "preview.rendered" : "preview.source"), false, () => {
+                isSource = !isSource
+                writeSetting("markdown", isSource ? "source" : "rendered")
+                fill()
+                tools.firstChild.focus()
+            }),
+            isSource && toggle("wrap", t("preview.wrap"), wrap, () => {
+                writeSetting("wrap", wrap ? "off" : "on")
+                showTools()
+                tools.querySelector("[aria-pressed]:last-of-type")?.focus()
+            }),
+            canEdit && element("button.plain.preview-edit", { type: "button", onclick: view.edit }, icon("edit"), element("span", {}, t("preview.edit"))),
+        ].filter(Boolean))
+    }
+    fill()
+    stage.replaceChildren(scroll)
+    scroll.focus()
+    return { close: () => source?.close() }
+}
+
+/// Links within a document lead to its headings; the address of the page stays what it is.
+const followLink = (event, article, { app, open }) => {
+    const link = event.target.closest("a")
+    const target = link?.getAttribute("href")
+    if (!target || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+    if (target.startsWith("#md-")) {
+        event.preventDefault()
+        let id = target.slice(1)
+        try { id = decodeURIComponent(id) } catch { /* As it is. */ }
+        const heading = [...article.querySelectorAll("[id]")].find((one) => one.id === id)
+        heading?.setAttribute("tabindex", "-1")
+        heading?.focus({ preventScroll: true })
+        heading?.scrollIntoView()
+    } else if (/\?preview=[^&]+$/.test(target)) {
+        const [folder, name] = target.split("?preview=")
+        if (folder !== app.folder.href) return
+        event.preventDefault()
+        open(folder + name)
+    }
+}
+
+/// Lines in blocks: all of the text is there at once, for the browser's own search; colours come when a block comes into sight.
+const sourceView = (text, language, root) => {
+    const plain = text.replace(/\r\n?/g, "\n")
+    const tokens = new Tokens(plain, language)
+    const made = element("div.source")
+    const observer = new IntersectionObserver((seen) => {
+        for (const { isIntersecting, target } of seen) {
+            if (!isIntersecting) continue
+            observer.unobserve(target)
+            // A line without an end, of a program that was made small, would be very many pieces.
+            if (target.dataset.to - target.dataset.from > mostColoured) continue
+            target.querySelector("code").replaceChildren(tokens.nodes(Number(target.dataset.from), Number(target.dataset.to)))
+        }
+    }, { root, rootMargin: "800px" })
+    let from = 0
+    let line = 1
+    while (from <= plain.length) {
+        let to = from
+        let count = 0
+        for (; count < linesOfBlock && to < plain.length; count++) {
+            const end = plain.indexOf("\n", to)
+            to = end < 0 ? plain.length : end + 1
+        }
+        if (count === 0 && line > 1) break
+        const isLast = to >= plain.length
+        const shown = Math.max(1, count)
+        const numbers = Array.from({ length: shown }, (_, index) => line + index).join("\n")
+        const block = element("div.source-block", { "data-from": from, "data-to": to },
+            element("pre.source-numbers", { "aria-hidden": "true" }, numbers), element("pre", {}, element("code", {}, plain.slice(from, to))))
+        block.style.containIntrinsicHeight = `auto ${shown * 1.5}em`
+        made.append(block)
+        observer.observe(block)
+        line += count
+        from = to
+        if (isLast) break
+    }
+    made.style.setProperty("--digits", String(line).length)
+    return { element: made, close: () => observer.disconnect() }
+}

@@ -1,0 +1,93 @@
+// Texts in the reader's language, and numbers and times as they are written there.
+
+import { language, locale } from "./page.js"
+
+const read = async (name) => {
+    const texts = new Map()
+    const response = await fetch(new URL(`strings/${name}.txt`, import.meta.url))
+    if (!response.ok) return texts
+    for (const line of (await response.text()).split("\n")) {
+        const at = line.startsWith("#") ? -1 : line.indexOf(" = ")
+        if (at > 0) texts.set(line.slice(0, at), line.slice(at + 3).replaceAll("\\n", "\n"))
+    }
+    return texts
+}
+const texts = await read(language)
+const plural = new Intl.PluralRules(locale)
+
+/// The text of a key. `{name}` becomes a value; with `count` the form of the number is taken, `key.one` or `key.other`.
+export const t = (key, values = {}) => {
+    let found = texts.get(key)
+    if (found === undefined && typeof values.count === "number") {
+        found = texts.get(`${key}.${plural.select(values.count)}`) ?? texts.get(`${key}.other`)
+    }
+    return (found ?? key).replace(/\{(\w+)\}/g, (all, name) => {
+        const value = values[name]
+        return value === undefined ? all : typeof value === "number" ? number(value) : String(value)
+    })
+}
+
+const numbers = new Intl.NumberFormat(locale)
+export const number = (value) => numbers.format(value)
+
+const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"]
+const formats = new Map()
+const sizeFormat = (unit, digits) => {
+    const key = unit + digits
+    if (!formats.has(key)) {
+        formats.set(key, new Intl.NumberFormat(locale, {
+            style: "unit", unit, unitDisplay: unit === "byte" ? "long" : "short", maximumFractionDigits: digits,
+            minimumFractionDigits: digits,
+        }))
+    }
+    return formats.get(key)
+}
+/// A number of bytes, with two digits at least: `1.5 MB`. Units are of a thousand.
+export const bytes = (count) => {
+    if (!Number.isFinite(count)) return ""
+    let unit = 0
+    let size = count
+    while (size >= 999.5 && unit + 1 < units.length) {
+        size /= 1000
+        unit += 1
+    }
+    return sizeFormat(units[unit], unit > 0 && size < 9.95 ? 1 : 0).format(size)
+}
+
+const days = new Intl.DateTimeFormat(locale, { dateStyle: "medium" })
+const clocks = new Intl.DateTimeFormat(locale, { timeStyle: "short" })
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" })
+export const dateTime = (ms) => (Number.isFinite(ms) ? moments.format(ms) : "")
+
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" })
+/// `5 minutes ago`, `yesterday`; a date where it is longer ago than a week.
+export const relativeTime = (ms) => {
+    if (!Number.isFinite(ms)) return ""
+    const seconds = (ms - Date.now()) / 1000
+    const size = Math.abs(seconds)
+    if (size < 60) return relative.format(Math.round(seconds), "second")
+    if (size < 3600) return relative.format(Math.round(seconds / 60), "minute")
+    if (size < 86400) return relative.format(Math.round(seconds / 3600), "hour")
+    if (size < 7 * 86400) return relative.format(Math.round(seconds / 86400), "day")
+    return days.format(ms)
+}
+
+/// When, as short as it can be told: a time of today, else a date.
+export const shortTime = (ms) => {
+    if (!Number.isFinite(ms)) return ""
+    return new Date(ms).toDateString() === new Date().toDateString() ? clocks.format(ms) : days.format(ms)
+}
+
+const amounts = Object.fromEntries(["second", "minute", "hour", "day"].map((unit) =>
+    [unit, new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 })]))
+/// `12 sec`, `3 min 20 sec`, `2 hr 5 min`: two units at most.
+export const duration = (seconds) => {
+    const whole = Math.max(0, Math.round(seconds))
+    if (!Number.isFinite(whole)) return ""
+    if (whole < 60) return amounts.second.format(whole)
+    if (whole < 3600) return pair("minute", Math.floor(whole / 60), "second", whole < 600 ? whole % 60 : 0)
+    if (whole < 86400) return pair("hour", Math.floor(whole / 3600), "minute", Math.floor((whole % 3600) / 60))
+    return pair("day", Math.floor(whole / 86400), "hour", Math.floor((whole % 86400) / 3600))
+}
+const pair = (unit, count, smaller, rest) =>
+    amounts[unit].format(count) + (rest > 0 ? ` ${amounts[smaller].format(rest)}` : "")

@@ -1,0 +1,61 @@
+// Digests of blobs, made by workers.
+
+import { adlerBytes } from "./adler32.js"
+
+const workers = []
+const tasks = new Map()
+let lastId = 0
+
+function start() {
+    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" })
+    const own = { worker, load: 0 }
+    worker.onmessage = ({ data }) => {
+        own.load -= 1
+        const task = tasks.get(data.id)
+        tasks.delete(data.id)
+        if (data.problem === undefined) task.resolve(data)
+        else task.reject(new FileUnreadable(data.problem))
+    }
+    worker.onerror = (event) => {
+        // It could not be started at all: nothing that waits for it would ever come.
+        event.preventDefault()
+        workers.splice(workers.indexOf(own), 1)
+        for (const [id, task] of tasks) {
+            if (task.owner !== own) continue
+            tasks.delete(id)
+            task.resolve(undefined)
+        }
+    }
+    workers.push(own)
+    return own
+}
+
+/// The file went away or changed, or may no longer be read.
+export class FileUnreadable extends Error {
+    name = "FileUnreadable"
+}
+
+/// What is known of a blob, {sha256, adler}; undefined where the browser has no worker for it: uploads go on without.
+export const digests = (blob) => ask({ blob })
+
+/// The same without `sha256`, which takes most of the time.
+export const checksum = (blob) => ask({ blob, isBrief: true })
+
+function ask(task) {
+    const most = Math.max(1, Math.min(3, (navigator.hardwareConcurrency || 2) - 1))
+    let owner = workers.find((one) => one.load === 0)
+    owner ??= workers.length < most ? start() : workers.reduce((a, b) => (b.load < a.load ? b : a))
+    owner.load += 1
+    const id = lastId += 1
+    return new Promise((resolve, reject) => {
+        tasks.set(id, { resolve, reject, owner })
+        owner.worker.postMessage({ id, ...task })
+    })
+}
+
+const field = (algorithm, bytes) => `${algorithm}=:${btoa(String.fromCharCode(...bytes))}:`
+
+/// As digest fields (RFC 9530) say it: that of one request; that of all in the end, and before, which one it will be.
+export const partField = ({ sha256 }) => field("sha-256", sha256)
+export const wholeField = (adler) => field("adler", adlerBytes(adler))
+export const wholeWish = "adler=1"

@@ -1,0 +1,304 @@
+// Uploads: what was given is looked at, settled, and put in the queue; what an earlier page left is taken up again.
+
+import { DavError } from "../dav.js"
+import { element, icon, styleSheet } from "../element.js"
+import { explainFor } from "../errors.js"
+import { nameOf, visible } from "../href.js"
+import { app } from "../main.js"
+import { announce, toast } from "../messages.js"
+import { has, page } from "../page.js"
+import { t } from "../strings.js"
+import { reopen } from "./gather.js"
+import { Panel } from "./panel.js"
+import { existing, hrefOf, settleConflicts, settleNames, settleRoom } from "./prepare.js"
+import { Queue, stayAwake } from "./queue.js"
+import { share, startUpload } from "./start.js"
+import { claim, forget } from "./store.js"
+import { discard, resumableBytes } from "./transfer.js"
+import { Upload, aliveSessions, session } from "./upload.js"
+
+export { startUpload }
+
+// A picture from the clipboard is nowhere else: the database keeps it, if it is no larger than this.
+const mostKeptBytes = 64 << 20
+
+export const queue = new Queue()
+const panel = new Panel(queue, { retry, find, unlock })
+stayAwake(queue)
+await styleSheet("upload/upload.css")
+
+addEventListener("beforeunload", (event) => {
+    if (queue.isBusy || panel.isReading) event.preventDefault()
+})
+
+// What has come in is shown when the reader is there, some at a time.
+const arrived = new Set()
+let showing
+queue.addEventListener("done", ({ detail: { href, base } }) => {
+    const inside = app.folder?.href
+    if (!inside || !href.startsWith(inside)) return
+    // Of a tree, its top.
+    const rest = href.slice(inside.length)
+    const end = rest.indexOf("/")
+    arrived.add(base === inside || end < 0 ? inside + (end < 0 ? rest : rest.slice(0, end + 1)) : href)
+    showing ??= setTimeout(() => {
+        showing = undefined
+        const hrefs = [...arrived].filter((one) => one.startsWith(app.folder.href))
+        arrived.clear()
+        if (hrefs.length > 0) app.folder.reload(hrefs)
+    }, 500)
+})
+
+/// Settles what has to be, and puts the rest in the queue. `found` gives the entries of gather.js.
+export async function upload(folder, found, { isPasted = false } = {}) {
+    try {
+        const entries = await read(found)
+        const given = giveToMissing(entries)
+        if (given.length > 0) await begin(folder, given, { isPasted, isAgain: given.length < entries.length })
+    } catch (problem) {
+        if (problem.name === "AbortError") return
+        toast(explainFor("upload.notBegun", problem.href ? problem : new DavError(problem.status ?? -1, { href: folder })), { kind: "error" })
+    } finally {
+        panel.reads(undefined)
+    }
+}
+
+async function read(found) {
+    const entries = []
+    let last = performance.now()
+    for await (const entry of found()) {
+        entries.push(entry)
+        if (performance.now() - last < 100) continue
+        last = performance.now()
+        panel.reads(entries.length)
+        await new Promise((resolve) => { setTimeout(resolve) })
+    }
+    return entries
+}
+
+async function begin(folder, given, { isPasted, isAgain }) {
+    let entries = await settleNames(given)
+    if (!entries) return
+    panel.reads(entries.length)
+    const there = await existing(folder, entries)
+    const folders = entries.filter(({ isFolder }) => isFolder)
+    let files = entries.filter(({ isFolder }) => !isFolder)
+    // The same again while it is on its way is no second upload.
+    files = files.filter((file) => !isOnItsWay(hrefOf(folder, file.path, false), file))
+    // A tree that is given again to go on: what has arrived of it is no question.
+    if (isAgain) files = files.filter((file) => !hasArrived(file, there))
+    files = await settleConflicts(folder, files, there)
+    if (!files) return
+    const total = files.reduce((sum, { size }) => sum + size, 0)
+    if (!await settleRoom(folder, total)) return
+    const isNew = ({ path }) => !there.has(path.join("/"))
+    const uploads = [
+        ...folders.filter(isNew).sort((a, b) => a.path.length - b.path.length).map((entry) => new Upload({
+            share, base: folder, href: hrefOf(folder, entry.path), path: entry.path, size: 0, modified: 0, isFolder: true,
+        })),
+        ...files.map((entry) => made(folder, entry, isPasted)),
+    ]
+    if (uploads.length === 0) return
+    panel.show()
+    if (files.some(({ size }) => size > resumableBytes) && !has("uploads")) panel.notes("upload.cannotResume")
+    announce(t("upload.begun", { count: files.length }))
+    queue.add(uploads)
+}
+
+function made(folder, { path, file, size, modified, handle, inner, etag, problem }, isPasted) {
+    const limit = page.maximumFileBytes
+    const href = hrefOf(folder, path, false)
+    let wrong = problem
+    if (!wrong && Number.isFinite(limit) && limit !== null && size > limit) wrong = new DavError(413, { href })
+    return new Upload({
+        share, base: folder, href, path, size, modified, file, handle, inner, etag,
+        blob: isPasted && size <= mostKeptBytes ? file : undefined,
+        ...(wrong ? { state: "failed", problem: wrong } : {}),
+    })
+}
+
+const hasArrived = ({ path, size, modified }, there) => {
+    const found = there.get(path.slice(0, -1).join("/"))?.get(path.at(-1))
+    return found !== undefined && found.size === size && Math.floor(found.modified / 1000) === Math.floor(modified / 1000)
+}
+
+const isOnItsWay = (href, { size, modified }) => queue.find((one) =>
+    one.href === href && one.size === size && one.modified === modified && ["running", "waiting", "paused"].includes(one.state))
+
+// Files that an earlier page has begun with, and that the reader gives again. Returns the others.
+function giveToMissing(entries) {
+    const missing = [...queue.uploads("missing"), ...queue.uploads("locked"), ...queue.uploads("failed").filter(({ file }) => !file)]
+    if (missing.length === 0) return entries
+    const key = (name, size, modified) => `${size} ${modified} ${name}`
+    const wanted = new Map()
+    for (const upload of missing) {
+        const own = key(upload.name, upload.size, upload.modified)
+        wanted.set(own, [...wanted.get(own) ?? [], upload])
+    }
+    const found = []
+    const rest = entries.filter((entry) => {
+        if (entry.isFolder || !entry.file) return true
+        const candidates = wanted.get(key(entry.path.at(-1), entry.size, entry.modified)) ?? []
+        const path = entry.path.join("/")
+        // Of several that look alike, the one that stood in the same place.
+        let at = candidates.findIndex((one) => one.path.join("/") === path)
+        if (at < 0) at = candidates.length === 1 || entry.path.length === 1 ? candidates.length - 1 : -1
+        if (at < 0) return true
+        const [upload] = candidates.splice(at, 1)
+        Object.assign(upload, { file: entry.file, handle: entry.handle ?? upload.handle, inner: entry.inner ?? upload.inner })
+        found.push(upload)
+        return false
+    })
+    if (found.length === 0) return entries
+    panel.show()
+    queue.resume(found)
+    // The folders of a tree that was dropped again are there, or are made with the files.
+    return rest.some(({ isFolder }) => !isFolder) ? rest : []
+}
+
+/// Takes up what pages that are gone have left.
+export async function restore() {
+    const alive = await aliveSessions()
+    const records = await claim(share, session, (one) => alive.has(one))
+    if (records.length === 0) return
+    const uploads = await withoutArrived(records.map((record) => Upload.restored(record)))
+    if (uploads.length === 0) return
+    for (const one of uploads) {
+        if (one.blob) one.file = one.blob
+        else if (one.handle) one.state = await isReadable(one.handle) ? one.state : "locked"
+        else one.state = "missing"
+        if (one.state === "missing" || one.state === "locked") continue
+        one.file ??= await reopen(one)
+        if (!one.file) one.state = "missing"
+    }
+    panel.show()
+    queue.add(uploads)
+    const asked = queue.count("missing") + queue.count("locked")
+    announce(asked > 0 ? t("upload.asksAgain", { count: asked }) : t("upload.continues", { count: uploads.length }))
+}
+
+// What arrived in the last moment of its page is not asked for.
+async function withoutArrived(uploads) {
+    const arrived = new Set()
+    for (const base of new Set(uploads.map((one) => one.base))) {
+        const own = uploads.filter((one) => one.base === base)
+        let there
+        try {
+            there = await existing(base, own)
+        } catch {
+            continue
+        }
+        for (const one of own) if (hasArrived(one, there)) arrived.add(one)
+    }
+    for (const one of arrived) {
+        forget(one.id)
+        if (one.url) discard(one.url)
+    }
+    return uploads.filter((one) => !arrived.has(one))
+}
+
+const permissions = new Map()
+async function isReadable(handle) {
+    if (!permissions.has(handle.name)) permissions.set(handle.name, [])
+    const known = permissions.get(handle.name)
+    for (const { other, state } of known) if (await other.isSameEntry(handle)) return state
+    const state = handle.queryPermission === undefined || await handle.queryPermission({ mode: "read" }) === "granted"
+    known.push({ other: handle, state })
+    return state
+}
+
+/// After a click: asks the browser whether these may be read again.
+async function unlock(uploads) {
+    const ready = []
+    for (const one of uploads) {
+        try {
+            if (await one.handle.requestPermission({ mode: "read" }) !== "granted") continue
+        } catch {
+            continue
+        }
+        one.file = await reopen(one)
+        if (one.file) ready.push(one)
+        else queue.park(one, "missing")
+    }
+    permissions.clear()
+    queue.resume(ready)
+}
+
+/// The reader shows where the files are that an earlier page has begun with.
+async function find(items) {
+    const before = queue.count("missing")
+    const { gather } = await import("./gather.js")
+    const entries = await read(gather(items))
+    if (entries.length === 0) return
+    const rest = giveToMissing(entries).filter(({ isFolder }) => !isFolder)
+    const left = queue.count("missing")
+    if (rest.length > 0 && left === before) toast(t("upload.notTheSame", { name: visible(rest[0].path.at(-1)) }), { kind: "error" })
+}
+
+/// Once more, as things are now: what has changed on the server is asked about, and a file that has changed is read anew.
+async function retry(uploads) {
+    const changed = uploads.filter(({ problem }) => problem?.status === 412)
+    const others = uploads.filter((one) => !changed.includes(one))
+    const ready = []
+    for (const one of others) {
+        if (one.isFolder || (one.file && one.problem?.name !== "FileUnreadable")) {
+            ready.push(one)
+            continue
+        }
+        one.file = one.handle && await freshly(one)
+        ready.push(one)
+    }
+    queue.resume(ready)
+    for (const base of new Set(changed.map((one) => one.base))) await again(base, changed.filter((one) => one.base === base))
+}
+
+// A file that was changed since is another upload of the same name.
+async function freshly(upload) {
+    const file = await reopen(upload, { isAnyVersion: true })
+    if (!file || (file.size === upload.size && file.lastModified === upload.modified)) return file
+    queue.resize(upload, file)
+    return file
+}
+
+async function again(base, uploads) {
+    const files = uploads.map((one) => ({ path: one.path, size: one.size, modified: one.modified, upload: one }))
+    let settled
+    try {
+        settled = await settleConflicts(base, files, await existing(base, files))
+    } catch (problem) {
+        toast(explainFor("upload.notBegun", problem), { kind: "error" })
+        return
+    }
+    if (!settled) return
+    const left = new Set(uploads)
+    for (const { upload: one, path, etag } of settled) {
+        left.delete(one)
+        queue.restart(one, { path, etag, href: hrefOf(base, path, false) })
+    }
+    queue.cancel([...left])
+}
+
+/// What is shown while files are held over the page.
+export function dropVeil() {
+    const text = element("p", {})
+    const made = element("div.drop-veil", { "aria-hidden": "true" }, element("div", {}, icon("upload"), text))
+    let marked
+    let shown
+    return {
+        show(row, href) {
+            if (href !== shown) text.textContent = href === page.root ? t("upload.dropHere") : t("upload.dropInto", { name: visible(nameOf(href)) })
+            shown = href
+            if (marked !== row) {
+                marked?.classList.remove("is-drop-target")
+                row?.classList.add("is-drop-target")
+                marked = row
+            }
+            if (!made.isConnected) document.body.append(made)
+        },
+        hide() {
+            marked?.classList.remove("is-drop-target")
+            marked = undefined
+            made.remove()
+        },
+    }
+}

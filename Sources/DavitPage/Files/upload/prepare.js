@@ -1,0 +1,167 @@
+// What is settled before a byte moves: names, folders that are there already, room, and what is to be replaced.
+
+import { dialog, confirm } from "../dialog.js"
+import { propfind, quota } from "../dav.js"
+import { element } from "../element.js"
+import { member, nameOf, visible } from "../href.js"
+import { readSetting, writeSetting } from "../settings.js"
+import { bytes, t } from "../strings.js"
+import { checkName, freeName } from "../names.js"
+
+const mostListed = 200
+const listingsAtOnce = 4
+
+/// Asks about names that are not good everywhere. Returns the entries with names that can be used, or undefined where the
+/// reader gave up.
+export async function settleNames(entries) {
+    const wrong = new Map()
+    for (const { path } of entries) {
+        for (const name of path) if (!wrong.has(name)) wrong.set(name, checkName(name))
+    }
+    for (const [name, found] of wrong) if (!found) wrong.delete(name)
+    if (wrong.size === 0) return entries
+    const refused = [...wrong].filter(([, { isRefused }]) => isRefused)
+    const isQuiet = readSetting("anyNames", ["no", "yes"]) === "yes"
+    const choice = refused.length === 0 && isQuiet ? "keep" : await askAboutNames(wrong, refused.length > 0)
+    if (choice === undefined) return undefined
+    const better = new Map()
+    for (const [name, { isRefused, suggestion }] of wrong) {
+        if (choice === "rename" || isRefused) better.set(name, suggestion)
+    }
+    return renamed(entries, better)
+}
+
+// Two names of a folder must not become one.
+function renamed(entries, better) {
+    const byPath = new Map()
+    const key = (path) => path.join("/")
+    const taken = new Set(entries.filter(({ path }) => !path.some((name) => better.has(name))).map(({ path }) => key(path)))
+    const pathFor = (path) => {
+        const own = key(path)
+        if (byPath.has(own)) return byPath.get(own)
+        const above = path.length > 1 ? pathFor(path.slice(0, -1)) : []
+        const name = path.at(-1)
+        let made = [...above, name]
+        if (better.has(name)) made = [...above, freeName(better.get(name), { has: (free) => taken.has(key([...above, free])) })]
+        taken.add(key(made))
+        byPath.set(own, made)
+        return made
+    }
+    return entries.map((entry) => ({ ...entry, path: pathFor(entry.path) }))
+}
+
+async function askAboutNames(wrong, isForced) {
+    const rows = [...wrong].slice(0, mostListed).map(([name, { key, suggestion }]) =>
+        element("li", {}, element("bdi", {}, visible(name)), element("span.why", {}, t(key)),
+            element("span.better", {}, t("upload.nameBetter"), " ", element("bdi", {}, visible(suggestion)))))
+    if (wrong.size > mostListed) rows.push(element("li", {}, t("upload.more", { count: wrong.size - mostListed })))
+    const quiet = element("input", { type: "checkbox" })
+    const choice = await dialog({
+        title: t("upload.namesTitle", { count: wrong.size }), className: "upload-names",
+        body: element("div", {},
+            element("p", {}, t(isForced ? "upload.namesRefused" : "upload.namesWindows")),
+            element("ul", { tabindex: "0", autofocus: true, "aria-label": t("upload.namesTitle", { count: wrong.size }) }, rows),
+            !isForced && element("label.check", {}, quiet, element("span", {}, t("upload.namesQuiet")))),
+        actions: [
+            { label: t("core.cancel"), value: undefined },
+            !isForced && { label: t("upload.namesKeep"), value: "keep" },
+            { label: t("upload.namesRename"), value: "rename", kind: "primary" },
+        ].filter(Boolean),
+    })
+    if (choice === "keep" && quiet.checked) writeSetting("anyNames", "yes")
+    return choice
+}
+
+/// Says before what the server would say in the middle: that there is no room. Returns whether to go on.
+export async function settleRoom(folder, wanted) {
+    let available
+    try {
+        available = (await quota(folder)).available
+    } catch {
+        // The server says it when it comes to that.
+    }
+    if (!Number.isFinite(available) || wanted <= available) return true
+    return confirm({
+        title: t("upload.noRoomTitle"), action: t("upload.anyway"),
+        text: t("upload.noRoom", { needed: bytes(wanted), free: bytes(available) }),
+    })
+}
+
+/// What is there already, of the folders that the entries go to: a map of the paths of folders (joined with "/", "" for the
+/// target itself) to their members by name. Folders that are not there are not in it.
+export async function existing(folder, entries, signal) {
+    const found = new Map()
+    const wanted = new Set([""])
+    for (const { path, isFolder } of entries) {
+        for (let depth = 1; depth < path.length + (isFolder ? 1 : 0); depth += 1) wanted.add(path.slice(0, depth).join("/"))
+    }
+    const byDepth = [...wanted].sort((a, b) => depthOf(a) - depthOf(b))
+    let next = 0
+    const level = async (depth) => {
+        while (next < byDepth.length && depthOf(byDepth[next]) === depth) {
+            const path = byDepth[next]
+            next += 1
+            await list(path)
+        }
+    }
+    const list = async (path) => {
+        const href = hrefOf(folder, path)
+        if (path !== "") {
+            const above = found.get(path.slice(0, Math.max(0, path.lastIndexOf("/"))))
+            if (!above?.get(path.slice(path.lastIndexOf("/") + 1))?.isFolder) return
+        }
+        try {
+            const { entries: listed } = await propfind(href, { depth: 1, signal })
+            found.set(path, new Map(listed.slice(1).map((entry) => [nameOf(entry.href), entry])))
+        } catch (problem) {
+            if (problem.name === "AbortError" || path === "") throw problem
+        }
+    }
+    for (let depth = 0; next < byDepth.length; depth += 1) {
+        await Promise.all(Array.from({ length: listingsAtOnce }, () => level(depth)))
+    }
+    return found
+}
+
+const depthOf = (path) => (path === "" ? 0 : path.split("/").length)
+
+export const hrefOf = (folder, path, isFolder = true) => {
+    const names = Array.isArray(path) ? path : path === "" ? [] : path.split("/")
+    return names.reduce((href, name, index) => member(href, name, isFolder || index + 1 < names.length), folder)
+}
+
+/// Asks once about all files that are there already. Returns the files with what they replace ({etag}) or the name that they
+/// get instead, without those that are left out; undefined where the reader gave up.
+export async function settleConflicts(folder, files, found) {
+    const conflicts = []
+    for (const file of files) {
+        const there = found.get(file.path.slice(0, -1).join("/"))?.get(file.path.at(-1))
+        if (there) conflicts.push({ file, there })
+    }
+    if (conflicts.length === 0) return files
+    const { settle } = await import("../change/conflict.js")
+    const byHref = await settle(conflicts.map(({ file, there }) => ({
+        name: file.path.join("/"), href: there.href,
+        old: { size: there.size, modified: there.modified, isFolder: there.isFolder },
+        new: { size: file.size, modified: file.modified, isFolder: false },
+    })))
+    if (!byHref) return undefined
+    const choices = new Map(conflicts.map(({ file, there }) => [file, { there, choice: byHref.get(there.href) ?? "skip" }]))
+    const taken = new Set(files.map(({ path }) => path.join("/")))
+    const settled = []
+    for (const file of files) {
+        const { there, choice } = choices.get(file) ?? {}
+        if (choice === "skip") continue
+        // A file cannot take the place of a folder with all that is in it: it stands beside it.
+        if (choice === "keep" || (choice === "replace" && there.isFolder)) {
+            const above = file.path.slice(0, -1)
+            const members = found.get(above.join("/"))
+            const name = freeName(file.path.at(-1), { has: (free) => members?.has(free) || taken.has([...above, free].join("/")) })
+            taken.add([...above, name].join("/"))
+            settled.push({ ...file, path: [...above, name] })
+        } else {
+            settled.push(choice === "replace" ? { ...file, etag: there.etag || undefined } : file)
+        }
+    }
+    return settled
+}

@@ -1,0 +1,336 @@
+// All uploads of this page: what runs, what waits, and how far all of it is.
+
+import { mkcol } from "../dav.js"
+import { has } from "../page.js"
+import { readSetting, writeSetting } from "../settings.js"
+import { forget, keep } from "./store.js"
+import { discard, reset, resumableBytes, transfer } from "./transfer.js"
+
+// A browser opens six connections to a server, and the page needs some itself.
+const mostAtOnce = 4
+const mostLargeAtOnce = 3
+// Of what is done, only the last few are kept, so that memory stays flat.
+const mostDone = 100
+
+// Progress that is seen more often is no better, and what shows it has to be made each time.
+const tellMilliseconds = 80
+
+const lasting = new Set([400, 403, 405, 409, 413, 414, 415, 422, 501])
+
+const states = ["running", "failed", "locked", "missing", "paused", "waiting", "done"]
+
+/// Events: "change" when anything is another than before, some times in a second; "done" with the upload as detail; "settled"
+/// when nothing runs or waits any more.
+export class Queue extends EventTarget {
+    rate = new Rate()
+    #byState = new Map(states.map((state) => [state, new Set()]))
+    #controllers = new Map()
+    #totalBytes = 0
+    #doneBytes = 0
+    #total = 0
+    #done = 0
+    #isAnnounced = false
+
+    /// Whether digests are made and compared.
+    get verifies() { return readSetting("verifyUploads", ["yes", "no"]) === "yes" }
+    set verifies(value) { writeSetting("verifyUploads", value ? "yes" : "no") }
+
+    count(state) { return this.#byState.get(state).size }
+    uploads(state) { return [...this.#byState.get(state)] }
+    get isEmpty() { return states.every((state) => this.count(state) === 0) }
+    /// Something would be lost, or late, if the page went now.
+    get isBusy() { return this.count("running") + this.count("waiting") > 0 }
+
+    /// All there are, in the order in which they matter.
+    list() { return states.flatMap((state) => (state === "done" ? this.uploads(state).reverse() : this.uploads(state))) }
+
+    /// {total, done, failed} uploads; {bytes, loaded} of all that were not given up; a rate in bytes for a second.
+    get totals() {
+        let loaded = this.#doneBytes
+        for (const state of states) {
+            if (state === "done" || state === "waiting") continue
+            for (const upload of this.#byState.get(state)) loaded += upload.loaded
+        }
+        return {
+            total: this.#total, done: this.#done, failed: this.count("failed"), bytes: this.#totalBytes, loaded,
+            // What waits for the server has no speed, and nobody knows when it ends.
+            rate: this.uploads("running").some(({ note }) => !note) ? this.rate.value : 0,
+        }
+    }
+
+    find(test) {
+        for (const state of states) for (const upload of this.#byState.get(state)) if (test(upload)) return upload
+        return undefined
+    }
+
+    add(uploads) {
+        if (!this.isBusy && this.#done + this.count("failed") === this.#total) this.#startOver()
+        for (const upload of uploads) {
+            this.#byState.get(upload.state).add(upload)
+            this.#total += 1
+            this.#totalBytes += upload.size
+            if (!upload.isFolder && upload.state !== "failed") keep(upload.record)
+        }
+        this.changed()
+        this.#pump()
+    }
+
+    // What has ended is no part of the next figures; what failed stays to be tried again.
+    #startOver() {
+        this.#byState.get("done").clear()
+        this.#doneBytes = 0
+        this.#done = 0
+        this.#total = 0
+        this.#totalBytes = 0
+        for (const state of states) {
+            for (const upload of this.#byState.get(state)) {
+                this.#total += 1
+                this.#totalBytes += upload.size
+            }
+        }
+    }
+
+    pause(uploads) {
+        for (const upload of uploads) {
+            if (upload.state !== "waiting" && upload.state !== "running") continue
+            this.#stop(upload)
+            this.#move(upload, "paused")
+            keep(upload.record)
+        }
+        this.#pump()
+    }
+
+    /// Goes on with what was paused, has failed, or has its file again.
+    resume(uploads) {
+        for (const upload of uploads) {
+            if (["running", "waiting", "done", "cancelled"].includes(upload.state)) continue
+            if (upload.state === "failed") upload.isOver = false
+            upload.problem = undefined
+            upload.isUnsure = upload.url !== undefined
+            this.#move(upload, upload.file || upload.isFolder ? "waiting" : upload.handle ? "locked" : "missing")
+            keep(upload.record)
+        }
+        this.#pump()
+    }
+
+    /// It goes elsewhere, or replaces something else, and begins from nothing.
+    restart(upload, { href, path, etag }) {
+        reset(upload, { href, path, etag })
+        this.resume([upload])
+    }
+
+    /// The file has become another one.
+    resize(upload, file) {
+        this.#totalBytes += file.size - upload.size
+        reset(upload, { size: file.size, modified: file.lastModified })
+    }
+
+    /// Its file has to come from somewhere first: "missing" or "locked".
+    park(upload, state) { this.#move(upload, state) }
+
+    cancel(uploads) {
+        for (const upload of uploads) {
+            if (upload.state === "done" || upload.state === "cancelled") continue
+            this.#stop(upload)
+            this.#byState.get(upload.state).delete(upload)
+            this.#total -= 1
+            this.#totalBytes -= upload.size
+            upload.state = "cancelled"
+            forget(upload.id)
+            if (upload.url) discard(upload.url)
+        }
+        this.changed()
+        this.#pump()
+    }
+
+    clearDone() {
+        this.#byState.get("done").clear()
+        if (this.isEmpty) this.#startOver()
+        this.changed()
+    }
+
+    /// Says that there is something new to see.
+    changed() {
+        if (this.#isAnnounced) return
+        this.#isAnnounced = true
+        setTimeout(() => {
+            this.#isAnnounced = false
+            this.dispatchEvent(new Event("change"))
+        }, tellMilliseconds)
+    }
+
+    #move(upload, state) {
+        this.#byState.get(upload.state)?.delete(upload)
+        upload.state = state
+        this.#byState.get(state).add(upload)
+        this.changed()
+    }
+
+    #stop(upload) {
+        this.#controllers.get(upload)?.abort()
+        this.#controllers.delete(upload)
+        upload.note = undefined
+    }
+
+    #pump() {
+        let large = 0
+        // Folders come before what is in them, and parents before their members.
+        let depth = Infinity
+        for (const upload of this.#byState.get("running")) {
+            if (upload.size > resumableBytes) large += 1
+            if (upload.isFolder) depth = Math.min(depth, upload.path.length)
+        }
+        for (const upload of this.#byState.get("waiting")) {
+            if (this.count("running") >= mostAtOnce) return
+            const isLarge = upload.size > resumableBytes
+            if (isLarge && large >= mostLargeAtOnce) continue
+            if (upload.isFolder ? upload.path.length > depth : depth < Infinity) return
+            if (isLarge) large += 1
+            if (upload.isFolder) depth = upload.path.length
+            this.#run(upload)
+        }
+        if (!this.isBusy) this.dispatchEvent(new Event("settled"))
+    }
+
+    async #run(upload) {
+        const controller = new AbortController()
+        this.#controllers.set(upload, controller)
+        this.#move(upload, "running")
+        const { signal } = controller
+        let before = upload.loaded
+        const changed = () => {
+            if (upload.loaded > before) this.rate.add(upload.loaded - before)
+            before = upload.loaded
+            this.changed()
+        }
+        try {
+            if (upload.isFolder) await makeFolder(upload)
+            else await this.#send(upload, { signal, changed })
+            if (signal.aborted) return
+            changed()
+            this.#end(upload)
+        } catch (problem) {
+            if (signal.aborted) return
+            upload.problem = problem
+            upload.note = undefined
+            // What is refused for good is nothing that another page should begin with.
+            if (lasting.has(problem.status)) forget(upload.id)
+            this.#move(upload, "failed")
+            this.dispatchEvent(new CustomEvent("failed", { detail: upload }))
+        }
+        this.#controllers.delete(upload)
+        this.#pump()
+    }
+
+    async #send(upload, { signal, changed }) {
+        const context = {
+            signal, changed, verifies: this.verifies, canResume: has("uploads"),
+            keep: () => { if (!signal.aborted) keep(upload.record) },
+        }
+        try {
+            await transfer(upload, context)
+        } catch (problem) {
+            // The folders above it are gone, or were never made: those that came with it are made (again).
+            if (problem.status !== 409 || upload.path.length < 2) throw problem
+            await makeFoldersAbove(upload)
+            await transfer(upload, context)
+        }
+    }
+
+    #end(upload) {
+        upload.loaded = upload.size
+        upload.note = undefined
+        this.#done += 1
+        this.#doneBytes += upload.size
+        this.#move(upload, "done")
+        upload.file = upload.handle = upload.blob = undefined
+        const done = this.#byState.get("done")
+        if (done.size > mostDone) done.delete(done.values().next().value)
+        forget(upload.id)
+        this.dispatchEvent(new CustomEvent("done", { detail: upload }))
+    }
+}
+
+// 405: it is there.
+async function makeOne(href) {
+    try {
+        await mkcol(href)
+    } catch (problem) {
+        if (problem.status !== 405) throw problem
+    }
+}
+
+async function makeFoldersAbove(upload) {
+    const rest = upload.href.slice(upload.base.length).replace(/\/$/, "").split("/").slice(0, -1)
+    let href = upload.base
+    for (const name of rest) {
+        href += `${name}/`
+        await makeOne(href)
+    }
+}
+
+async function makeFolder(upload) {
+    try {
+        await makeOne(upload.href)
+    } catch (problem) {
+        if (problem.status !== 409 || upload.path.length < 2) throw problem
+        await makeFoldersAbove(upload)
+        await makeOne(upload.href)
+    }
+}
+
+// How quick it goes, without trembling.
+// The time in which an old figure loses most of its weight.
+const memorySeconds = 4
+const stepMilliseconds = 250
+
+class Rate {
+    #value = 0
+    #bytes = 0
+    #since = performance.now()
+    #seconds = 0
+
+    add(bytes) { this.#bytes += bytes }
+
+    /// Bytes for a second.
+    get value() {
+        const now = performance.now()
+        const elapsed = (now - this.#since) / 1000
+        if (elapsed * 1000 < stepMilliseconds) return this.#value
+        // After a pause nothing of what was before counts.
+        if (elapsed > 3 * memorySeconds && this.#bytes === 0) this.#seconds = this.#value = 0
+        this.#seconds += elapsed
+        // In the beginning all seconds weigh the same.
+        const weight = 1 - Math.exp(-elapsed / Math.min(this.#seconds, memorySeconds))
+        this.#value += (this.#bytes / elapsed - this.#value) * Math.max(weight, this.#seconds <= elapsed ? 1 : 0)
+        this.#bytes = 0
+        this.#since = now
+        return this.#value
+    }
+}
+
+// A phone that goes to sleep stops its pages: it stays awake while something is on its way.
+/// Only secure contexts have it, and only pages that are seen.
+export const stayAwake = (queue) => {
+    if (!navigator.wakeLock) return
+    let held
+    let isAsked = false
+    const update = async () => {
+        const isWanted = queue.isBusy && document.visibilityState === "visible"
+        if (!isWanted) {
+            held?.release().catch(() => {})
+            held = undefined
+        } else if ((!held || held.released) && !isAsked) {
+            isAsked = true
+            // An empty battery is a reason to refuse.
+            held = await navigator.wakeLock.request("screen").catch(() => undefined)
+            isAsked = held === undefined
+            if (held && !queue.isBusy) update()
+        }
+    }
+    queue.addEventListener("change", update)
+    document.addEventListener("visibilitychange", () => {
+        isAsked = false
+        update()
+    })
+}

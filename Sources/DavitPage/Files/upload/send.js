@@ -1,0 +1,124 @@
+// One request with a body whose progress can be seen, which fetch does not offer; and what happens while the server is away.
+
+import { DavError, refusal } from "../dav.js"
+import { page } from "../page.js"
+
+export const isWrongDigest = (problem) => problem.status === 400 && problem.condition === "digest-mismatch"
+
+// The longest that a request may wait for one of the browser's few connections, that nothing may move then, and that a
+// server may think when it has everything: it has a digest to compare, and a disk to wait for.
+const startMilliseconds = 120_000
+const stallMilliseconds = 30_000
+const answerMilliseconds = 300_000
+// The same for what was on its way when the network went: what still moves goes to a server nearby.
+const offlineMilliseconds = 5_000
+
+const running = new Set()
+for (const name of ["offline", "online"]) {
+    globalThis.addEventListener?.(name, () => { for (const watch of running) watch(offlineMilliseconds) })
+}
+
+export function send(method, url, { fields = {}, body, onProgress, signal } = {}) {
+    return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const request = new XMLHttpRequest()
+        let timer
+        const watch = (milliseconds) => {
+            clearTimeout(timer)
+            timer = setTimeout(() => request.abort(), milliseconds)
+        }
+        const abort = () => request.abort()
+        const end = () => {
+            clearTimeout(timer)
+            running.delete(watch)
+            signal?.removeEventListener("abort", abort)
+        }
+        request.open(method, url)
+        for (const [name, value] of Object.entries(fields)) {
+            if (value !== undefined) request.setRequestHeader(name, value)
+        }
+        request.upload.onprogress = (event) => {
+            watch(stallMilliseconds)
+            onProgress?.(event.loaded)
+        }
+        request.upload.onload = () => watch(answerMilliseconds)
+        request.onload = () => {
+            end()
+            const { status } = request
+            const field = (name) => request.getResponseHeader(name)
+            if (status >= 200 && status <= 299) resolve({ status, field })
+            else reject(refusal(url, status, { get: field }, request.responseText))
+        }
+        request.onerror = () => {
+            end()
+            reject(new DavError(0, { href: url }))
+        }
+        request.onabort = () => {
+            end()
+            reject(signal?.aborted ? signal.reason : new DavError(0, { href: url }))
+        }
+        signal?.addEventListener("abort", abort)
+        running.add(watch)
+        watch(body?.size > 0 ? startMilliseconds : answerMilliseconds)
+        request.send(body ?? null)
+    })
+}
+
+// Fields that every upload has, whole or in parts
+
+/// What the new content stands for: nothing that was there, or exactly what its owner has seen.
+export const conditionFields = (upload) => (upload.etag ? { "If-Match": upload.etag } : { "If-None-Match": "*" })
+
+/// When the file was changed last, in whole seconds, which is what the field says.
+export const timeField = (upload) => String(Math.floor(upload.modified / 1000))
+
+// Whether the server can be reached: all uploads that have lost it wait for the same answer
+
+const firstMilliseconds = 500
+const mostMilliseconds = 20_000
+
+let waiting
+let wake
+
+globalThis.addEventListener?.("online", () => wake?.())
+
+async function isThere() {
+    try {
+        const answer = await fetch(page.root, {
+            method: "OPTIONS", cache: "no-store", signal: AbortSignal.timeout(10_000),
+        })
+        // These come from a proxy whose server is away, or from a server that is not ready yet.
+        return ![502, 503, 504].includes(answer.status)
+    } catch {
+        return false
+    }
+}
+
+async function probe() {
+    for (let delay = firstMilliseconds; ; delay = Math.min(delay * 2, mostMilliseconds)) {
+        // Not all at once after an outage that many have seen.
+        const milliseconds = delay * (0.75 + Math.random() / 2)
+        await new Promise((resolve) => {
+            wake = resolve
+            setTimeout(resolve, milliseconds)
+        })
+        wake = undefined
+        if (await isThere()) break
+    }
+    waiting = undefined
+}
+
+// Resolves when the server answers, after a pause in any case; rejects when the signal is aborted.
+export function restored(signal, seconds = 0) {
+    waiting ??= probe()
+    const both = Promise.all([waiting, new Promise((resolve) => { setTimeout(resolve, seconds * 1000) })])
+    return new Promise((resolve, reject) => {
+        const abort = () => reject(signal.reason)
+        if (signal.aborted) return abort()
+        signal.addEventListener("abort", abort, { once: true })
+        both.then(() => {
+            signal.removeEventListener("abort", abort)
+            resolve()
+        })
+    })
+}

@@ -1,0 +1,290 @@
+// Brings one file to the server, over lost connections, servers that begin again and bytes that changed on the way.
+
+import { DavError, propfind } from "../dav.js"
+import { announce } from "../messages.js"
+import { t } from "../strings.js"
+import { combined, nothing } from "./adler32.js"
+import { FileUnreadable, checksum, digests, partField, wholeField, wholeWish } from "./digests.js"
+import { conditionFields, isWrongDigest, restored, send, timeField } from "./send.js"
+
+/// From here on a file is sent in parts, so that what has arrived need not be sent again.
+export const resumableBytes = 8 << 20
+
+// How often it is tried without a byte of progress while the server can be reached.
+const mostAttempts = 5
+// Where a proxy takes only little at once, parts may still get through; below this it is no place for files.
+const smallestPartBytes = 512 << 10
+
+// Without an answer (0), or with one that another time may be better.
+const passing = new Set([0, 408, 425, 429, 502, 503, 504])
+const isPassing = (problem) => problem instanceof DavError && (passing.has(problem.status) || isWrongDigest(problem))
+
+/// Returns when the file is there. `context` is {signal, verifies, canResume, changed()}; upload.loaded and .note say how
+/// far it is.
+export async function transfer(upload, context) {
+    for (let attempts = 0; ;) {
+        const before = upload.loaded
+        try {
+            if (context.canResume && (upload.isInParts || upload.size > resumableBytes)) await resumable(upload, context)
+            else await whole(upload, context)
+            return
+        } catch (problem) {
+            if (context.signal.aborted) throw context.signal.reason
+            if (isTooMuchAtOnce(problem, upload, context)) {
+                upload.isInParts = true
+                continue
+            }
+            if (problem.status === 412 && await isThere(upload)) return
+            if (!isPassing(problem) || (upload.isOver && isWrongDigest(problem))) throw problem
+            if (problem.status === 0) await mustBeReadable(upload.file)
+            attempts = upload.loaded > before ? 1 : attempts + 1
+            if (attempts > mostAttempts) throw problem
+            // What was sent may have arrived though its answer did not.
+            upload.mayBeThere = true
+            upload.note = "upload.waitsForServer"
+            context.changed()
+            await restored(context.signal, problem.retryAfter)
+            upload.note = undefined
+        }
+    }
+}
+
+// A browser says the same of a file that has changed as of a connection that is lost.
+async function mustBeReadable(file) {
+    try {
+        await file.slice(0, 1).arrayBuffer()
+    } catch (problem) {
+        throw new FileUnreadable(problem.message)
+    }
+}
+
+const isTooMuchAtOnce = (problem, upload, context) => problem.status === 413
+    && context.canResume && !upload.isInParts && upload.size > smallestPartBytes && upload.size <= resumableBytes
+
+async function whole(upload, context) {
+    upload.loaded = 0
+    const fields = { ...conditionFields(upload), "X-OC-Mtime": timeField(upload) }
+    const made = context.verifies ? await digests(upload.file) : undefined
+    if (made) fields["Content-Digest"] = partField(made)
+    if (context.signal.aborted) throw context.signal.reason
+    await send("PUT", upload.href, {
+        fields, body: upload.file, signal: context.signal,
+        onProgress: (loaded) => {
+            upload.loaded = Math.min(loaded, upload.size)
+            context.changed()
+        },
+    })
+    upload.loaded = upload.size
+}
+
+/// Whether an answer that was lost was a good one: then what is there is what was sent.
+export async function isThere(upload) {
+    if (!upload.mayBeThere) return false
+    try {
+        const found = (await propfind(upload.href, { depth: 0 })).entries[0]
+        if (!found || found.isFolder || found.size !== upload.size) return false
+        return Math.floor(found.modified / 1000) === Math.floor(upload.modified / 1000)
+    } catch {
+        return false
+    }
+}
+
+// In parts, by "Resumable Uploads for HTTP": the server says how far it is, and what it has stays
+
+// A part is what goes in a second: little is lost with a connection, and few requests are made.
+const leastPartBytes = 4 << 20
+const mostPartBytes = 64 << 20
+const firstPartBytes = 8 << 20
+// Without a digest all that has arrived counts, and nothing is lost with a long part.
+const mostUnverifiedBytes = 1 << 30
+const mostRepairs = 3
+
+const isGone = (problem) => problem.status === 404 || problem.status === 410
+
+async function resumable(upload, context) {
+    const parts = new Parts(upload, context)
+    let repairs = 0
+    let beginnings = 0
+    let last
+    for (;;) {
+        if (upload.url && upload.isUnsure) await locate(upload, context)
+        if (upload.isComplete) return
+        if (!upload.url) {
+            if (await isThere(upload)) return
+            if (last && isWrongDigest(last)) startOver(upload, last)
+            if ((beginnings += 1) > mostRepairs) throw last
+            await create(upload, context)
+        }
+        try {
+            if (await parts.send()) return
+            repairs = 0
+        } catch (problem) {
+            upload.isUnsure = true
+            if (context.signal.aborted || !(problem instanceof DavError)) throw problem
+            last = problem
+            if (isWrongDigest(problem)) {
+                // The server has dropped the part, and gets it again.
+                if ((repairs += 1) > mostRepairs) {
+                    await discard(upload.url)
+                    begin(upload)
+                }
+            } else if (isGone(problem)) {
+                begin(upload)
+            } else if (problem.status === 413 && parts.shrink()) {
+                // A proxy takes less at once than the server.
+            } else if (problem.status !== 409 || (repairs += 1) > mostRepairs) {
+                throw problem
+            }
+        }
+    }
+}
+
+// All of it was there, and was not what it is here: that is said, and tried once.
+function startOver(upload, problem) {
+    if (upload.isOver) throw problem
+    upload.isOver = true
+    announce(`${upload.name}: ${t("upload.startedOver")}`)
+}
+
+/// Tells the server that nobody goes on with it. Where that fails, the server forgets it in time.
+export const discard = (url) => send("DELETE", url).catch(() => {})
+
+// Forgets what the server had of it, or said it had.
+const begin = (upload) => Object.assign(upload, { url: undefined, offset: 0, loaded: 0, isUnsure: false, isComplete: false })
+
+/// It becomes another one: nothing of what the server has of it counts.
+export function reset(upload, values) {
+    if (upload.url) discard(upload.url)
+    Object.assign(begin(upload), { mayBeThere: false, ...values })
+}
+
+async function create(upload, context) {
+    const answer = await send("PUT", upload.href, {
+        fields: {
+            ...conditionFields(upload), "X-OC-Mtime": timeField(upload), "Upload-Complete": "?0",
+            "Upload-Length": String(upload.size), "Want-Repr-Digest": context.verifies ? wholeWish : undefined,
+        },
+        signal: context.signal,
+    })
+    const location = answer.field("Location")
+    // Without it the server has made a file of nothing, and knows nothing of the rest.
+    if (!location) throw new DavError(501, { href: upload.href })
+    upload.url = new URL(location, new URL(upload.href, document.baseURI)).pathname
+    upload.offset = Number(answer.field("Upload-Offset")) || 0
+    upload.isUnsure = false
+    context.keep()
+}
+
+async function locate(upload, context) {
+    let answer
+    try {
+        answer = await send("HEAD", upload.url, { signal: context.signal })
+    } catch (problem) {
+        if (isGone(problem)) return begin(upload)
+        throw problem
+    }
+    const offset = Number(answer.field("Upload-Offset"))
+    upload.isComplete = answer.field("Upload-Complete") === "?1"
+    if (upload.isComplete) return
+    if (!Number.isSafeInteger(offset) || offset > upload.size) return begin(upload)
+    upload.offset = offset
+    upload.loaded = offset
+    upload.isUnsure = false
+    context.changed()
+}
+
+// So many parts are made ready while one is on its way.
+const mostAhead = 2
+
+// The parts of one file, each with its digests made while those before it are on their way.
+class Parts {
+    #upload
+    #context
+    #ahead = []
+    #partBytes
+    #mostBytes
+
+    constructor(upload, context) {
+        this.#upload = upload
+        this.#context = context
+        this.#mostBytes = context.verifies ? mostPartBytes : mostUnverifiedBytes
+        this.#partBytes = context.verifies ? firstPartBytes : mostUnverifiedBytes
+    }
+
+    // True if that was the last.
+    async send() {
+        const upload = this.#upload, context = this.#context
+        const from = upload.offset
+        if (this.#ahead[0]?.from !== from) this.#ahead = [this.#prepare(from)]
+        const part = this.#ahead.shift()
+        const own = await part.digests
+        const before = own && await this.#before(from)
+        const adler = before && combined(before, own.adler)
+        if (context.signal.aborted) throw context.signal.reason
+        upload.note = undefined
+        const end = from + part.blob.size
+        const isLast = end === upload.size
+        this.#prepareAhead(end)
+        const began = performance.now()
+        await send("PATCH", upload.url, {
+            fields: {
+                "Content-Type": "application/partial-upload", "Upload-Offset": String(from),
+                "Upload-Complete": isLast ? "?1" : "?0",
+                "Content-Digest": own && partField(own),
+                "Repr-Digest": isLast && adler ? wholeField(adler) : undefined,
+            },
+            body: part.blob, signal: context.signal,
+            onProgress: (loaded) => {
+                upload.loaded = Math.min(from + loaded, end)
+                context.changed()
+            },
+        })
+        this.#adapt(part.blob.size, performance.now() - began)
+        upload.offset = end
+        upload.loaded = end
+        upload.adler = adler
+        if (!isLast) context.keep()
+        return isLast
+    }
+
+    // Smaller parts; false where they are small already.
+    shrink() {
+        const bytes = Math.floor(Math.min(this.#partBytes, this.#mostBytes, firstPartBytes * 4) / 4)
+        if (bytes < smallestPartBytes) return false
+        this.#partBytes = this.#mostBytes = bytes
+        return true
+    }
+
+    #adapt(bytes, milliseconds) {
+        if (!this.#context.verifies) return
+        const aSecond = bytes / Math.max(milliseconds, 1) * 1000
+        const wanted = Math.min(Math.max(aSecond, leastPartBytes), mostPartBytes, this.#partBytes * 2)
+        this.#partBytes = Math.min(Math.round(wanted / (1 << 20)) << 20, this.#mostBytes)
+    }
+
+    #prepareAhead(from) {
+        while (this.#ahead.length < mostAhead) {
+            const last = this.#ahead.at(-1)
+            const next = last ? last.from + last.blob.size : from
+            if (next === this.#upload.size) return
+            this.#ahead.push(this.#prepare(next))
+        }
+    }
+
+    #prepare(from) {
+        const blob = this.#upload.file.slice(from, from + Math.min(this.#partBytes, this.#mostBytes))
+        const made = this.#context.verifies ? digests(blob) : Promise.resolve()
+        // Whoever waits for it later sees the problem.
+        made.catch(() => {})
+        return { from, blob, digests: made }
+    }
+
+    // What is known of all in front of a part; what is not is read again.
+    async #before(from) {
+        const { file, adler } = this.#upload
+        const known = adler?.length <= from ? adler : nothing
+        if (known.length === from) return known
+        const rest = await checksum(file.slice(known.length, from))
+        return rest && combined(known, rest.adler)
+    }
+}

@@ -1,0 +1,39 @@
+// Makes digests beside the page, so that it stays quick.
+
+import { extended, nothing } from "./adler32.js"
+import { SHA256 } from "./sha256.js"
+
+// Small enough for the cache of a processor, large enough that asking for it does not count.
+const stepBytes = 1 << 20
+
+onmessage = async ({ data: { id, blob, isBrief } }) => {
+    try {
+        postMessage({ id, ...(isBrief ? checksum(blob) : await digests(blob)) })
+    } catch (problem) {
+        postMessage({ id, problem: `${problem.name}: ${problem.message}` })
+    }
+}
+
+async function digests(blob) {
+    // The browser's own is quicker, but is not there on plain HTTP.
+    if (globalThis.crypto?.subtle) {
+        const bytes = await blob.arrayBuffer()
+        const made = crypto.subtle.digest("SHA-256", bytes)
+        const adler = extended(nothing, new Uint8Array(bytes))
+        return { sha256: new Uint8Array(await made), adler }
+    }
+    const made = new SHA256()
+    const { adler } = checksum(blob, (bytes) => made.update(bytes))
+    return { sha256: made.digest(), adler }
+}
+
+function checksum(blob, take) {
+    const reader = new FileReaderSync()
+    let adler = nothing
+    for (let from = 0; from < blob.size; from += stepBytes) {
+        const bytes = new Uint8Array(reader.readAsArrayBuffer(blob.slice(from, from + stepBytes)))
+        adler = extended(adler, bytes)
+        take?.(bytes)
+    }
+    return { adler }
+}

@@ -1,0 +1,33 @@
+internal import DavitEngine
+internal import DavitHTTP
+internal import DavitStore
+
+/// What the scripts of the page are told about where they are, as JSON in the document.
+struct PageData {
+    let visit: CollectionVisit
+    let settings: PageSettings
+
+    func append(to html: inout HTMLText) {
+        var json = JSONText()
+        json.object {
+            $0.member("version", PageFiles.shared.version)
+            $0.member("files", PageShell.filesHref(visit))
+            $0.member("root", visit.rootHref)
+            $0.member("path", visit.href)
+            $0.member("canWrite", !visit.isReadOnly)
+            $0.member("user", visit.request.principal)
+            $0.member("features", PageFeature.all(of: visit).map(\.rawValue))
+            $0.member("maximumFileBytes", visit.maximumFileBytes)
+            $0.member("allowedExtensions", visit.rules.allowedExtensions.map { $0.sorted() })
+            $0.member("allowsHiddenItems", visit.rules.allowsHiddenItems)
+            $0.member("language", PageLanguage(for: visit.request).rawValue)
+            $0.member("languages", PageLanguage.allCases.map(\.rawValue))
+            $0.member("title", settings.title)
+            $0.member("header", settings.header)
+            $0.member("prologue", settings.prologue)
+            $0.member("epilogue", settings.epilogue)
+            $0.member("footer", settings.footer)
+        }
+        html.json(json)
+    }
+}

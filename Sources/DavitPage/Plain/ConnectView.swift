@@ -1,0 +1,28 @@
+internal import DavitEngine
+internal import DavitServer
+
+/// The address of the folder for other programs, as text and as a picture for a phone.
+struct ConnectView {
+    let page: PlainPage
+
+    func append(to html: inout HTMLText) {
+        guard let address = AddressCode.address(of: page.visit) else { return }
+        html.markup("<details class=\"simple-connect\"><summary>")
+        html.text(page.strings.text(.connect))
+        html.markup("</summary>\n<div>\n")
+        html.element("p", page.strings.text(.connectHow))
+        html.markup("\n<p><a")
+        html.attribute("href", page.base)
+        html.markup("><bdi>")
+        html.text(address)
+        html.markup("</bdi></a></p>\n")
+        if PageFeature.qr.isThere(for: page.visit) {
+            // Not asked for until somebody looks at it.
+            html.markup("<img loading=\"lazy\" width=\"200\" height=\"200\"")
+            html.attribute("src", page.base + Array("?qr".utf8))
+            html.attribute("alt", page.strings.text(.connectCode))
+            html.markup(">\n")
+        }
+        html.markup("</div></details>\n")
+    }
+}

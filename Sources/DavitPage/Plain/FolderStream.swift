@@ -1,0 +1,80 @@
+internal import DavitEngine
+internal import DavitHTTP
+internal import DavitStore
+
+/// Writes the page of a folder while that is read: the head at once, so that a browser shows something however large the
+/// folder is, and the rest when the members of the page are known.
+final class FolderStream: BodyStream {
+    /// Members that are read in one job: others want the thread too.
+    private static let jobLimit = 4096
+
+    private enum Phase { case head, rows, ended }
+
+    private let view: FolderView
+    private let members: MemberReader
+    private let selection: FolderSelection
+    private var phase = Phase.head
+    private var isRead = false
+    private var ready: ArraySlice<UInt8> = []
+
+    init(_ view: FolderView) {
+        self.view = view
+        members = view.page.visit.members()
+        selection = FolderSelection(
+            view.query.order, from: view.query.edge, limit: FolderQuery.pageLimit,
+            filter: NameFilter(view.query.find))
+    }
+
+    /// Before the head is out: what cannot be read at all has a status.
+    func begin() async throws(HTTPError) { try await read(limit: 256) }
+
+    /// The page goes out piece by piece, its head before the folder is read.
+    var isLive: Bool { !isRead }
+
+    func next(into buffer: IOBuffer) async throws(HTTPError) {
+        while ready.isEmpty && phase != .ended { ready = await more()[...] }
+        let taken = unsafe ready.withUnsafeBytes { unsafe buffer.append($0) }
+        ready = ready.dropFirst(taken)
+    }
+
+    private func more() async -> [UInt8] {
+        switch phase {
+        case .head:
+            var html = HTMLText()
+            view.appendHead(to: &html)
+            phase = .rows
+            return html.bytes
+        case .rows:
+            phase = .ended
+            let available = await view.page.visit.availableBytes()
+            do throws(HTTPError) {
+                while !isRead { try await read(limit: Self.jobLimit) }
+                return try await members.work { [view, selection] in
+                    let page = selection.finish()
+                    var html = HTMLText()
+                    for entry in page.entries { view.append(entry, to: &html) }
+                    view.appendFoot(page, available: available, to: &html)
+                    return html.bytes
+                }
+            } catch {
+                var html = HTMLText()
+                view.appendFoot(nil, available: available, to: &html)
+                return html.bytes
+            }
+        case .ended: return []
+        }
+    }
+
+    private func read(limit: Int) async throws(HTTPError) {
+        isRead =
+            !(try await members.read(limit) { [selection] member in selection.take(ListingEntry(member)) })
+    }
+}
+
+extension ListingEntry {
+    init(_ member: Member) {
+        self.init(
+            name: member.name, isCollection: member.info.isCollection, length: member.info.length,
+            modified: member.info.modified)
+    }
+}

@@ -1,0 +1,222 @@
+internal import DavitEngine
+internal import DavitHTTP
+
+/// A page of plain HTML: what surrounds its content. All links are relative, so that it also works behind a proxy that
+/// puts it under another path.
+struct PlainPage {
+    let visit: CollectionVisit
+    let settings: PageSettings
+    let strings: PageStrings
+    /// Nil for a page that only asks or answers, and runs nothing.
+    let shell: PageShell?
+    /// The collection itself, as seen from the URL of the request; all links begin with it.
+    let base: [UInt8]
+
+    init(_ visit: CollectionVisit, _ settings: PageSettings, runsScripts: Bool) {
+        self.visit = visit
+        self.settings = settings
+        strings = PageStrings.in(PageLanguage(for: visit.request))
+        shell = runsScripts ? PageShell(visit, settings) : nil
+        var base = Array("./".utf8)
+        let last = visit.path.isRoot ? visit.mountName : Array(visit.path.name)
+        if !visit.endsInSlash, !last.isEmpty {
+            PercentCoding.append(last, to: &base)
+            base.append(UInt8(ascii: "/"))
+        }
+        self.base = base
+    }
+
+    /// What the root is called.
+    var rootName: String { settings.title ?? "Files" }
+
+    private var title: [UInt8] { visit.path.isRoot ? Array(rootName.utf8) : Array(visit.path.name) }
+
+    func appendFields(to fields: inout HTTPFields) {
+        if let shell { shell.appendFields(to: &fields) } else { PageShell.appendPlainFields(to: &fields) }
+        fields.append(.contentLanguage, strings.language.rawValue)
+        fields.append(.vary, "Accept-Language")
+    }
+
+    /// A whole page.
+    func response(_ status: HTTPStatus, _ content: (inout HTMLText) -> Void) -> HTTPResponse {
+        var html = HTMLText()
+        appendHead(to: &html)
+        content(&html)
+        appendFoot(to: &html)
+        var response = HTTPResponse(status, body: .bytes(html.bytes))
+        appendFields(to: &response.fields)
+        return response
+    }
+
+    /// Everything up to the content.
+    func appendHead(to html: inout HTMLText) {
+        html.markup("<!DOCTYPE html>\n<html")
+        html.attribute("lang", strings.language.rawValue)
+        html.markup(" dir=\"")
+        html.markup(strings.language.direction)
+        html.markup(
+            """
+            ">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>
+            """)
+        html.text(ShownName.text(title))
+        if !visit.path.isRoot { html.text(" – \(rootName)") }
+        html.markup("</title>\n")
+        PageShell.appendLinks(PageShell.filesHref(visit), to: &html)
+        shell?.appendScripts(to: &html)
+        html.markup("</head>\n<body>\n")
+        shell?.appendMain(to: &html)
+        html.markup("<main class=\"simple\">\n<header>\n<nav")
+        html.attribute("aria-label", strings.text(.above))
+        html.markup("><ol>")
+        appendBreadcrumbs(to: &html)
+        html.markup("</ol></nav>\n<h1>")
+        if visit.path.isRoot {
+            html.text(settings.header ?? rootName)
+        } else {
+            html.name(title)
+        }
+        html.markup("</h1>\n")
+        if visit.path.isRoot, let prologue = settings.prologue {
+            html.markup("<div class=\"simple-note\">\n")
+            html.paragraphs(prologue)
+            html.markup("</div>\n")
+        }
+        html.markup("</header>\n")
+    }
+
+    /// Everything behind the content.
+    func appendFoot(to html: inout HTMLText) {
+        let notes = [visit.path.isRoot ? settings.epilogue : nil, settings.footer].compactMap { $0 }
+        if !notes.isEmpty {
+            html.markup("<footer>\n")
+            for note in notes { html.paragraphs(note) }
+            html.markup("</footer>\n")
+        }
+        html.markup("</main>\n</body>\n</html>\n")
+    }
+
+    /// The way from the root; the last one is where we are.
+    private func appendBreadcrumbs(to html: inout HTMLText) {
+        let segments = visit.path.segments
+        for level in 0...segments.count {
+            let name = level == 0 ? Array(rootName.utf8) : Array(segments[level - 1])
+            html.markup("<li><a")
+            var href = base
+            for _ in level..<segments.count { href.append(contentsOf: "../".utf8) }
+            html.attribute("href", href)
+            if level == segments.count { html.markup(" aria-current=\"page\"") }
+            html.markup(">")
+            html.name(name)
+            html.markup("</a></li>")
+        }
+    }
+
+    // MARK: Pieces
+
+    /// The href of a member.
+    func href(of name: [UInt8], isCollection: Bool = false) -> [UInt8] {
+        var href = base
+        PercentCoding.append(name, to: &href)
+        if isCollection { href.append(UInt8(ascii: "/")) }
+        return href
+    }
+
+    /// The page about a member.
+    func aboutHref(of name: [UInt8]) -> [UInt8] {
+        var segment: [UInt8] = []
+        PercentCoding.append(name, to: &segment)
+        var href = base + Array("?about=".utf8)
+        // A segment in a query is encoded once more.
+        PercentCoding.append(segment, to: &href)
+        return href
+    }
+
+    /// The beginning of a form that does something to this folder.
+    func beginForm(_ action: FormAction, _ attributes: StaticString = "", to html: inout HTMLText) {
+        html.markup("<form method=\"post\"")
+        html.attribute("action", base + Self.query(action))
+        html.markup(attributes)
+        html.markup(">\n")
+    }
+
+    func button(_ phrase: Phrase, _ attributes: StaticString = "", to html: inout HTMLText) {
+        html.markup("<button")
+        html.markup(attributes)
+        html.markup(">")
+        html.text(strings.text(phrase))
+        html.markup("</button>\n")
+    }
+
+    /// A button that sends its form to another action than that of the form.
+    func button(
+        _ phrase: Phrase, sends action: FormAction, _ attributes: StaticString = "", to html: inout HTMLText
+    ) {
+        html.markup("<button")
+        html.markup(attributes)
+        html.attribute("formaction", base + Self.query(action))
+        html.markup(">")
+        html.text(strings.text(phrase))
+        html.markup("</button>\n")
+    }
+
+    private static func query(_ action: FormAction) -> [UInt8] { Array("?action=\(action.rawValue)".utf8) }
+
+    /// A link to a page of this folder.
+    /// - Parameter query: with its question mark.
+    func link(
+        _ phrase: Phrase, _ query: [UInt8], _ attributes: StaticString = "", to html: inout HTMLText
+    ) {
+        html.markup("<a")
+        html.markup(attributes)
+        html.attribute("href", base + query)
+        html.markup(">")
+        html.text(strings.text(phrase))
+        html.markup("</a>")
+    }
+
+    /// A form that unfolds.
+    /// - Parameter content: between its beginning and its button.
+    func foldedForm(
+        _ summary: Phrase, _ action: FormAction, _ attributes: StaticString = "", button: Phrase,
+        to html: inout HTMLText, content: (inout HTMLText) -> Void
+    ) {
+        html.markup("<details><summary>")
+        html.text(strings.text(summary))
+        html.markup("</summary>\n")
+        beginForm(action, attributes, to: &html)
+        content(&html)
+        self.button(button, to: &html)
+        html.markup("</form></details>\n")
+    }
+
+    /// Brings back what was deleted; where something else has taken its name, beside that.
+    func undoForm(_ ids: [String], to html: inout HTMLText) {
+        beginForm(.restore, to: &html)
+        for id in ids { html.hidden("id", id) }
+        button(.undo, to: &html)
+        html.markup("</form>\n")
+    }
+
+    /// The way back to the folder.
+    func cancelLink(_ phrase: Phrase, to html: inout HTMLText) {
+        html.markup("<a class=\"simple-back\"")
+        html.attribute("href", base)
+        html.markup(">")
+        html.text(strings.text(phrase))
+        html.markup("</a>\n")
+    }
+
+    /// A box to tick, with its label.
+    func box(_ name: StaticString, _ label: Phrase, to html: inout HTMLText) {
+        html.markup("<label class=\"simple-box\"><input type=\"checkbox\" value=\"yes\" name=\"")
+        html.markup(name)
+        html.markup("\"> ")
+        html.text(strings.text(label))
+        html.markup("</label>\n")
+    }
+}

@@ -1,0 +1,112 @@
+internal import DavitEngine
+internal import DavitHTTP
+internal import DavitStore
+
+/// What the trash keeps of a folder, a page at a time, and the ways back.
+struct TrashView {
+    /// Entries on a page.
+    static let pageLimit = 200
+
+    let page: PlainPage
+    private let entries: ArraySlice<TrashEntry>
+    private let hasOlder: Bool
+    private let isNewest: Bool
+    private let strings: PageStrings
+
+    init(_ page: PlainPage) async throws(HTTPError) {
+        self.page = page
+        strings = page.strings
+        let edge = page.visit.request.query["before"].flatMap { Int64($0) }
+        // One more, to know whether there are more.
+        let entries = try await page.visit.trash(before: edge, limit: Self.pageLimit + 1)
+        self.entries = entries.prefix(Self.pageLimit)
+        hasOlder = entries.count > Self.pageLimit
+        isNewest = edge == nil
+    }
+
+    private var canWrite: Bool { !page.visit.isReadOnly }
+
+    func append(to html: inout HTMLText) {
+        html.element("h2", strings.text(.trash))
+        html.markup("\n")
+        html.element("p", strings.text(entries.isEmpty ? .trashEmpty : .trashWhat))
+        html.markup("\n")
+        if !entries.isEmpty { appendTable(to: &html) }
+        html.markup("<p class=\"simple-sum\">")
+        if !isNewest { page.link(.trashNewest, Array("?trash".utf8), to: &html) }
+        if hasOlder, let last = entries.last {
+            let query = Array("?trash&before=\(last.number)".utf8)
+            page.link(.trashOlder, query, " rel=\"next\"", to: &html)
+        }
+        html.markup("</p>\n<p>")
+        page.cancelLink(.back, to: &html)
+        html.markup("</p>\n")
+    }
+
+    private func appendTable(to html: inout HTMLText) {
+        html.markup("<table>\n<thead><tr>")
+        if canWrite { html.markup("<td class=\"simple-pick\"></td>") }
+        appendColumn(.name, "simple-name", to: &html)
+        appendColumn(.size, "simple-size", to: &html)
+        appendColumn(.trashWhen, "simple-date", to: &html)
+        html.markup("</tr></thead>\n<tbody>\n")
+        for entry in entries { appendRow(entry, to: &html) }
+        html.markup("</tbody>\n</table>\n")
+        if canWrite { appendForms(to: &html) }
+    }
+
+    private func appendColumn(_ phrase: Phrase, _ style: StaticString, to html: inout HTMLText) {
+        html.markup("<th scope=\"col\" class=\"")
+        html.markup(style)
+        html.markup("\">")
+        html.text(strings.text(phrase))
+        html.markup("</th>")
+    }
+
+    private func appendRow(_ entry: TrashEntry, to html: inout HTMLText) {
+        let shown = String(decoding: entry.path.name, as: UTF8.self)
+        html.markup("<tr>")
+        if canWrite {
+            html.markup("<td class=\"simple-pick\"><input type=\"checkbox\" form=\"selected\" name=\"id\"")
+            html.attribute("value", entry.id)
+            html.attribute("aria-label", strings.text(.select, ["name": shown]))
+            html.markup("></td>")
+        }
+        html.markup("<th scope=\"row\" class=\"simple-name\"><span class=\"")
+        html.markup(entry.isCollection ? "simple-folder" : "simple-file")
+        html.markup("\"><span><bdi>")
+        html.text(Array(entry.path.name))
+        html.markup("</bdi>")
+        if entry.reason == .overwritten {
+            html.markup(" ")
+            html.element("small", "(" + strings.text(.trashVersion) + ")")
+        }
+        if let parent = entry.path.parent {
+            html.markup("<br><small><bdi>/")
+            html.text(parent.bytes)
+            html.markup("</bdi></small>")
+        }
+        html.markup("</span></span></th><td class=\"simple-size\">")
+        if let length = entry.length { html.text(ByteCount.text(length)) }
+        html.markup("</td><td class=\"simple-date\">")
+        html.time(entry.deleted)
+        html.markup("</td></tr>\n")
+    }
+
+    /// One form: what is ticked comes back, or goes for good after a question.
+    private func appendForms(to html: inout HTMLText) {
+        page.beginForm(.restore, " id=\"selected\" class=\"simple-selected\"", to: &html)
+        html.element("span", strings.text(.selected))
+        html.markup("\n")
+        page.button(.restore, to: &html)
+        html.markup("<details class=\"simple-ask\"><summary>")
+        html.text(strings.text(.purgeAsk))
+        html.markup("</summary>\n<div>\n")
+        html.element("p", strings.text(.purgeWarning))
+        // The button carries the answer, so that the other one does not.
+        html.markup("\n")
+        page.button(
+            .purgeGo, sends: .purge, " class=\"simple-danger\" name=\"confirmed\" value=\"yes\"", to: &html)
+        html.markup("</div></details>\n</form>\n")
+    }
+}

@@ -1,0 +1,319 @@
+#if Archive
+import DavitEngine
+import DavitFileStore
+import DavitHTTP
+import DavitPage
+import DavitServer
+import DavitStore
+import DavitSystem
+import DavitTesting
+import Synchronization
+import Testing
+
+/// Folders as ZIP files, as somebody gets them who asks for one.
+struct ArchiveDownloadTests {
+    let folder: TemporaryFolder
+    let client: TestClient<WebDAVHandler>
+    private let told = Told()
+
+    private final class Told: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    init() throws { try self.init { _ in } }
+
+    private init(_ configure: (inout ShareConfiguration) -> Void) throws {
+        folder = try TemporaryFolder()
+        var configuration = ShareConfiguration()
+        configuration.hooks.told = { [told] action in
+            let line =
+                "\(action.kind) \(action.path)\(action.isCollection ? "/" : "") \(action.principal ?? "-")"
+            told.lines.withLock { $0.append(line) }
+        }
+        configure(&configuration)
+        let share = Share(
+            resources: try FileResourceStore(root: folder.path),
+            state: try ShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
+            configuration: configuration, now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
+        client = TestClient(WebDAVHandler(share: share, page: BrowserPage()))
+    }
+
+    func shell(_ commands: String) throws {
+        #expect(ShellCommand.run("cd '\(folder.path)' && { \(commands); }")?.status == 0)
+    }
+
+    @Test func aFolderIsInAFolderOfItsName() async throws {
+        try shell(
+            "mkdir -p 'my files/sub/none'; echo a > 'my files/a.txt'; echo b > 'my files/sub/ü'; echo c > c")
+        let response = try await client.send("GET", "/my%20files/?archive")
+        #expect(response.status == 200)
+        #expect(response["Content-Type"] == "application/zip")
+        #expect(response["Content-Disposition"] == "attachment; filename=\"my files.zip\"")
+        let contents = try ZIPContents(response.body)
+        #expect(
+            Set(contents.names) == [
+                "my files/", "my files/a.txt", "my files/sub/", "my files/sub/none/", "my files/sub/ü",
+            ])
+        #expect(contents["my files/sub/ü"]?.content == Array("b\n".utf8))
+        #expect(response["Davit-Archive"] == "files=2, folders=3, bytes=4")
+    }
+
+    @Test func theRootHasANameToo() async throws {
+        try shell("echo a > a")
+        #expect(try ZIPContents(await client.send("GET", "/?archive").body).names == ["files/", "files/a"])
+        let mounted = TestClient(
+            Router { [application = client.application] in $0.mount("/x/my dav", application) })
+        let response = try await mounted.send("GET", "/x/my%20dav/?archive")
+        #expect(try ZIPContents(response.body).names == ["my dav/", "my dav/a"])
+    }
+
+    /// As the page names them and as somebody types them; each once, in their order.
+    @Test func aSelectionIsAtTheTop() async throws {
+        try shell("mkdir -p d/sub 'a&b'; echo 1 > 'a&b/1'; echo 2 > 2; echo 3 > d/3; echo x > 'p%20q'")
+        let target = "/?archive&name=d&member=a%2526b&name=2&name=d&member=p%252520q"
+        let contents = try ZIPContents(await client.send("GET", target).body)
+        #expect(Set(contents.names) == ["d/", "d/sub/", "d/3", "a&b/", "a&b/1", "2", "p%20q"])
+        let one = try await client.send("GET", "/?archive&name=d")
+        #expect(one["Content-Disposition"] == "attachment; filename=\"d.zip\"")
+    }
+
+    /// To programs on Windows a backslash separates folders, and a letter with a colon is a drive.
+    @Test func noNameLeadsOutOfWhereItIsUnpacked() async throws {
+        try shell(
+            #"mkdir 'D:'; echo 1 > 'D:/..\..\evil'; echo 2 > 'C:x'; echo 3 > 'ab:c'; echo 4 > '\\host\x'"#)
+        let drive = try ZIPContents(await client.send("GET", "/D%3A/?archive").body)
+        #expect(Set(drive.names) == ["D%3A/", "D%3A/..%5C..%5Cevil"])
+        let target = "/?archive&member=C%3Ax&member=ab%3Ac&member=%255C%255Chost%255Cx"
+        for method in ["stored", "deflated"] {
+            let response = try await client.send("GET", "\(target)&method=\(method)")
+            let contents = try ZIPContents(response.body)
+            #expect(Set(contents.names) == ["C%3Ax", "ab:c", "%5C%5Chost%5Cx"])
+            #expect(contents["C%3Ax"]?.content == Array("2\n".utf8))
+            if method == "stored" {
+                #expect(
+                    try await body(of: "GET", "\(target)&method=stored").length == Int64(response.body.count))
+            }
+        }
+    }
+
+    @Test func whatIsNotThereIsSaid() async throws {
+        try shell("echo 1 > 1")
+        let contents = try ZIPContents(await client.send("GET", "/?archive&name=1&name=2%0A").body)
+        #expect(contents.names == ["1", "_errors.txt"])
+        #expect(
+            contents["_errors.txt"]?.content.map { String(decoding: $0, as: UTF8.self).contains("\n2%0A: ") }
+                == true)
+        #expect(try await client.send("GET", "/?archive&name=2").status == 404)
+    }
+
+    @Test func theReportHasANameOfItsOwn() async throws {
+        try shell("echo 1 > _errors.txt")
+        let contents = try ZIPContents(await client.send("GET", "/?archive&name=_errors.txt&name=2").body)
+        #expect(contents.names == ["_errors.txt", "_errors 2.txt"])
+    }
+
+    @Test(arguments: [
+        "/?archive&name=", "/?archive&name=a%2Fb", "/?archive&name=..", "/?archive&member=%25zz",
+        "/?archive&method=rar",
+    ])
+    func refuses(target: String) async throws {
+        try shell("mkdir a; echo b > a/b")
+        #expect(try await client.send("GET", target).status == 400)
+    }
+
+    /// Text is deflated and pictures are not, unless the client says how it wants it.
+    @Test(arguments: [("", true, false), ("&method=stored", false, false), ("&method=deflated", true, true)])
+    func contentIsDeflatedWhereThatHelps(query: String, text: Bool, picture: Bool) async throws {
+        try shell("mkdir d; yes | head -c 5000 > d/a.TXT; yes | head -c 5000 > d/b.jpg; : > d/c.txt")
+        let response = try await client.send("GET", "/d/?archive\(query)")
+        let contents = try ZIPContents(response.body)
+        #expect(contents["d/a.TXT"]?.isDeflated == text)
+        #expect(contents["d/b.jpg"]?.isDeflated == picture)
+        #expect(contents["d/c.txt"]?.isDeflated == false)
+    }
+
+    /// HEAD says how much there is before anybody gets it, and exactly where nothing is deflated.
+    @Test func headIsTheEstimate() async throws {
+        try shell("mkdir -p d/e; head -c 5000 /dev/zero > d/a.jpg; head -c 300 /dev/zero > d/e/b.txt")
+        let stored = try await client.send("GET", "/d/?archive&method=stored")
+        let (bare, head) = (
+            try await body(of: "HEAD", "/d/?archive&method=stored"), try await body(of: "HEAD", "/d/?archive")
+        )
+        #expect(bare.length == Int64(stored.body.count))
+        #expect(head.length == nil)
+        #expect(head.fields.first(named: "Davit-Archive") == "files=2, folders=2, bytes=5300")
+        #expect(try await body(of: "GET", "/d/?archive&method=stored").length == Int64(stored.body.count))
+    }
+
+    /// The response as the transport gets it.
+    private func body(of method: String, _ target: String) async throws -> (
+        fields: HTTPFields, length: Int64?
+    ) {
+        let wrapped = Lengths(client.application)
+        let response = try await TestClient(wrapped).send(method, target)
+        return (response.fields, wrapped.last)
+    }
+
+    private final class Lengths: Handler {
+        private let next: WebDAVHandler
+        private let length = Mutex<Int64?>(nil)
+        var last: Int64? { length.withLock { $0 } }
+
+        init(_ next: WebDAVHandler) { self.next = next }
+
+        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            let response = try await next.respond(to: request)
+            length.withLock { $0 = response.body.length }
+            return response
+        }
+    }
+
+    /// Links are what they lead to; those that lead outside are not there, and a circle is said to be one.
+    @Test func linksAreFollowedWithinTheShare() async throws {
+        try shell(
+            "mkdir -p d/e f; echo 1 > f/1; ln -s ../f d/in; ln -s /etc d/out; ln -s ../.. d/e/up; ln -s ../../d d/e/same"
+        )
+        let contents = try ZIPContents(await client.send("GET", "/d/?archive").body)
+        #expect(contents["d/in/1"]?.content == Array("1\n".utf8))
+        #expect(!contents.names.contains { $0.contains("out") })
+        // The way up is walked once: what is met again on it is not.
+        #expect(contents.names.contains("d/e/up/f/1"))
+        #expect(!contents.names.contains { $0.hasPrefix("d/e/same/") })
+        let report = String(decoding: contents["_errors.txt"]?.content ?? [], as: UTF8.self)
+        #expect(report.contains("e/same: ") && report.contains("e/up/d: "), "\(report)")
+    }
+
+    typealias Asking = (mode: String, kind: String, site: String, origin: String?, status: UInt16)
+
+    /// Fetch Metadata §2.
+    static let askings: [Asking] = [
+        ("no-cors", "image", "same-origin", nil, 200), ("navigate", "document", "none", nil, 200),
+        // Somebody has followed a link of another site.
+        ("navigate", "document", "cross-site", nil, 200),
+        // What stands in a page of another site costs this server more than that page.
+        ("navigate", "iframe", "cross-site", nil, 403), ("no-cors", "image", "cross-site", nil, 403),
+        ("cors", "empty", "same-site", "http://localhost:3000", 403),
+        ("cors", "empty", "cross-site", "https://app.example", 200),
+    ]
+
+    @Test(arguments: askings)
+    func otherSitesHaveNoneMade(asking: Asking) async throws {
+        let share = try ArchiveDownloadTests { $0.pageOrigins = ["https://app.example"] }
+        var fields = [
+            ("Sec-Fetch-Mode", asking.mode), ("Sec-Fetch-Dest", asking.kind), ("Sec-Fetch-Site", asking.site),
+        ]
+        if let origin = asking.origin { fields.append(("Origin", origin)) }
+        for method in ["GET", "HEAD"] {
+            let response = try await share.client.send(method, "/?archive", fields)
+            #expect(response.status == asking.status, "\(method)")
+        }
+    }
+
+    @Test func rulesHold() async throws {
+        let share = try ArchiveDownloadTests {
+            $0.rules.allowsHiddenItems = false
+            $0.rules.allowedExtensions = ["jpg"]
+            $0.hiddenPaths = [ResourcePath(segments: ["d".utf8, "mount".utf8]) ?? .root]
+        }
+        try share.shell(
+            "mkdir -p d/mount d/.h; echo 1 | tee d/a.jpg d/a.txt d/.b.jpg d/mount/c.jpg d/.h/d.jpg")
+        let contents = try ZIPContents(await share.client.send("GET", "/d/?archive").body)
+        #expect(contents.names == ["d/", "d/a.jpg"])
+        #expect(try await share.client.send("GET", "/d/?archive&name=mount&name=.h&name=a.txt").status == 404)
+    }
+
+    @Test func namesThatAreNoTextStay() async throws {
+        try shell("mkdir d; touch d/$(printf 'a\\377b')")
+        let contents = try ZIPContents(await client.send("GET", "/?archive&member=d").body)
+        #expect(contents.entries.last?.name == [0x64, 0x2F, 0x61, 0xFF, 0x62])
+        let one = try ZIPContents(await client.send("GET", "/d/?archive&member=a%25FFb").body)
+        #expect(one.entries.map(\.name) == [[0x61, 0xFF, 0x62]])
+    }
+
+    /// More than are looked at first: the archive begins before all is known, and has no length.
+    @Test func manyMembers() async throws {
+        try shell("mkdir d; cd d; seq 1 10500 | xargs touch")
+        let response = try await client.send("GET", "/d/?archive")
+        #expect(response["Davit-Archive"] == "files=9999, folders=1, bytes=0, partial")
+        #expect(try ZIPContents(response.body).entries.count == 10_501)
+        #expect(
+            try await client.send("HEAD", "/d/?archive")["Davit-Archive"] == "files=10500, folders=1, bytes=0"
+        )
+    }
+
+    @Test func aFormCanNameMoreThanAURL() async throws {
+        try shell("mkdir d; cd d; seq 1 3000 | xargs touch")
+        let form = (1...2999).map { "member=\($0)" }.joined(separator: "&")
+        let type = ("Content-Type", "application/x-www-form-urlencoded")
+        let own = ("Sec-Fetch-Site", "same-origin")
+        let response = try await client.send("POST", "/d/?action=archive", [type, own], text: form)
+        #expect(response.status == 200)
+        #expect(try ZIPContents(response.body).entries.count == 2999)
+        let foreign = try await client.send("POST", "/d/?action=archive", [type], text: form)
+        #expect(foreign.status == 403)
+        // POST is for collections.
+        #expect(try await client.send("POST", "/d/1?action=archive", [type, own], text: form).status == 405)
+    }
+
+    /// Nothing is changed by it.
+    @Test func aReadOnlyShareGivesArchives() async throws {
+        let share = try ArchiveDownloadTests { $0.isReadOnly = true }
+        try share.shell("echo 1 > 1")
+        let fields = [
+            ("Content-Type", "application/x-www-form-urlencoded"), ("Sec-Fetch-Site", "same-origin"),
+        ]
+        #expect(
+            try await share.client.send("POST", "/?action=archive", fields, text: "member=1").status == 200)
+        #expect(try await share.client.send("POST", "/?action=mkcol", fields, text: "name=2").status == 403)
+    }
+
+    @Test func hooksAreToldOnce() async throws {
+        try shell("mkdir d; echo 1 | tee d/1 d/2")
+        _ = try await client.send("HEAD", "/d/?archive", principal: "anna")
+        _ = try await client.send("GET", "/d/?archive", principal: "anna")
+        #expect(told.lines.withLock { $0 } == ["download /d/ anna"])
+    }
+
+    @Test func aRangeIsIgnored() async throws {
+        try shell("mkdir d; echo 1 > d/1")
+        let response = try await client.send("GET", "/d/?archive", [("Range", "bytes=0-1")])
+        #expect(response.status == 200)
+        #expect(response["Accept-Ranges"] == "none")
+        #expect(try ZIPContents(response.body).names == ["d/", "d/1"])
+    }
+
+    /// What is promised and cannot be kept is cut off; the next archive promises nothing, and says what is missing.
+    @Test func contentThatShrinksIsNotTakenForWhole() async throws {
+        try shell("mkdir d; head -c 300000 /dev/zero > d/a.jpg; echo 2 > d/b.jpg")
+        let shrinking = Shrinking(client.application) { [folder] in
+            _ = ShellCommand.run("cd '\(folder.path)' && truncate -s 100000 d/a.jpg && rm d/b.jpg")
+        }
+        await #expect(throws: HTTPError.disconnected) {
+            try await TestClient(shrinking).send("GET", "/d/?archive")
+        }
+        try shell("head -c 300000 /dev/zero > d/a.jpg; echo 2 > d/b.jpg")
+        let response = try await TestClient(shrinking).send("GET", "/d/?archive")
+        let contents = try ZIPContents(response.body)
+        #expect(contents["d/a.jpg"]?.length == 100_000)
+        #expect(contents.names.last == "_errors.txt")
+        #expect(contents["d/b.jpg"] == nil)
+    }
+
+    /// Does something between the head of a response and its content.
+    private struct Shrinking: Handler {
+        let next: WebDAVHandler
+        let change: @Sendable () -> Void
+
+        init(_ next: WebDAVHandler, _ change: @escaping @Sendable () -> Void) {
+            self.next = next
+            self.change = change
+        }
+
+        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            let response = try await next.respond(to: request)
+            change()
+            return response
+        }
+    }
+}
+#endif

@@ -1,0 +1,255 @@
+import DavitEngine
+import DavitHTTP
+import DavitPage
+import DavitServer
+import DavitStore
+import DavitTesting
+import Testing
+
+/// The plain page's ways back, and what it asks before something goes for good: the trash, locks, and archives.
+struct PlainTrashTests {
+    private static func keeping(isReadOnly: Bool = false) throws -> TestPage {
+        try TestPage {
+            $0.trash = TrashLimits()
+            $0.isReadOnly = isReadOnly
+        }
+    }
+
+    /// The ids on a page of the trash, in its order.
+    private static func ids(_ text: String) -> [String] {
+        text.matches(of: #/name="id" value="([a-z0-9]+)"/#).map { String($0.output.1) }
+    }
+
+    private static func names(_ text: String) -> [String] {
+        text.split(separator: "<th scope=\"row\"").dropFirst().map { row in
+            String(row.split(separator: "<bdi>")[1].prefix { $0 != "<" })
+        }
+    }
+
+    @Test func whatWasBelowAFolderIsListedTheNewestFirst() async throws {
+        let page = try Self.keeping()
+        _ = try await page.client.send("MKCOL", "/d")
+        for name in ["/d/a", "/d/b%20%3Ci%3E", "/c"] {
+            _ = try await page.client.send("PUT", name, text: "x")
+            _ = try await page.client.send("DELETE", name)
+        }
+        #expect(Self.names(try await page.get("/?trash").text) == ["c", "b &lt;i&gt;", "a"])
+        #expect(Self.names(try await page.get("/d/?trash").text) == ["b &lt;i&gt;", "a"])
+        #expect(try await page.get("/d?trash").text.contains("action=\"./d/?action=restore\""))
+        #expect(try await page.get("/").text.contains("href=\"./?trash\""))
+        // The scripts take this page over too.
+        #expect(try await page.get("/?trash").text.contains("id=\"davit\""))
+    }
+
+    @Test func whatIsOlderHasAPageOfItsOwn() async throws {
+        let page = try Self.keeping()
+        for number in 0..<205 {
+            try page.folder.makeFile("f\(number)")
+            _ = try await page.client.send("DELETE", "/f\(number)")
+        }
+        let newest = try await page.get("/?trash").text
+        #expect(Self.names(newest) == (5..<205).reversed().map { "f\($0)" })
+        let next = try #require(newest.firstMatch(of: #/rel="next" href="\.\/([^"]*)"/#)).output.1
+        let older = try await page.get("/" + next.replacing("&amp;", with: "&")).text
+        #expect(Self.names(older) == ["f4", "f3", "f2", "f1", "f0"])
+        #expect(!older.contains("rel=\"next\"") && older.contains("href=\"./?trash\">Newest"))
+        #expect(Self.names(try await page.get("/?trash&before=x").text).count == 200)
+        #expect(try await page.get("/?trash&before=-1").text.contains("The trash has nothing"))
+    }
+
+    @Test func itComesBackOrGoesForGood() async throws {
+        let page = try Self.keeping()
+        for name in ["a", "b"] {
+            try page.folder.makeFile(name)
+            _ = try await page.client.send("DELETE", "/\(name)")
+        }
+        let ids = Self.ids(try await page.get("/?trash").text)
+        #expect(ids.count == 2)
+        let back = try await page.post("/?action=restore", "id=\(ids[1])")
+        #expect(back.status == 303 && back["Location"] == "/?done=restore&count=1")
+        #expect(try await page.client.send("GET", "/a").status == 200)
+        // Nothing goes for good that nobody was asked about.
+        #expect(try await page.post("/?action=purge", "id=\(ids[0])").status == 400)
+        #expect(Self.ids(try await page.get("/?trash").text) == [ids[0]])
+        let gone = try await page.post("/?action=purge", "id=\(ids[0])&confirmed=yes")
+        #expect(gone["Location"] == "/?done=purge&count=1")
+        #expect(try await page.get("/?trash").text.contains("The trash has nothing from this folder."))
+        #expect(try await page.post("/?action=restore", "id=\(ids[0])").text.contains("no longer there"))
+    }
+
+    // MARK: Undo
+
+    private static let undo = "<button>Undo</button>"
+
+    @Test func whatWasDeletedIsNamedAndUndoneWhereThatIsSaid() async throws {
+        let page = try Self.keeping()
+        for name in ["a <i>", "b", "c"] { try page.folder.makeFile(name) }
+        let done = try await page.post("/?action=delete", "member=a%2520%253Ci%253E&member=b&confirmed=yes")
+        #expect(done.status == 303)
+        let location = try #require(done["Location"])
+        #expect(location.wholeMatch(of: #/\/\?done=delete&count=2&kept=[a-z2-7]{16},[a-z2-7]{16}/#) != nil)
+        // As often as it is loaded.
+        for _ in 0..<2 {
+            let text = try await page.get(location).text
+            #expect(text.contains("2 items were deleted."))
+            #expect(text.contains("<ul><li><bdi>a &lt;i&gt;</bdi></li><li><bdi>b</bdi></li></ul>"))
+            #expect(text.contains("action=\"./?action=restore\"") && text.contains(Self.undo))
+            #expect(Self.names(text) == ["c"])
+        }
+        let form = try await Self.hidden("id", page.get(location).text).map { "id=\($0)" }
+        #expect(form.count == 2)
+        let back = try await page.post("/?action=restore", form.joined(separator: "&"))
+        #expect(back["Location"] == "/?done=restore&count=2")
+        #expect(Self.names(try await page.get("/").text) == ["a &lt;i&gt;", "b", "c"])
+        // The old address offers nothing more, and the form once more does no harm.
+        #expect(try await !page.get(location).text.contains(Self.undo))
+        let again = try await page.post("/?action=restore", form.joined(separator: "&"))
+        #expect(again.status == 404 && again.text.contains("no longer there"))
+        #expect(Self.names(try await page.get("/").text) == ["a &lt;i&gt;", "b", "c"])
+    }
+
+    private static func hidden(_ name: String, _ text: String) -> [String] {
+        text.matches(of: #/type="hidden" name="([a-z]+)" value="([^"]*)"/#).filter { $0.output.1 == name }
+            .map { String($0.output.2) }
+    }
+
+    /// Ids are all that a URL says: of what is not below the folder, or was not deleted by a form, nothing is shown.
+    @Test func nothingElseInTheAddressIsBelieved() async throws {
+        let page = try Self.keeping()
+        _ = try await page.client.send("MKCOL", "/d")
+        for name in ["/a", "/d/b"] {
+            _ = try await page.client.send("PUT", name, text: "x")
+            _ = try await page.client.send("DELETE", name)
+        }
+        let ids = Self.ids(try await page.get("/?trash").text)
+        let (inner, outer) = (ids[0], ids[1])
+        func kept(_ target: String) async throws -> [String] {
+            let text = try await page.get(target).text
+            #expect(!text.contains("script>alert"))
+            return Self.hidden("id", text)
+        }
+        let start = "?done=delete&count=1&kept="
+        #expect(try await kept("/d/\(start)\(outer),\(inner)") == [inner])
+        #expect(try await kept("/\(start)\(outer),\(outer),aaaaaaaaaaaaaaaa,,x") == [outer])
+        #expect(try await kept("/\(start)%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E") == [])
+        #expect(try await kept("/?done=move&count=1&kept=\(outer)") == [])
+        #expect(try await kept("/?kept=\(outer)") == [])
+        let many = String(repeating: "aaaaaaaaaaaaaaaa,", count: 400) + outer
+        #expect(try await kept("/\(start)\(many)") == [])
+    }
+
+    @Test func withoutATrashOrForReadersThereIsNoUndo() async throws {
+        let page = try TestPage()
+        try page.folder.makeFile("a")
+        let done = try await page.post("/?action=delete", "member=a&confirmed=yes")
+        #expect(done["Location"] == "/?done=delete&count=1")
+        #expect(try await !page.get("/?done=delete&count=1&kept=aaaaaaaaaaaaaaaa").text.contains(Self.undo))
+    }
+
+    /// More ids than a URL has room for: the trash has a page.
+    @Test func manyAreFoundInTheTrash() async throws {
+        let page = try Self.keeping()
+        for number in 0..<101 { try page.folder.makeFile("f\(number)") }
+        let members = (0..<101).map { "member=f\($0)" }.joined(separator: "&")
+        let done = try await page.post("/?action=delete", members + "&confirmed=yes")
+        #expect(done["Location"] == "/?done=delete&count=101")
+        #expect(try await page.get("/").text.contains("href=\"./?trash\""))
+    }
+
+    /// What could not be deleted does not take the way back from the rest.
+    @Test func aFailureOffersItToo() async throws {
+        let page = try Self.keeping()
+        for name in ["a", "b"] { try page.folder.makeFile(name) }
+        let body = """
+            <D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype>\
+            </D:lockinfo>
+            """
+        #expect(try await page.client.send("LOCK", "/b", text: body).status == 200)
+        let answer = try await page.post("/?action=delete", "member=a&member=b&confirmed=yes")
+        #expect(answer.status == 409 || answer.status == 423)
+        #expect(answer.text.contains(Self.undo) && Self.hidden("id", answer.text).count == 1)
+        let id = try #require(Self.hidden("id", answer.text).first)
+        #expect(try await page.post("/?action=restore", "id=\(id)").status == 303)
+        #expect(Self.names(try await page.get("/").text) == ["a", "b"])
+    }
+
+    // MARK: Questions
+
+    @Test func theQuestionSaysWhetherItIsKept() async throws {
+        for (page, text) in [
+            (try Self.keeping(), "It goes into the trash"), (try TestPage(), "This cannot be undone."),
+        ] {
+            try page.folder.makeFile("a")
+            #expect(try await page.post("/?action=delete", "member=a").text.contains(text))
+        }
+    }
+
+    /// What a browser sees of a form that makes no sense, or is about what is gone: a page that says so.
+    static let refused: [(action: String, form: String, status: UInt16, text: String)] = [
+        ("restore", "", 400, "was not complete"), ("restore", "id=", 404, "no longer there"),
+        ("restore", "id=aaaaaaaaaaaaaaaa", 404, "no longer there"),
+        ("restore", "id=%ID&taken=refuse", 412, "The name is taken."),
+        ("restore", "id=%ID&taken=x", 400, "was not complete"),
+        ("purge", "id=%ID", 400, "was not complete"),
+        ("purge", "confirmed=yes", 400, "was not complete"),
+        ("purge", "id=aaaaaaaaaaaaaaaa&confirmed=yes", 404, "no longer there"),
+        ("unlock", "member=a&token=urn%3Ax", 400, "was not complete"),
+        ("unlock", "member=a&confirmed=yes", 400, "was not complete"),
+        ("unlock", "member=a&token=urn%3Ax&confirmed=yes", 409, "no longer there"),
+        ("archive", "", 400, "was not complete"), ("archive", "member=..", 400, "was not complete"),
+    ]
+
+    @Test func whatIsRefusedIsSaidOnAPage() async throws {
+        let page = try Self.keeping()
+        try page.folder.makeFile("a")
+        _ = try await page.client.send("DELETE", "/a")
+        let id = try #require(Self.ids(try await page.get("/?trash").text).first)
+        try page.folder.makeFile("a")
+        for row in Self.refused {
+            let form = row.form.replacing("%ID", with: id)
+            let answer = try await page.post("/?action=\(row.action)", form)
+            #expect(answer.status == row.status, "\(row)")
+            #expect(answer["Content-Type"]?.hasPrefix("text/html") == true, "\(row)")
+            #expect(answer.text.contains("role=\"alert\"") && answer.text.contains(row.text), "\(row)")
+            #expect(!answer.text.contains("id=\"davit\""), "\(row)")
+        }
+        #expect(Self.ids(try await page.get("/?trash").text) == [id])
+    }
+
+    @Test func withoutATrashTheListingIsShown() async throws {
+        let page = try TestPage()
+        try page.folder.makeFile("a")
+        let text = try await page.get("/?trash").text
+        #expect(Self.names(text) == ["a"] && !text.contains("?trash\""))
+        let readOnly = try Self.keeping(isReadOnly: true)
+        #expect(try await !readOnly.get("/?trash").text.contains("method=\"post\""))
+    }
+
+    @Test func aLockIsBrokenAfterAWarning() async throws {
+        let page = try TestPage()
+        try page.folder.makeFile("a")
+        let body = """
+            <D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype>\
+            </D:lockinfo>
+            """
+        let lock = try await page.client.send("LOCK", "/a", body: Array(body.utf8), principal: "anna")
+        let token = try #require(lock["Lock-Token"]).dropFirst().dropLast()
+        let about = try await page.get("/?about=a").text
+        #expect(about.contains("name=\"token\" value=\"\(token)\""))
+        #expect(about.contains("Perhaps anna is still working on this."))
+        let form = "member=a&token=\(token)"
+        #expect(try await page.post("/?action=unlock", form).status == 400)
+        #expect(try await page.post("/?action=delete", "member=a&confirmed=yes").status == 423)
+        let done = try await page.post("/?action=unlock", form + "&confirmed=yes")
+        #expect(done["Location"] == "/?done=unlock&count=1")
+        #expect(try await !page.get("/?about=a").text.contains("name=\"token\""))
+        #expect(try await page.post("/?action=delete", "member=a&confirmed=yes").status == 303)
+    }
+
+    @Test func theAddressIsShownForOtherPrograms() async throws {
+        let page = try TestPage()
+        let text = try await page.get("/").text
+        #expect(text.contains("<summary>Connect</summary>"))
+        #expect(text.firstMatch(of: #/<bdi>http:\/\/[^<]*\/<\/bdi>/#) != nil)
+    }
+}

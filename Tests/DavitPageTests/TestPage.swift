@@ -1,0 +1,49 @@
+import DavitEngine
+import DavitFileStore
+import DavitHTTP
+import DavitPage
+import DavitServer
+import DavitStore
+import DavitSystem
+import DavitTesting
+
+/// The browser page of a folder of its own.
+struct TestPage {
+    let folder: TemporaryFolder
+    let client: TestClient<WebDAVHandler>
+
+    init(
+        _ settings: PageSettings = PageSettings(), _ configure: (inout ShareConfiguration) -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        var configuration = ShareConfiguration()
+        configure(&configuration)
+        let share = Share(
+            resources: try FileResourceStore(root: folder.path),
+            state: try ShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
+            configuration: configuration, now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
+        client = TestClient(WebDAVHandler(share: share, page: BrowserPage(settings: settings)))
+    }
+
+    /// As a person in front of a browser asks for a page.
+    func get(_ target: String) async throws -> TestResponse {
+        try await client.send("GET", target, [("Accept", "text/html")])
+    }
+
+    /// What of a page comes first.
+    func firstPiece(_ target: String) async throws -> String {
+        guard case .stream(let stream) = try await client.begin("GET", target).body else { return "" }
+        let buffer = IOBuffer(capacity: 1 << 20)
+        try await stream.next(into: buffer)
+        return unsafe buffer.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// As the browser of that person sends a form.
+    func post(_ target: String, _ form: String) async throws -> TestResponse {
+        let fields = [
+            ("Accept", "text/html,*/*;q=0.8"), ("Sec-Fetch-Site", "same-origin"),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ]
+        return try await client.send("POST", target, fields, text: form)
+    }
+}
