@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment crash bench micro fuzz clean packages-%
+.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -34,7 +34,7 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, litmus, examples, recordings, clients, deployment, crash
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, litmus, examples, recordings, clients, browser, deployment, crash
 	@scripts/test.sh
 
 unit: packages-build ## the unit tests
@@ -68,6 +68,9 @@ recordings: packages-clients build ## sessions of many clients, played, recorded
 clients: packages-clients packages-lab build debug ## all clients, also gvfs, LibreOffice, mounts and backups, which `make test` leaves out
 	@scripts/test.sh all_clients
 
+browser: build ## the browser page in Chromium
+	@scripts/test.sh whole_browser
+
 deployment: packages-deployment build ## behind nginx, Caddy and Apache, on sockets of others, with its logs
 	@scripts/test.sh deployment
 
@@ -78,6 +81,12 @@ bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [R
 	$(SWIFT) build $(RELEASE_FLAGS:davit=Website)
 	$(SWIFT) build $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
+	    $(if $(DOC),--markdown docs/performance.md)
+
+bench-page: packages-browser build ## the browser page in Chromium: make bench-page [ROUNDS=5] [DOC=1]
+	@"$$(scripts/browser-python.sh)" bench/browser-page.py --davit "$(DAVIT)" $(if $(ROUNDS),--rounds $(ROUNDS)) \
+	    $(if $(DOC),--markdown docs/performance.md)
+	@"$$(scripts/browser-python.sh)" bench/browser-upload.py --davit "$(DAVIT)" $(if $(ROUNDS),--rounds $(ROUNDS)) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
 micro: packages-build packages-guard ## the small parts of a request, against bench/micro.json: make micro [ACCEPT=1]

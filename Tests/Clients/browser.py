@@ -117,9 +117,12 @@ def guests(page, origin, share):
     assert not os.path.exists(os.path.join(share, "stranger")), "a stranger has written"
 
 
-def listing(page, share, url):
-    """The page of a folder names all there is, runs without an error, and leads on."""
+def listing(page, share, url, credentials=None):
+    """The page of a folder names all there is, and leads on, without scripts; with them it runs without an error."""
     problems = []
+    plain = page.context.browser.new_context(java_script_enabled=False, http_credentials=credentials)
+    names(plain.new_page(), share, url)
+    plain.close()
     page.on("pageerror", lambda problem: problems.append(str(problem)))
 
     def note(message):
@@ -128,6 +131,13 @@ def listing(page, share, url):
             problems.append(f"{message.text}: {message.location['url']}")
 
     page.on("console", note)
+    expect(page.goto(url).status, 200)
+    page.wait_for_selector("html[data-ready=true]")
+    page.wait_for_selector("[role=row] a[href$='tree/']")
+    expect(problems, [])
+
+
+def names(page, share, url):
     expect(page.goto(url).status, 200)
     links = set(page.eval_on_selector_all("a[href]", "links => links.map(link => decodeURIComponent(link.pathname))"))
     prefix = page.evaluate("location.pathname")
@@ -144,7 +154,6 @@ def listing(page, share, url):
     with page.expect_navigation():
         page.click("a[href$='hello.txt']")
     expect(page.inner_text("body"), "hello")
-    expect(problems, [])
 
 
 def folder(browser):
@@ -161,7 +170,7 @@ def folder(browser):
 
     assert is_refused(browser.new_context()), "nobody was asked for a password"
     assert is_refused(context("wrong")), "any password is good"
-    listing(context("open:sesame").new_page(), rest[0], f"{base}/")
+    listing(context("open:sesame").new_page(), rest[0], f"{base}/", {"username": "anna", "password": "open:sesame"})
 
 
 with sync_playwright() as playwright:

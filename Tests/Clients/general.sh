@@ -7,7 +7,7 @@
 
 name=general is_secure=no
 if [ "${1:-}" = --tls ]; then name=general-tls is_secure=yes; shift; fi
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit
+cache=${XDG_CACHE_HOME:-$HOME/.cache}
 server_program=${PROGRAMS:-$clients_folder/../../.build/debug}/ClientServer
 [ -x "$server_program" ] || { echo "$name: there is no $server_program; run 'make debug' first" >&2; exit 1; }
 TREE_FILES=120
@@ -154,25 +154,8 @@ if [ "$is_secure" = yes ]; then
 fi
 
 # A browser comes from Debian, and what drives it from PyPI: where those cannot be had, there is nothing to test.
-missing=''
-python=$cache/playwright/bin/python
-make_browser() {
-    mkdir -p "$cache"
-    # Two at the same time wait for each other.
-    exec {browser_lock}>"$cache/browser.lock"
-    flock "$browser_lock"
-    if ! "$clients_folder/../../scripts/install-packages.sh" browser; then
-        missing="Debian's packages cannot be had"
-    elif ! "$python" -c 'import playwright'; then
-        # There is none, or one that is not finished.
-        { python3 -m venv --clear "$cache/playwright" && "$python" -m pip install -q playwright; } ||
-            missing="Playwright cannot be had from PyPI"
-    fi >"$work/browser.log" 2>&1
-    exec {browser_lock}>&-
-}
-make_browser
-if [ -n "$missing" ]; then
-    skipped Chromium "$missing"
+if ! python=$(XDG_CACHE_HOME=$cache "$clients_folder/../../scripts/browser-python.sh" 2>"$work/browser.log"); then
+    skipped Chromium "$(tail -n 1 "$work/browser.log")"
 else
     # Chromium looks for authorities of its own here.
     trust_authority() {

@@ -124,10 +124,10 @@ no_locks() {
 # same_tree A B: names, kinds and bytes are equal.
 same_tree() { diff -r --no-dereference "$1" "$2"; }
 
-# no_leftovers: nothing of the server's own is left in the share.
+# no_leftovers: nothing of the server's own is left in the share, but for the folder of its trash.
 no_leftovers() {
     local found
-    found=$(find "$share" -name '.davit-*')
+    found=$(find "$share" -name '.davit-*' ! -name .davit-trashofthisshare)
     [ -z "$found" ] || { echo "$found"; return 1; }
 }
 
@@ -136,10 +136,10 @@ holds() { [ "$(cat "$1")" = "$2" ]; }
 
 play_again() {
     local status=0 log=$work/replay.log
-    mkdir "$work/share again"
-    start_server "$work/share again" "$work/state again" "${login_options[@]}" || return 1
+    mkdir -p "$work/again/share"
+    start_server "$work/again/share" "$work/again/state" "${login_options[@]}" || return 1
     timeout "$limit" "$DAVIT" replay "$work/recording" --to "$server_url" ${user:+--user "$user:$password"} \
-        ${authority:+--ca "$work/state again/tls/authority.pem"} || status=$?
+        ${authority:+--ca "$work/again/state/tls/authority.pem"} || status=$?
     stop_server || status=$?
     [ -z "${KEEP_RECORDINGS:-}" ] || cp -r "$work/recording/." "$KEEP_RECORDINGS"
     return "$status"

@@ -6,12 +6,14 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-few=(python davfs2 authentication cadaver rclone https general git sitecopy lftp)
+few=(uploads python davfs2 authentication cadaver rclone trash https general git sitecopy lftp)
 lab=(gvfs kio backup rclone-mount libreoffice)
 not_here=()
 case ${1:-} in
     '') clients=("${few[@]}") ;;
     --all)
+        # Each of them many times.
+        export UPLOAD_MEGABYTES=${UPLOAD_MEGABYTES:-1024}
         clients=("${lab[@]}" "${few[@]}")
         not_here=(
             'SKIPPED: kio: a user: its PUT begins without credentials, and after the 401 it sends nothing more'
@@ -44,6 +46,7 @@ for client in "${clients[@]}"; do
     start "$client" "$client"
     case $client in
         authentication | libreoffice | kio) ;;
+        uploads | trash) with_basic "$client" ;;
         general) start "$client-tls" "$client" --tls ;;
         rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
         lftp | rclone-mount)

@@ -34,7 +34,8 @@ def parse():
     parser.add_argument("--only", default="", help="scenes whose name holds this text")
     parser.add_argument("--outside", type=int, default=20, help="kills from outside")
     parser.add_argument("--megabytes", type=int, default=200, help="size of the overwrite")
-    parser.add_argument("--workers", type=int, default=max(2, os.cpu_count() or 1))
+    parser.add_argument("--workers", type=int, default=2 * max(2, os.cpu_count() or 1),
+                        help="most of the time is waiting for the disk")
     return parser.parse_args()
 
 

@@ -13,6 +13,9 @@ DAV = "{DAV:}"
 GRANULARITY = 600
 # The names under which the server hides what is not finished.
 RESERVED = ".davit-"
+# Where the server keeps what was deleted.
+TRASH = ".davit-trashofthisshare"
+TRASH_BODY = b'<trash xmlns="urn:davit:trash"/>'
 # A time that scenes set, and that nothing has by itself.
 DATED = "Mon, 04 Jun 2018 10:11:12 GMT"
 
@@ -52,6 +55,17 @@ class Answer:
         return self.fields.get("Lock-Token", "").strip("<>")
 
 
+class FinalResponse(http.client.HTTPResponse):
+    """The final response: what comes in front of it is read and left."""
+
+    def _read_status(self):
+        while True:
+            version, status, reason = super()._read_status()
+            if not 100 < status < 200:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
+
+
 class Client:
     def __init__(self, port):
         self.port = port
@@ -63,8 +77,9 @@ class Client:
     def try_request(self, method, path, fields=None, body=None):
         """The answer, or None if the server died before it was complete."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.response_class = FinalResponse
         try:
-            connection.request(method, path, body=body, headers=dict(fields or {}))
+            connection.request(method, urllib.parse.quote(path, safe="/?&="), body=body, headers=dict(fields or {}))
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         except socket.timeout:
@@ -148,6 +163,31 @@ class Picture:
             self.facts[f"/{path}"] = (kind, sorted(resource.properties.items()), locks)
         for path, fact in look_at_folder(root).items():
             self.facts[f"disk /{path}"] = fact
+        self._look_at_trash(client, root)
+
+    def _look_at_trash(self, client, root):
+        """Each thing in the trash under the path where it was; names are random, and stand for nothing else."""
+        answer = client.request("REPORT", "/", {"Depth": "infinity"}, TRASH_BODY)
+        if not answer.is_success:
+            return
+        known = set()
+        for response in ElementTree.fromstring(answer.body).findall(f"{DAV}response"):
+            href = urllib.parse.unquote(response.findtext(f"{DAV}href"))
+            prop = response.find(f"{DAV}propstat/{DAV}prop")
+            name = prop.findtext("{urn:davit:trash}id")
+            known.add(name)
+            key = f"trash {href} {prop.findtext('{urn:davit:trash}reason')}"
+            for trash in trashes(root):
+                path = os.path.join(trash, name)
+                if os.path.isdir(path):
+                    self.facts[key] = sorted(look_at_folder(path).items())
+                elif os.path.exists(path):
+                    self.facts[key] = look_at_file(path)
+            self.facts.setdefault(key, "nothing stands there")
+        for trash in trashes(root):
+            for name in set(os.listdir(trash)) - known:
+                if not name.startswith(RESERVED):
+                    self.facts[f"trash {name}"] = "nobody knows it"
 
     def __eq__(self, other):
         return self.facts == other.facts
@@ -185,10 +225,19 @@ def look_at_folder(root):
             if name.startswith(RESERVED):
                 continue
             path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                digest = hashlib.sha256(file.read()).hexdigest()
-            facts[os.path.relpath(path, root)] = (digest, mode_of(path))
+            facts[os.path.relpath(path, root)] = look_at_file(path)
     return facts
+
+
+def look_at_file(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest(), mode_of(path)
+
+
+def trashes(root):
+    """The trash of each volume, where there is one."""
+    folders = [os.path.join(root, TRASH), os.path.join(root, "other", TRASH)]
+    return [folder for folder in folders if os.path.isdir(folder)]
 
 
 def mode_of(path):
@@ -197,4 +246,4 @@ def mode_of(path):
 
 def leftovers(root):
     return [os.path.join(folder, name) for folder, folders, files in os.walk(root)
-            for name in folders + files if name.startswith(RESERVED)]
+            for name in folders + files if name.startswith(RESERVED) and name != TRASH]

@@ -7,9 +7,11 @@ import shutil
 import sqlite3
 import tempfile
 import time
+import urllib.parse
 
 import volume
 from dav import Client, Picture, leftovers
+from scenes import UploadRequest
 from server import Died, Server
 
 # More steps than any change needs: a net under a server that never survives.
@@ -60,7 +62,7 @@ class SceneRun:
 
     def server(self, **faults):
         return Server(self.options.debug, self.root, self.state, self.log, sync=self.scene.sync,
-                      fail_call=self.scene.fail_call, **faults)
+                      options=["--trash"] if self.scene.keeps else [], fail_call=self.scene.fail_call, **faults)
 
     @contextlib.contextmanager
     def quiet_server(self):
@@ -118,20 +120,28 @@ class SceneRun:
                 raise Failure("the server survived and the request was not carried out")
         except Failure as failure:
             raise Failure(f"{self.last_kill() if status else 'no kill'}: {failure}") from None
-        if outcome == "old":
+        # What was made and removed to look at it is in the trash now; an upload has gone on.
+        if outcome == "old" and not self.scene.keeps and not isinstance(request, UploadRequest):
             self.request = request
         return outcome if status else None
 
     def look_after(self, answer, request):
-        if count_intents(self.state):
+        # What the trash has to finish shows in no row.
+        if self.scene.keeps or count_intents(self.state):
             self.kill_starts()
         with self.quiet_server() as client:
             if count_intents(self.state):
                 raise Failure("an intent is still there after the start")
             client.look()
-            self.check_sweep()
+            is_upload = isinstance(request, UploadRequest)
+            # The bytes of an upload are no leftover.
+            if not is_upload:
+                self.check_sweep()
             left = self.picture(client)
             outcome = self.judge(left, answer, request)
+            if is_upload:
+                self.end_upload(client, request, outcome)
+                left = self.picture(client)
             self.check_locks(client, left)
             self.check_rebirth(client, left)
             self.check_sweep()
@@ -160,8 +170,8 @@ class SceneRun:
             if answer is not None and answer.token and answer.token not in left.tokens:
                 raise Failure("the token that was answered is not in lockdiscovery")
             tag = answer is not None and answer.fields["ETag"]
-            made = tag and answer.fields.get("Location", request.path)
-            if tag and tag != left.tags[made.strip("/")]:
+            made = tag and (answer.fields.get("Content-Location") or answer.fields.get("Location", request.path))
+            if tag and tag != left.tags[urllib.parse.unquote(made).strip("/")]:
                 raise Failure("the entity tag that was answered is not the one of the new content")
             return "new"
         if left != old:
@@ -172,6 +182,28 @@ class SceneRun:
         if left.tags != old.tags:
             raise Failure("everything is old, but entity tags changed")
         return "old"
+
+    def end_upload(self, client, request, outcome):
+        """What was begun before the kill can be ended after it; what nobody knows of can be taken away."""
+        for name in uploads_left(self.state):
+            upload = f"/.davit-resumableuploads/{name}"
+            head = client.request("HEAD", upload)
+            if head.fields.get("Upload-Complete") == "?1":
+                if outcome == "old":
+                    raise Failure("the upload is complete, and everything is old")
+                continue
+            if not request.is_begun:
+                client.must("DELETE", upload)
+                continue
+            if outcome == "new":
+                raise Failure("everything is new, and the upload is not complete")
+            sent = len(request.content) - len(request.body)
+            offset = int(head.fields["Upload-Offset"])
+            if not sent <= offset <= len(request.content):
+                raise Failure(f"the upload is at {offset} of {len(request.content)}, and {sent} were acknowledged")
+            client.must("PATCH", upload, *request.rest(offset))
+            if self.picture(client) != self.new:
+                raise Failure("the upload has ended, and it is not what it was to be")
 
     def check_locks(self, client, left):
         """A lock that is shown is also enforced."""
@@ -220,8 +252,8 @@ class SceneRun:
         return lines[-1].removeprefix("davit: ") if lines else "killed"
 
 
-def count_intents(state):
-    """Renames that a crash cut in two: where there are some, the start has work to do.
+def rows(state, query):
+    """What the state holds.
 
     In a copy: a server lets nobody else at its database, and what a crash left is for the next start to find.
     """
@@ -230,7 +262,17 @@ def count_intents(state):
             with contextlib.suppress(FileNotFoundError):
                 shutil.copy(os.path.join(state, name), folder)
         with contextlib.closing(sqlite3.connect(os.path.join(folder, "state.sqlite"))) as database:
-            return database.execute("SELECT count(*) FROM intent").fetchone()[0]
+            return database.execute(query).fetchall()
+
+
+def count_intents(state):
+    """Renames that a crash cut in two: where there are some, the start has work to do."""
+    return rows(state, "SELECT count(*) FROM intent")[0][0]
+
+
+def uploads_left(state):
+    """The uploads that the server knows."""
+    return [name for name, in rows(state, "SELECT id FROM upload")]
 
 
 def run_scene(scene, options, work, stopping):

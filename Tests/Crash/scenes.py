@@ -17,9 +17,9 @@ class Request:
 class Scene:
     """`build(client, tokens)` sets the scene and returns the request; the tokens it took go into `tokens`."""
 
-    def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none"):
-        """`needs_volume`: /other is a volume of its own. `fail_call`: what this one cannot do."""
-        self.name, self.build, self.sync = name, build, sync
+    def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none", keeps=False):
+        """`needs_volume`: /other is a volume of its own. `fail_call`: what this one cannot do. `keeps`: with a trash."""
+        self.name, self.build, self.sync, self.keeps = name, build, sync, keeps
         self.needs_volume, self.fail_call = needs_volume, fail_call
 
 
@@ -56,6 +56,58 @@ def put_empty_over_with_properties(client, tokens):
     client.put("/file", OLD)
     client.set("/file", one="first")
     return Request("PUT", "/file", b"")
+
+
+def begin_upload(client, path, sent=b"", **fields):
+    """The URL of an upload of which so much has come."""
+    upload = client.must("PUT", path, {"Upload-Complete": "?0", **fields}, b"").fields["Location"]
+    if sent:
+        client.must("PATCH", upload, piece(0, False), sent)
+    return upload
+
+
+def piece(offset, is_last, **fields):
+    return {"Content-Type": "application/partial-upload", "Upload-Offset": str(offset),
+            "Upload-Complete": "?1" if is_last else "?0", **fields}
+
+
+class UploadRequest(Request):
+    """The end of an upload, which can go on after a kill; or all of one, whose URL nobody has heard."""
+
+    def __init__(self, method, path, content, sent=0, fields=None, condition=None):
+        super().__init__(method, path, content[sent:])
+        self.content, self.condition, self.is_begun = content, condition, method == "PATCH"
+        self.fields = dict(fields or piece(sent, True))
+
+    def rest(self, offset):
+        """The fields and the content that end it."""
+        return piece(offset, True, **({"If": self.condition} if self.condition else {})), self.content[offset:]
+
+
+def upload_end(client, tokens):
+    return UploadRequest("PATCH", begin_upload(client, "/new", LARGE), LARGE + LARGE, len(LARGE))
+
+
+def upload_end_over_with_rows(client, tokens):
+    client.put("/file", OLD)
+    client.set("/file", one="first", two="second")
+    tokens["taken"] = client.lock("/file")
+    condition = f"(<{tokens['taken']}>)"
+    upload = begin_upload(client, "/file", LARGE, If=condition)
+    return UploadRequest("PATCH", upload, LARGE + NEW, len(LARGE), condition=condition)
+
+
+def upload_whole(client, tokens):
+    client.put("/file", OLD)
+    return UploadRequest("PUT", "/file", LARGE, fields={
+        "Upload-Complete": "?1", "Upload-Draft-Interop-Version": "8"})
+
+
+def upload_end_in_moved_folder(client, tokens):
+    client.must("MKCOL", "/folder")
+    upload = begin_upload(client, "/folder/new", NEW)
+    client.must("MOVE", "/folder", {"Destination": "/moved"})
+    return UploadRequest("PATCH", upload, NEW, len(NEW))
 
 
 def put_large_new(client, tokens):
@@ -133,6 +185,31 @@ def delete_tree_with_properties(client, tokens):
     make_tree(client, "/tree", OLD)
     add_properties(client, "/tree", "old")
     return Request("DELETE", "/tree")
+
+
+def delete_on_other_volume(client, tokens):
+    make_tree(client, "/other/tree", OLD)
+    add_properties(client, "/other/tree", "old")
+    return Request("DELETE", "/other/tree")
+
+
+def restore(build, path, taken="rename"):
+    """What the scene's request has put into the trash comes back."""
+
+    def built(client, tokens):
+        request = build(client, tokens)
+        answer = client.must(request.method, request.path, request.fields, request.body)
+        tokens.clear()
+        body = f"id={answer.fields['Davit-Trash']}&taken={taken}".encode()
+        return Request("POST", "/?action=restore", body, Sec_Fetch_Site="same-origin",
+                       Content_Type="application/x-www-form-urlencoded")
+
+    return Scene(f"restore {path}", built, keeps=True)
+
+
+def kept(scene, suffix=", kept", **options):
+    """The same with a trash."""
+    return Scene(scene.name + suffix, scene.build, keeps=True, needs_volume=scene.needs_volume, **options)
 
 
 def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
@@ -258,6 +335,10 @@ SCENES = [
     Scene("PUT new, large", put_large_new),
     Scene("PUT over, large, properties", put_large_over_with_properties),
     Scene("PUT over", put_over),
+    Scene("upload, its end", upload_end),
+    Scene("upload, its end, properties and lock", upload_end_over_with_rows),
+    Scene("upload in one request, replacing", upload_whole),
+    Scene("upload, its end in a folder that was moved", upload_end_in_moved_folder),
     Scene("PUT over, properties and lock", put_over_with_rows),
     Scene("PUT empty over, properties", put_empty_over_with_properties),
     Scene("PUT of a part", put_part),
@@ -301,6 +382,7 @@ SCENES = [
         Scene("PUT new", put_new),
         Scene("PUT over, properties and lock", put_over_with_rows),
         Scene("PATCH, properties and lock", patch_with_rows),
+        Scene("upload, its end", upload_end),
         Scene("MKCOL with properties", mkcol_with_properties),
         Scene("DELETE tree with properties", delete_tree_with_properties),
         Scene("LOCK free name", lock_free_name),
@@ -313,6 +395,7 @@ SCENES = [
     *[Scene(f"{scene.name}, synced", scene.build, sync="full") for scene in (
         Scene("PUT over, properties and lock", put_over_with_rows),
         Scene("PATCH, properties and lock", patch_with_rows),
+        Scene("upload, its end, properties and lock", upload_end_over_with_rows),
         Scene("MKCOL with properties", mkcol_with_properties),
         Scene("DELETE file, properties and lock", delete_file_with_rows),
         Scene("PROPPATCH, properties and execute bits", proppatch_executable),
@@ -320,4 +403,29 @@ SCENES = [
         Scene("LOCK free name", lock_free_name),
         transfer("COPY", TREE_ROWS, TREE_ROWS),
         transfer("MOVE", FILE_ROWS, FILE_ROWS))],
+    *[kept(scene) for scene in (
+        Scene("DELETE file", delete_file),
+        Scene("DELETE file, properties and lock", delete_file_with_rows),
+        Scene("DELETE tree", delete_tree),
+        Scene("DELETE tree with properties", delete_tree_with_properties),
+        Scene("DELETE tree with properties on another volume", delete_on_other_volume, needs_volume=True),
+        Scene("PUT over", put_over),
+        Scene("PUT over, large, properties", put_large_over_with_properties),
+        Scene("PUT over, properties and lock", put_over_with_rows),
+        Scene("PATCH, properties and lock", patch_with_rows),
+        transfer("COPY", FILE, FILE), transfer("COPY", FILE_ROWS, FILE_ROWS),
+        transfer("COPY", TREE_ROWS, TREE_ROWS),
+        transfer("MOVE", FILE, FILE), transfer("MOVE", FILE_ROWS, FILE_ROWS), transfer("MOVE", TREE, TREE),
+        transfer("MOVE", TREE_ROWS, FILE_ROWS),
+        transfer("MOVE", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " on another volume", needs_volume=True))],
+    restore(delete_file, "file"),
+    restore(delete_tree_with_properties, "tree with properties"),
+    restore(put_over, "version over content", "replace"),
+    restore(put_large_over_with_properties, "version over content with properties", "replace"),
+    *[kept(scene, ", kept, synced", sync="full") for scene in (
+        Scene("DELETE file", delete_file), Scene("PUT over, properties and lock", put_over_with_rows),
+        transfer("MOVE", FILE_ROWS, FILE_ROWS))],
+    *[kept(scene, ", kept, plain volume", fail_call=PLAIN) for scene in (
+        Scene("DELETE file", delete_file), Scene("DELETE tree with properties", delete_tree_with_properties),
+        Scene("PUT over, properties and lock", put_over_with_rows))],
 ]

@@ -17,14 +17,15 @@ class Server:
     The faults are variables of the environment that a debug build knows: kill_at, kill_start_at, fail_call.
     """
 
-    def __init__(self, binary, root, state, log, sync="none", **faults):
+    def __init__(self, binary, root, state, log, sync="none", options=(), **faults):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("DAVIT_")}
         for name, value in faults.items():
             if value is not None:
                 environment[f"DAVIT_{name.upper()}"] = str(value)
         self.status = None
         self.process = subprocess.Popen(
-            [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir", state, "--sync", sync],
+            [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir", state, "--sync", sync,
+             *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=environment)
         try:
             self.port = self._read_port()

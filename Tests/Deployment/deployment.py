@@ -8,6 +8,7 @@ Prints a line for each fact that does not hold; the last line is `deployment: N 
 
 import argparse
 import fcntl
+import http.client
 import json
 import os
 import pathlib
@@ -467,6 +468,20 @@ class Proxy:
             answer = exchange(connection, "\r\n".join(lines + ["", ""]).encode() + content)
         return int(answer.split(b" ", 2)[1]) if answer else 0, answer.decode(errors="replace")
 
+    def begin(self, connection, target, fields=()):
+        """The answer to GET with its head read; its content comes as it is read."""
+        lines = [f"GET {target} HTTP/1.1", f"Host: {self.authority}", "Connection: close", *fields, "", ""]
+        connection.sendall("\r\n".join(lines).encode())
+        response = http.client.HTTPResponse(connection, method="GET")
+        response.begin()
+        return response
+
+    def read(self, target, fields=()):
+        """Status, fields and content."""
+        with self.connect() as connection:
+            response = self.begin(connection, target, fields)
+            return response.status, response.headers, response.read()
+
 
 LOCK = b"""<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>\
 <D:locktype><D:write/></D:locktype></D:lockinfo>"""
@@ -507,9 +522,47 @@ def through(proxy, prefix, server, report, name):
         check("UNLOCK", freed[0] == 204, str(freed))
     options = proxy.ask("OPTIONS", f"{prefix}/")
     check("OPTIONS", options[0] == 200 and "\r\ndav: 1, 2, 3" in options[1].lower(), str(options))
-    page = proxy.ask("GET", f"{prefix}/d%20%C3%A9/", ["Accept: text/html"])
-    check("the page for browsers", page[0] == 200 and "<html" in page[1], page[1][:200])
+    page(proxy, prefix, check)
+    events(proxy, prefix, check)
     upload(proxy, prefix, server, check)
+
+
+def page(proxy, prefix, check):
+    """The page, and its files where it says that they are."""
+    status, _, content = proxy.read(f"{prefix}/d%20%C3%A9/", ["Accept: text/html"])
+    text = content.decode()
+    check("the page for browsers", status == 200 and "<html" in text, text[:200])
+    data = re.search(r'<script[^>]* id="davit">(.*?)</script>', text, re.DOTALL)
+    if not data:
+        check("the page has its data", False, text[:2000])
+        return
+    data = json.loads(data.group(1))
+    places = (data["root"], data["path"])
+    check("the page knows its place", places == (f"{prefix}/", f"{prefix}/d%20%C3%A9/"), str(places))
+    wanted = set(re.findall(r'(?:src|href)="([^"]*\.(?:js|css))"', text))
+    of_page = data["files"].startswith(f"{prefix}/.davit-") and all(file.startswith(data["files"]) for file in wanted)
+    check("the page names its files below the prefix", wanted and of_page, f"{data['files']} {sorted(wanted)}")
+    for file in sorted(wanted):
+        status, fields, content = proxy.read(file)
+        check(f"{file.rsplit('/', 1)[1]} of the page", status == 200 and content and "immutable" in fields["Cache-Control"],
+              f"{status} {fields}")
+
+
+def events(proxy, prefix, check):
+    """What happens is told while the stream is open: nothing on the way waits for its end."""
+    with proxy.connect() as connection:
+        connection.settimeout(LIMIT_SECONDS)
+        stream = proxy.begin(connection, f"{prefix}/d%20%C3%A9/?events")
+        kind = stream.headers.get("Content-Type", "")
+        check("the stream of events", stream.status == 200 and kind.startswith("text/event-stream"), f"{stream.status} {kind}")
+        if stream.status != 200:
+            return
+        made = proxy.ask("PUT", f"{prefix}/d%20%C3%A9/told", content=b"1")
+        check("a change while it is open", made[0] == 201, str(made))
+        line = stream.readline()
+        while line and not line.startswith(b"data: "):
+            line = stream.readline()
+        check("the change is told with the URL of the client", line == f"data: + {prefix}/d%20%C3%A9/told\n".encode(), str(line))
 
 
 def upload(proxy, prefix, server, check):

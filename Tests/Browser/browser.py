@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""The browser page in Chromium: see harness.py for what a test is, and run.sh for how to run them."""
+
+import argparse
+import os
+import pathlib
+import sys
+
+import harness
+
+if __name__ == "__main__":
+    # Tests import it by its name.
+    sys.modules["harness"] = harness
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a file or of a test; all of them without")
+    parser.add_argument("--short", action="store_true", help="without those that take long")
+    parser.add_argument("--davit", default=os.environ.get("DAVIT", str(harness.ROOT / ".build/release/davit")))
+    parser.add_argument("--files", help="serve the page's files from this folder, and not from the binary")
+    parser.add_argument("--screenshots", help="put pictures into this folder")
+    arguments = parser.parse_args()
+    if not pathlib.Path(arguments.davit).is_file():
+        sys.exit(f"browser: no davit at {arguments.davit}; run 'make build' first")
+    passed, failed = harness.run(arguments)
+    print(f"browser: {passed} passed, {failed} failed")
+    sys.exit(0 if failed == 0 else 1)

@@ -1,0 +1,348 @@
+"""What the tests of the browser page share.
+
+A test is a function in a file test_*.py, marked with @test, or with @test(is_long=True) if `--short` leaves it out. It gets a
+Lab: a folder that davit serves, and pages of Chromium on it. Errors of the console, exceptions of scripts and
+violations of the policy fail it, unless it has said `lab.allow("…")` before.
+"""
+
+import contextlib
+import http.client
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.parse
+
+from playwright.sync_api import sync_playwright
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+# Only a hang meets it: the machine can be busy.
+LIMIT_MS = int(os.environ.get("LIMIT_SECONDS", "60")) * 1000
+
+TESTS = []
+TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
+
+
+def test(function=None, *, is_long=False):
+    """Marks a test; with is_long=True, `--short` leaves it out."""
+    def mark(body):
+        TESTS.append((body, is_long))
+        return body
+    return mark(function) if function else mark
+
+
+class Skipped(Exception):
+    """The server that is tested has not what the test is about."""
+
+
+def expect(found, wanted, what=""):
+    assert found == wanted, f"{what}: {found!r:.600} instead of {wanted!r:.600}"
+
+
+class Server:
+    """davit on a folder. It can be killed and started again, on the same port and with the same state."""
+
+    def __init__(self, davit, share, state, log, options=()):
+        self.davit, self.share, self.state, self.log, self.options = davit, share, state, log, list(options)
+        self.port, self.process, self.url = 0, None, None
+
+    def start(self, host="127.0.0.1"):
+        command = [self.davit, "serve", str(self.share), "--host", host, "--port", str(self.port),
+                   "--state-dir", str(self.state), *self.options]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        for line in self.process.stdout:
+            found = re.search(r"https?://\S+/", line)
+            if found:
+                self.url = found.group(0)
+                self.port = urllib.parse.urlsplit(self.url).port
+                return self
+        raise AssertionError("davit did not become ready: " + pathlib.Path(self.log).read_text()[-2000:])
+
+    def kill(self):
+        """As a loss of power would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError("davit did not end when it was asked to")
+            finally:
+                self.process.stdout.close()
+
+    def request(self, method, path, body=None, **fields):
+        """What another client does: (status, fields, content). Names of fields are written with underscores."""
+        parts = urllib.parse.urlsplit(self.url)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=LIMIT_MS / 1000)
+        try:
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+
+class Lab:
+    """What one test has: a folder, a server, pages."""
+
+    def __init__(self, browser, options, name):
+        self.browser, self.arguments, self.name = browser, options, name
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="davit-browser."))
+        self.share = self.work / "share"
+        self.share.mkdir()
+        self.server = None
+        self.problems, self.contexts, self.notes = [], [], []
+        self.allowed = []
+
+    # The folder
+
+    def write(self, name, content=b"", mtime=None):
+        path = self.share / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if mtime is not None:
+            os.utime(path, (mtime, mtime))
+        return path
+
+    # The server
+
+    def start(self, *options, share=None, name="state", host="127.0.0.1"):
+        server = Server(self.arguments.davit, share or self.share, self.work / name, self.work / "server.log", options)
+        server.start(host)
+        if self.server is None:
+            self.server = server
+        self._servers.append(server)
+        return server
+
+    @property
+    def _servers(self):
+        return self.__dict__.setdefault("servers", [])
+
+    @property
+    def url(self):
+        if self.server is None:
+            self.start()
+        return self.server.url
+
+    # Pages
+
+    def context(self, phone=False, dark=False, language="en-GB", **options):
+        """A browser of somebody else: nothing stored, nothing known."""
+        context = self.browser.new_context(
+            viewport=PHONE if phone else DESKTOP, has_touch=phone, is_mobile=phone, color_scheme="dark" if dark else "light",
+            locale=language, timezone_id="Europe/Berlin", **options)
+        self.adopt(context)
+        return context
+
+    def adopt(self, context):
+        """For contexts that a test has made itself."""
+        context.set_default_timeout(LIMIT_MS)
+        self.contexts.append(context)
+        context.on("page", self._watch)
+        if self.arguments.files:
+            context.route("**/.davit-browserpagefiles/**", self._answer)
+
+    def page(self, path="", context=None, wait=True, **options):
+        """A page on `path`, percent-encoded and without the slash at its begin, when it is ready."""
+        page = (context or self.context(**options)).new_page()
+        page.goto(self.url + path)
+        if wait:
+            self.ready(page)
+        return page
+
+    def ready(self, page):
+        self.until(page, "document.documentElement.dataset.ready === 'true'")
+
+    @staticmethod
+    def until(page, expression, argument=None, limit_ms=LIMIT_MS):
+        """Waits for a condition in the page, and returns what it has become. Playwright's own wait_for_function needs eval, which
+        the policy of the page forbids."""
+        end = time.monotonic() + limit_ms / 1000
+        while True:
+            found = page.evaluate(expression, argument)
+            if found:
+                return found
+            assert time.monotonic() < end, f"this does not become true: {expression} with {argument!r:.300}"
+            page.wait_for_timeout(20)
+
+    def allow(self, pattern):
+        """Problems that contain the pattern belong to the test."""
+        self.allowed.append(pattern)
+
+    def has_events(self):
+        """Whether collections have a stream of events. A server without one answers with the page."""
+        parts = urllib.parse.urlsplit(self.url)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=LIMIT_MS / 1000)
+        try:
+            connection.request("GET", "/?events", headers={"Accept": "text/event-stream"})
+            return connection.getresponse().headers.get("Content-Type", "").startswith("text/event-stream")
+        finally:
+            connection.close()
+
+    def _watch(self, page):
+        def note(message):
+            if message.type in ("error", "warning") and not message.location["url"].endswith("/favicon.ico"):
+                self.problems.append(f"{message.text} ({message.location['url']})")
+        page.on("console", note)
+        page.on("pageerror", lambda problem: self.problems.append(f"{problem.name}: {problem.message}\n{problem.stack}"))
+
+    def _answer(self, route):
+        """Files of the page from the working tree, in place of those in the binary."""
+        name = urllib.parse.urlsplit(route.request.url).path.split("/.davit-browserpagefiles/")[1].split("/", 1)[1]
+        path = pathlib.Path(self.arguments.files) / name
+        if not path.is_file():
+            route.fulfill(status=404)
+            return
+        route.fulfill(status=200, body=path.read_bytes(), headers={
+            "Content-Type": TYPES.get(path.suffix, "application/octet-stream"), "X-Content-Type-Options": "nosniff"})
+
+    # What is seen
+
+    @staticmethod
+    def names(page):
+        """The names that are in sight, in order."""
+        return page.eval_on_selector_all(
+            ".item .name-text", "all => all.map(one => [one.closest('.item').dataset.index * 1, one.textContent])"
+                                ".sort((a, b) => a[0] - b[0]).map(one => one[1])")
+
+    @staticmethod
+    def row(page, name):
+        return page.locator(".item").filter(has=page.locator(".name-text", has_text=re.compile(f"^{re.escape(name)}$")))
+
+    @staticmethod
+    def select(page, *names):
+        for index, name in enumerate(names):
+            Lab.row(page, name).locator(".cell.modified").click(modifiers=["Control"] if index else [])
+
+    @staticmethod
+    def wait_for_names(page, names):
+        wanted, found, end = list(names), None, time.monotonic() + LIMIT_MS / 1000
+        while time.monotonic() < end:
+            found = Lab.names(page)
+            if found == wanted:
+                return
+            page.wait_for_timeout(20)
+        expect(found, wanted, "the names that are shown")
+
+    def screenshot(self, page, name):
+        """A picture for people to look at, where they are asked for."""
+        if self.arguments.screenshots:
+            folder = pathlib.Path(self.arguments.screenshots)
+            folder.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=str(folder / f"{name}.png"))
+
+    def axe(self, page, what=""):
+        """No rule of WCAG 2.2 A and AA, and of good practice, is broken by what is shown; where a modal dialog is open, that is the
+        dialog: axe would take what is below it for its ground."""
+        page.evaluate(axe_source())
+        page.evaluate("Promise.all(document.getAnimations().filter(one => one.effect.getTiming().iterations !== Infinity)"
+                      ".map(one => one.finished.catch(() => {})))")
+        found = page.evaluate("""async () => (await axe.run([...document.querySelectorAll("dialog:modal")].at(-1) ?? document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa",
+            "wcag22aa", "best-practice"]})).violations.map(one => `${one.id}: ${one.help}: ` + one.nodes.slice(0, 3)
+            .map(node => `${node.target} ${node.any.concat(node.all, node.none).map(part => part.message)[0] ?? ""}`).join("; "))""")
+        assert not found, f"{what} has violations:\n" + "\n".join(found)
+
+    def note(self, text):
+        """A figure for the log."""
+        self.notes.append(text)
+
+    def _close(self, problem):
+        """Everything is ended; what has gone wrong beside the test comes out."""
+        for context in self.contexts:
+            with contextlib.suppress(Exception):
+                if problem and self.arguments.screenshots:
+                    for number, page in enumerate(context.pages):
+                        page.screenshot(path=str(pathlib.Path(self.arguments.screenshots) / f"failed-{self.name}-{number}.png"))
+            with contextlib.suppress(Exception):
+                context.close()
+        no_stream = "EventSource's response has a MIME type"
+        if any(no_stream in one for one in self.problems) and not self.has_events():
+            self.allow(no_stream)
+        problems = [one for one in self.problems if not any(pattern in one for pattern in self.allowed)]
+        try:
+            for server in self._servers:
+                server.stop()
+        finally:
+            shutil.rmtree(self.work, ignore_errors=True)
+        assert problem or not problems, "the browser says:\n" + "\n".join(problems[:8])
+
+
+_axe = None
+
+
+def axe_source():
+    global _axe
+    if _axe is None:
+        import axe_core_python
+        _axe = next(pathlib.Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text()
+    return _axe
+
+
+def run(arguments):
+    """Runs what was asked for; the number of failures."""
+    sys.path.insert(0, str(HERE))
+    files = sorted(HERE.glob("test_*.py"))
+    by_file = []
+    for file in files:
+        del TESTS[:]
+        __import__(file.stem)
+        by_file += [(file.stem, body, is_long) for body, is_long in TESTS]
+    chosen = [one for one in by_file
+              if not arguments.names or any(name in (one[0], one[1].__name__) for name in arguments.names)]
+    known = {one[0] for one in by_file} | {one[1].__name__ for one in by_file}
+    unknown = [name for name in arguments.names if name not in known]
+    if unknown:
+        print(f"FAILED: there is no {', '.join(unknown)}")
+        return 0, len(unknown)
+    passed = failed = 0
+    with sync_playwright() as playwright:
+        # As root Chromium has no sandbox; nothing but this server's own pages is opened.
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        for stem, body, is_long in chosen:
+            if is_long and arguments.short:
+                continue
+            name = f"{stem}.{body.__name__}"
+            begin = time.monotonic()
+            lab = Lab(browser, arguments, body.__name__)
+            lab.playwright = playwright
+            problem = skipped = None
+            try:
+                body(lab)
+            except Skipped as reason:
+                skipped = reason
+            except Exception:
+                problem = traceback.format_exc(limit=-4)
+            try:
+                lab._close(problem)
+            except Exception:
+                problem = problem or traceback.format_exc(limit=-2)
+            if skipped and not problem:
+                print(f"SKIPPED: {name}: {skipped}")
+            elif problem:
+                failed += 1
+                said = [one for one in lab.problems if not any(pattern in one for pattern in lab.allowed)]
+                print(f"FAILED: {name}")
+                print("    " + "\n    ".join((problem + "\n".join(said[:5])).strip().splitlines()[-30:]))
+            else:
+                passed += 1
+                print(f"ok {name} ({time.monotonic() - begin:.1f} s){''.join('; ' + note for note in lab.notes)}")
+            sys.stdout.flush()
+        browser.close()
+    return passed, failed

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The browser page in Chromium:
+#
+#   Tests/Browser/run.sh [--short] [--davit PATH] [--files FOLDER] [--screenshots FOLDER] [NAME...]
+#
+# NAME is a file (test_browse) or a test. `--files Sources/DavitPage/Files` takes the page's files from the working tree, so
+# that nothing has to be built for a change of a script. The last line is `browser: N passed, M failed`.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if ! python=$("$here/../../scripts/browser-python.sh"); then
+    echo "SKIPPED: browser: there is no Chromium, or nothing to drive it"
+    echo "browser: 0 passed, 0 failed"
+    exit 0
+fi
+exec "$python" "$here/browser.py" "$@"

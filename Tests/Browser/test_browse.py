@@ -1,0 +1,421 @@
+"""Folders are shown, walked through, sorted, filtered and searched."""
+
+import json
+import os
+import re
+import time
+import urllib.parse
+
+from harness import ROOT, expect, test
+
+ODD = ["a&b<c>\"'%#?;+ é.txt", "a‮txt.exe", " leading", "trailing ", "new\nline", "back\\slash", "<img src=x onerror=alert(1)>",
+       "100%25", "日本語.md", "e\u0301 composed", "…", "'quoted'", "semi;colon=1", "😀.png", "*(!)~.txt", "con"]
+
+
+@test
+def shows_folders_first_in_natural_order(lab):
+    for name in ("b10.txt", "b9.txt", "A.md", "é.txt"):
+        lab.write(name, b"x" * 10)
+    (lab.share / "Zoo").mkdir()
+    page = lab.page()
+    lab.wait_for_names(page, ["Zoo", "A.md", "b9.txt", "b10.txt", "é.txt"])
+    expect(page.title(), "share")
+    expect(lab.row(page, "A.md").locator(".size").inner_text(), "10 bytes")
+    lab.until(page, "document.querySelector('.summary').textContent.startsWith('1 folder · 4 files, 40 bytes')")
+    lab.until(page, "/ free$/.test(document.querySelector('.summary').textContent)")
+
+
+@test
+def sorts_by_size_and_time(lab):
+    (lab.share / "folder").mkdir()
+    for name, size, age in (("a", 30, 3), ("b", 10, 1), ("c", 20, 2), ("d", 20, 9)):
+        lab.write(name, b"x" * size, mtime=1_700_000_000 - age * 86400)
+    page = lab.page()
+    header = page.locator(".items-header")
+    header.get_by_role("button", name="Size").click()
+    lab.wait_for_names(page, ["folder", "a", "d", "c", "b"])
+    expect(header.locator("[aria-sort]").get_attribute("aria-sort"), "descending")
+    header.get_by_role("button", name="Size").click()
+    lab.wait_for_names(page, ["folder", "b", "c", "d", "a"])
+    header.get_by_role("button", name="Modified").click()
+    lab.wait_for_names(page, ["folder", "b", "c", "a", "d"])
+    header.get_by_role("button", name="Name").click()
+    lab.wait_for_names(page, ["folder", "a", "b", "c", "d"])
+    header.get_by_role("button", name="Name").click()
+    lab.wait_for_names(page, ["folder", "d", "c", "b", "a"])
+
+
+@test
+def keeps_the_order_that_was_chosen_on_a_phone(lab):
+    for name, size in (("a", 1), ("b", 3), ("c", 2)):
+        lab.write(name, b"x" * size)
+    page = lab.page(phone=True)
+    page.get_by_role("button", name="Sort").tap()
+    page.get_by_role("menuitemradio", name="Size").tap()
+    lab.wait_for_names(page, ["b", "c", "a"])
+    page.reload()
+    lab.ready(page)
+    lab.wait_for_names(page, ["b", "c", "a"])
+
+
+@test
+def filters_as_it_is_typed(lab):
+    for name in ("Übung.txt", "übrig.md", "other", "o/inner"):
+        lab.write(name)
+    page = lab.page()
+    page.keyboard.press("/")
+    page.keyboard.type("üb")
+    lab.wait_for_names(page, ["übrig.md", "Übung.txt"])
+    page.keyboard.type("x")
+    page.get_by_role("heading", name="Nothing here has “übx” in its name").wait_for()
+    page.keyboard.press("Escape")
+    lab.wait_for_names(page, ["o", "other", "übrig.md", "Übung.txt"])
+
+
+@test
+def searches_below_the_folder(lab):
+    for name in ("x/deep/Report 1.txt", "x/report_2.md", "y/nothing", "top report", "100%.txt", "1000.txt"):
+        lab.write(name, b"1")
+    page = lab.page("x/")
+    box = page.get_by_role("searchbox")
+    box.fill("REPORT")
+    box.press("Enter")
+    lab.wait_for_names(page, ["Report 1.txt", "report_2.md"])
+    expect(lab.row(page, "Report 1.txt").locator(".where").inner_text(), "deep")
+    page.get_by_text("2 results for “REPORT”").wait_for()
+    page.get_by_role("button", name="Back to the folder").click()
+    lab.wait_for_names(page, ["deep", "report_2.md"])
+    page.goto(lab.url)
+    lab.ready(page)
+    # What is a sign of the grammar means itself.
+    box.fill("0%")
+    box.press("Enter")
+    lab.wait_for_names(page, ["100%.txt"])
+    lab.row(page, "100%.txt").locator(".more button").click()
+    page.get_by_role("menuitem", name="Show in its folder").click()
+    lab.until(page, "document.activeElement?.dataset?.href === '/100%25.txt'")
+
+
+@test
+def goes_in_and_back_and_keeps_the_place(lab):
+    for number in range(200):
+        (lab.share / f"folder {number:03}").mkdir()
+    lab.write("folder 150/inside.txt", b"1")
+    page = lab.page()
+    page.evaluate("scrollTo(0, 6300)")
+    row = lab.row(page, "folder 150")
+    row.locator(".modified").click()
+    before = page.evaluate("scrollY")
+    row.locator(".name-link").click()
+    lab.wait_for_names(page, ["inside.txt"])
+    expect(urllib.parse.urlsplit(page.url).path, "/folder%20150/")
+    expect(page.title(), "folder 150 – share")
+    page.go_back()
+    lab.until(page, "document.querySelector('.item[aria-selected=true] .name-text')?.textContent === 'folder 150'")
+    lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
+    # Nor does it move when the folder is read again, or the page.
+    page.get_by_role("button", name="Refresh").click()
+    refresh(page)
+    lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
+    page.reload()
+    lab.ready(page)
+    lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
+    page.go_forward()
+    lab.wait_for_names(page, ["inside.txt"])
+    page.reload()
+    lab.ready(page)
+    lab.wait_for_names(page, ["inside.txt"])
+    page.get_by_role("navigation", name="Path").get_by_role("link", name="share").click()
+    # Up again, the folder that was left has the focus.
+    lab.until(page, "document.activeElement?.dataset?.href === '/folder%20150/' || document.querySelector('.item[tabindex=\"0\"]')?.dataset.href === '/folder%20150/'")
+
+
+@test
+def leads_by_a_link_to_a_file(lab):
+    for number in range(300):
+        lab.write(f"{number}.txt")
+    page = lab.page("#250.txt")
+    expect(page.locator(".item[aria-selected=true] .name-text").inner_text(), "250.txt")
+    box = page.locator(".item[aria-selected=true]").bounding_box()
+    assert 0 < box["y"] < 800, box
+    page = lab.page("#missing")
+    page.get_by_text("There is no “missing” here.").first.wait_for()
+
+
+@test
+def opens_files_and_has_real_links(lab):
+    lab.write("a b/c.txt", b"content")
+    page = lab.page("a%20b/")
+    link = lab.row(page, "c.txt").locator("a")
+    expect(link.get_attribute("href"), "/a%20b/c.txt")
+
+
+@test
+def shows_all_names_as_they_are(lab):
+    for name in ODD:
+        lab.write(name, b"1")
+    raw = os.fsencode(lab.share) + b"/not\xff\xfeutf8.txt"
+    open(raw, "wb").close()
+    page = lab.page()
+    shown = set(lab.names(page))
+    expect(len(shown), len(ODD) + 1)
+    for name in ODD:
+        wanted = name.replace("‮", "\ufffd").replace("\n", "\u240a")
+        assert wanted in shown, f"{wanted!r} is not among {shown!r}"
+    assert "not\ufffd\ufffdutf8.txt" in shown, shown
+    # Each of them leads to what it says.
+    for href in page.eval_on_selector_all(".name-link", "all => all.map(one => one.getAttribute('href'))"):
+        expect(lab.server.request("GET", href)[0], 200, href)
+    expect(page.evaluate("document.querySelectorAll('.item img, .item script').length"), 0)
+
+
+@test
+def a_folder_of_any_name_can_be_opened(lab):
+    for name in ("100%25 &<b>#?;+", "é e\u0301", "...", "日本語"):
+        lab.write(f"{name}/in it", b"1")
+    raw = os.fsencode(lab.share) + b"/\xff\xfe"
+    os.mkdir(raw)
+    open(raw + b"/in it", "wb").close()
+    page = lab.page()
+    for index in range(5):
+        page.locator(".name-link").nth(index).click()
+        lab.wait_for_names(page, ["in it"])
+        path = page.evaluate("location.pathname")
+        page.reload()
+        lab.ready(page)
+        lab.wait_for_names(page, ["in it"])
+        expect(page.evaluate("location.pathname"), path)
+        page.goto(lab.url)
+        lab.ready(page)
+
+
+@test
+def says_that_a_folder_is_empty_or_gone(lab):
+    (lab.share / "sub").mkdir()
+    page = lab.page("sub/")
+    page.get_by_role("heading", name="This folder is empty").wait_for()
+    page.goto(lab.url)
+    lab.ready(page)
+    os.rmdir(lab.share / "sub")
+    lab.allow("404")
+    # The row itself may be gone by now.
+    page.evaluate("""async () => {
+        const { app } = await import(document.querySelector("script[type=module]").src)
+        app.navigate("/sub/")
+    }""")
+    page.get_by_role("heading", name="This folder could not be opened").wait_for()
+    alert = page.get_by_role("alert")
+    expect(alert.inner_text().splitlines()[0], "“sub” is no longer there. It was deleted, or has another name now.")
+    alert.get_by_role("button", name="Dismiss").click()
+    alert.wait_for(state="detached")
+
+
+FAILURES = {401: "You have to sign in.", 403: "It is not allowed here.", 404: "It was deleted, or has another name now.", 409: "The folder for it",
+            412: "It has changed in the meantime.", 413: "It is larger than the server takes.", 423: "has locked it",
+            507: "There is not enough room on the disk.", 503: "Try again in 7 sec"}
+
+
+@test
+def says_in_words_what_has_failed(lab):
+    lab.write("sub/a", b"1")
+    page = lab.page()
+    lab.allow("Failed to load resource")
+    for status, text in FAILURES.items():
+        page.context.route("**/sub/", lambda route: route.fulfill(status=status, headers={"Retry-After": "7"} if status == 503 else {})
+                           if route.request.method == "PROPFIND" else route.continue_())
+        page.locator(".name-link").click()
+        found = page.get_by_role("alert").inner_text()
+        assert text in found, f"{status}: {found}"
+        # Nothing is counted, least of all what was there before.
+        expect(page.locator(".summary").is_visible(), False, "the summary of a folder that cannot be read")
+        page.context.unroute("**/sub/")
+        page.go_back()
+        lab.wait_for_names(page, ["sub"])
+    page.context.route("**/sub/", lambda route: route.abort() if route.request.method == "PROPFIND" else route.continue_())
+    page.locator(".name-link").click()
+    assert "The server cannot be reached." in page.get_by_role("alert").inner_text()
+    page.context.unroute("**/sub/")
+    page.get_by_role("alert").get_by_role("button", name="Try again").click()
+    lab.wait_for_names(page, ["a"])
+
+
+@test
+def says_that_it_is_offline(lab):
+    lab.write("a")
+    page = lab.page()
+    lab.allow("ERR_INTERNET_DISCONNECTED")
+    page.context.set_offline(True)
+    page.get_by_text("There is no connection.").wait_for()
+    lab.write("b")
+    # What fails for that reason is not told once more.
+    refresh(page)
+    expect(page.get_by_role("alert").count(), 0)
+    page.context.set_offline(False)
+    page.get_by_text("There is no connection.").wait_for(state="detached")
+    lab.wait_for_names(page, ["a", "b"])
+    expect(page.get_by_role("alert").count(), 0)
+
+
+def refresh(page):
+    """Reads the folder again; returns when that has come to its end, whichever."""
+    page.evaluate("import(document.querySelector('script[type=module]').src).then(({ app }) => app.folder.refresh())")
+
+
+@test
+def a_failure_is_told_as_long_as_it_lasts(lab):
+    lab.write("a")
+    page = lab.page()
+    lab.allow("Failed to load resource")
+    page.route(lab.url, lambda route: route.fulfill(status=503) if route.request.method == "PROPFIND" else route.continue_())
+    refresh(page)
+    page.get_by_role("alert").wait_for()
+    lab.wait_for_names(page, ["a"])
+    page.unroute(lab.url)
+    refresh(page)
+    expect(page.get_by_role("alert").count(), 0)
+
+
+@test
+def shows_pictures_as_tiles(lab):
+    import struct
+    import zlib
+    raw = b"".join(b"\0" + bytes((90, 160, 210)) * 30 for _ in range(20))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    lab.write("picture.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 30, 20, 8, 2, 0, 0, 0))
+              + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+    lab.write("broken.png", b"no picture")
+    lab.write("active.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script>window.top.ran = true</script></svg>")
+    page = lab.page()
+    page.get_by_role("button", name="Show as tiles").click()
+    lab.until(page, "[...document.querySelectorAll('.item img')].some(one => one.naturalWidth === 30)")
+    lab.until(page, "document.querySelector('.item[data-href=\"/broken.png\"] svg') !== null")
+    expect(page.evaluate("window.ran"), None)
+    page.reload()
+    lab.ready(page)
+    assert page.locator(".items.grid").count() == 1, "the choice was not kept"
+
+
+@test
+def shows_settings_of_the_share(lab):
+    lab.start()
+    page = lab.context().new_page()
+
+    def answer(route):
+        # As the server says it where it was told so.
+        got = route.fetch()
+        body = re.sub('"title":(null|"share")', '"title":"Our <files>","footer":"Below","prologue":"Above"', got.text())
+        body = re.sub('"(footer|prologue)":null,?', "", body).replace(",}", "}")
+        route.fulfill(response=got, body=body)
+    page.route(lab.url, answer, times=1)
+    page.goto(lab.url)
+    lab.ready(page)
+    expect(page.title(), "Our <files>")
+    expect(page.locator(".brand").inner_text(), "Our <files>")
+    expect((page.locator(".prologue").inner_text(), page.locator(".page-footer").inner_text()), ("Above", "Below"))
+
+
+def fill(folder, count):
+    folder.mkdir()
+    begin = os.fsencode(folder) + b"/file-"
+    for number in range(count):
+        os.close(os.open(begin + b"%06d.txt" % number, os.O_CREAT | os.O_WRONLY))
+
+
+def measure(lab, count, limit_seconds):
+    fill(lab.share / "many", count)
+    page = lab.page()
+    page.evaluate("""() => {
+        window.longest = 0
+        new PerformanceObserver(list => { for (const one of list.getEntries()) window.longest = Math.max(longest, one.duration) })
+            .observe({type: "longtask"})
+    }""")
+    begin = time.monotonic()
+    page.locator(".name-link").click()
+    last = f"file-{count - 1:06}.txt"
+    lab.until(page, "count => document.querySelector('.items').getAttribute('aria-rowcount') == count + 1", count)
+    shown = time.monotonic() - begin
+    page.keyboard.press("End")
+    lab.until(page, "last => document.activeElement?.querySelector?.('.name-text')?.textContent === last", last)
+    took = time.monotonic() - begin
+    elements = page.evaluate("document.querySelectorAll('.item').length")
+    assert elements < 100, f"{elements} rows were made"
+    frames = page.evaluate("""async () => {
+        const times = []
+        let before = performance.now()
+        for (let frame = 0; frame < 60; frame++) {
+            scrollTo(0, (document.body.scrollHeight - innerHeight) * frame / 60)
+            await new Promise(requestAnimationFrame)
+            const now = performance.now()
+            times.push(now - before)
+            before = now
+        }
+        return times.sort((a, b) => a - b)
+    }""")
+    page.get_by_role("searchbox").fill("99")
+    lab.until(page, "document.querySelector('.search-hint').textContent.includes('match')")
+    lab.note(f"{count} entries shown after {shown:.2f} s, the last one reached after {took:.2f} s; longest task {page.evaluate('longest'):.0f} ms; "
+             f"scrolling: a frame in {frames[30]:.0f} ms, 95 % in {frames[57]:.0f} ms")
+    # With a wide margin: others may use the machine.
+    assert shown < limit_seconds, f"{shown} seconds for {count} entries"
+
+
+@test
+def ten_thousand_entries(lab):
+    measure(lab, 10_000, 10)
+
+
+@test(is_long=True)
+def a_hundred_thousand_entries(lab):
+    measure(lab, 100_000, 40)
+
+
+@test
+def weighs_little_and_paints_soon(lab):
+    for number in range(20):
+        lab.write(f"{number}.txt", b"1")
+    page = lab.context().new_page()
+    fetched = []
+    page.on("request", lambda request: fetched.append(re.sub(".*/.davit-browserpagefiles/[^/]*/", "", request.url)))
+    page.goto(lab.url)
+    lab.ready(page)
+    paint = lab.until(page, "performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+    ready = page.evaluate("performance.now()")
+    lab.note(f"first paint after {paint:.0f} ms, ready after {ready:.0f} ms")
+    if lab.arguments.files:
+        return
+    # As the server sends them; what is loaded only when it is used counts as well.
+    files = urllib.parse.urlsplit(page.evaluate("document.querySelector('script[type=module]').src")).path.rsplit("/", 1)[0]
+    sizes = {}
+    for path in (ROOT / "Sources/DavitPage/Files").rglob("*"):
+        if path.is_file():
+            name = path.relative_to(ROOT / "Sources/DavitPage/Files").as_posix()
+            status, _, content = lab.server.request("GET", f"{files}/{name}", Accept_Encoding="gzip")
+            expect(status, 200, name)
+            sizes[name] = len(content)
+    languages = [size for name, size in sizes.items() if name.startswith("strings/")]
+    # Of the languages a reader has one.
+    most = sum(sizes.values()) - sum(languages) + max(languages)
+    first = sum(sizes.get(name, 0) for name in fetched)
+    lab.note(f"all files {most / 1024:.1f} KiB gzipped, of which the first view takes {first / 1024:.1f}")
+    assert first <= 60 * 1024, f"the first view takes {first} bytes: {json.dumps({name: sizes.get(name) for name in fetched}, indent=1)}"
+    assert most <= 120 * 1024, f"{most} bytes: {json.dumps(sizes, indent=1)}"
+
+
+@test
+def works_below_a_prefix(lab):
+    lab.write("a folder/inside.txt", b"1")
+    lab.start("--prefix", "/dav")
+    page = lab.context().new_page()
+    page.goto(urllib.parse.urljoin(lab.url, "/dav/"))
+    lab.ready(page)
+    lab.row(page, "a folder").locator(".name-link").click()
+    lab.wait_for_names(page, ["inside.txt"])
+    expect(urllib.parse.urlsplit(page.url).path, "/dav/a%20folder/")
+    page.get_by_role("button", name="New folder").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("new")
+    page.keyboard.press("Enter")
+    lab.wait_for_names(page, ["new", "inside.txt"])
+    lab.row(page, "inside.txt").locator(".name-link").click()
+    page.locator("dialog.preview").wait_for()

@@ -1,0 +1,264 @@
+"""The text editor: what is written is what was typed, and nobody else's work is lost."""
+
+from harness import expect, test
+
+FOREIGN = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype><owner>Anna</owner></lockinfo>'
+
+
+def edit(lab, name, **options):
+    page = lab.page(f"?preview={name}&edit", **options)
+    page.locator("textarea.editor-text").wait_for()
+    return page
+
+
+def save(lab, page):
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).first.wait_for()
+    lab.until(page, "document.querySelector('.editor-footer span').textContent === 'Saved'")
+
+
+def type_at_end(page, text):
+    page.locator("textarea.editor-text").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(text)
+
+
+def locks(lab, path):
+    _, _, content = lab.server.request("PROPFIND", path, '<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>',
+                                       Depth="0", Content_Type="application/xml")
+    return content.count(b"activelock>") // 2
+
+
+@test
+def edits_under_a_lock(lab):
+    lab.write("a.txt", "first\n")
+    page = lab.page("?preview=a.txt")
+    page.get_by_role("button", name="Edit").click()
+    page.locator("textarea.editor-text").wait_for()
+    expect(locks(lab, "/a.txt"), 1, "locks while it is open")
+    # Others are kept out meanwhile.
+    expect(lab.server.request("PUT", "/a.txt", b"theirs")[0], 423)
+    type_at_end(page, "second")
+    page.get_by_text("Not saved yet").wait_for()
+    expect(page.locator(".editor-numbers").inner_text(), "1\n2")
+    page.get_by_text("Line 2, column 7").wait_for()
+    lab.axe(page, "the editor")
+    lab.screenshot(page, "editor")
+    save(lab, page)
+    expect((lab.share / "a.txt").read_bytes(), b"first\nsecond")
+    # Again, by the button: the new tag is known.
+    type_at_end(page, " and third")
+    page.get_by_role("button", name="Save").click()
+    lab.until(page, "document.querySelector('.editor-footer span').textContent === 'Saved'")
+    expect((lab.share / "a.txt").read_bytes(), b"first\nsecond and third")
+    page.get_by_role("button", name="Stop editing").click()
+    page.locator(".source code", has_text="second and third").wait_for()
+    lab.until(page, "fetch('/a.txt', {method: 'PROPFIND', headers: {Depth: '0'}}).then(one => one.text()).then(text => !text.includes('activelock'))")
+    page.keyboard.press("Escape")
+    lab.until(page, "document.querySelector('dialog.preview') === null")
+
+
+@test
+def what_was_not_typed_stays_as_it_was(lab):
+    for name, content, typed, wanted in (
+        ("crlf.txt", b"a\r\nb\r\n", "c\nd", b"a\r\nb\r\nc\r\nd"),
+        ("bom.txt", b"\xef\xbb\xbfa\n", "é", b"\xef\xbb\xbfa\n" + "é".encode()),
+        ("wide.txt", b"\xff\xfe" + "ä\r\n".encode("utf-16-le"), "ß", b"\xff\xfe" + "ä\r\nß".encode("utf-16-le")),
+        ("old.txt", "Grüße\n".encode("latin-1"), "é", "Grüße\né".encode("latin-1")),
+        ("mac.txt", b"a\rb\r", "c", b"a\rb\rc"),
+        ("mixed.txt", b"a\nb\r\nc\nd\r\ne\n", "x\n", b"a\nb\r\nc\nd\r\ne\nx\n"),
+        ("none.txt", b"", "x", b"x"),
+        ("odd.txt", "a\u2028b\x0cc\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16").encode(), "!", "a\u2028b\x0cc😀!".encode()),
+    ):
+        lab.write(name, content)
+        page = edit(lab, name)
+        type_at_end(page, typed)
+        save(lab, page)
+        expect((lab.share / name).read_bytes(), wanted, name)
+        page.close()
+    # What the encoding does not have makes it UTF-8, and that is said.
+    page = edit(lab, "old.txt")
+    type_at_end(page, "Ω")
+    save(lab, page)
+    page.get_by_text("It was saved as UTF-8").wait_for()
+    expect((lab.share / "old.txt").read_bytes(), "Grüße\néΩ".encode())
+
+
+@test
+def lines_in_the_middle_keep_their_ends(lab):
+    lab.write("mixed.txt", b"1\n2\r\n3\n4\r\n5\n")
+    page = edit(lab, "mixed.txt")
+    page.locator("textarea").fill("1\n2\nnew\n3\n4\n5\n")
+    save(lab, page)
+    expect((lab.share / "mixed.txt").read_bytes(), b"1\n2\r\nnew\n3\n4\r\n5\n")
+
+
+@test
+def what_others_save_meanwhile_is_not_overwritten(lab):
+    lab.allow("412")
+    lab.allow("423")
+    lab.write("a.txt", "first\n")
+
+    def both_write():
+        page = edit(lab, "a.txt")
+        type_at_end(page, "mine")
+        # A program on the disk knows no locks.
+        lab.write("a.txt", "theirs, from the disk\n")
+        page.keyboard.press("Control+s")
+        page.get_by_text("Somebody else has changed “a.txt”").wait_for()
+        expect((lab.share / "a.txt").read_text(), "theirs, from the disk\n")
+        return page
+    page = both_write()
+    page.get_by_text("theirs, from the disk").wait_for()
+    lab.axe(page, "both texts")
+    lab.screenshot(page, "editor-conflict")
+    # Nothing is decided by closing the question.
+    page.keyboard.press("Escape")
+    page.get_by_text("Not saved yet").wait_for()
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Load theirs").click()
+    lab.until(page, "document.querySelector('textarea').value === 'theirs, from the disk\\n'")
+    type_at_end(page, "and mine")
+    save(lab, page)
+    expect((lab.share / "a.txt").read_text(), "theirs, from the disk\nand mine")
+    page.close()
+    lab.write("a.txt", "first\n")
+    page = both_write()
+    page.get_by_role("button", name="Save as a copy").click()
+    lab.until(page, "location.search === '?preview=a%20(1).txt&edit' || location.search === '?preview=a%20%281%29.txt&edit'")
+    expect((lab.share / "a (1).txt").read_text(), "first\nmine")
+    expect((lab.share / "a.txt").read_text(), "theirs, from the disk\n")
+    page.close()
+    lab.write("a.txt", "first\n")
+    page = both_write()
+    page.get_by_role("button", name="Overwrite").click()
+    lab.until(page, "document.querySelector('.editor-footer span').textContent === 'Saved'")
+    expect((lab.share / "a.txt").read_text(), "first\nmine")
+
+
+@test
+def a_file_that_is_locked_is_read_only(lab):
+    lab.allow("423")
+    lab.write("a.txt", "theirs\n")
+    lab.start()
+    expect(lab.server.request("LOCK", "/a.txt", FOREIGN, Content_Type="application/xml")[0], 200)
+    page = edit(lab, "a.txt")
+    page.get_by_text("Locked by Anna, and therefore read only.").wait_for()
+    expect(page.locator("textarea").get_attribute("readonly"), "")
+    expect(page.get_by_role("button", name="Save").count(), 0)
+    lab.axe(page, "a file that is read only")
+
+
+@test
+def a_lost_lock_loses_nothing(lab):
+    lab.allow("412")
+    lab.write("a.txt", "first\n")
+    page = edit(lab, "a.txt")
+    # The lock ends in some other way.
+    token = page.evaluate("fetch('/a.txt', {method: 'PROPFIND', headers: {Depth: '0'}}).then(one => one.text())"
+                          ".then(text => /locktoken>\\s*<[^>]*href>([^<]+)/.exec(text)[1])")
+    expect(lab.server.request("UNLOCK", "/a.txt", Lock_Token=f"<{token}>")[0], 204)
+    type_at_end(page, "second")
+    save(lab, page)
+    expect((lab.share / "a.txt").read_text(), "first\nsecond")
+
+
+@test
+def what_is_not_saved_is_not_left_by_accident(lab):
+    lab.write("a.txt", "first\n")
+    lab.write("b.txt", "b")
+    page = lab.page()
+    lab.wait_for_names(page, ["a.txt", "b.txt"])
+    page.locator(".name-link", has_text="a.txt").click()
+    page.get_by_role("button", name="Edit").click()
+    page.locator("textarea").wait_for()
+    type_at_end(page, "x")
+    page.keyboard.press("Escape")
+    page.get_by_text("Save the changes?").wait_for()
+    lab.axe(page, "the question before leaving")
+    page.get_by_role("button", name="Go on editing").click()
+    expect(page.locator("textarea").input_value(), "first\nx")
+    # However often.
+    for _ in range(6):
+        page.keyboard.press("Escape")
+    page.locator("textarea").wait_for()
+    expect(page.locator("textarea").input_value(), "first\nx")
+    lab.until(page, "document.querySelectorAll('dialog[open]').length > 0")
+    if page.locator(".confirm[open]").count():
+        page.get_by_role("button", name="Go on editing").click()
+    lab.until(page, "document.querySelector('.confirm') === null")
+    # By the button of the browser, too.
+    page.go_back()
+    page.get_by_text("Save the changes?").wait_for()
+    page.get_by_role("button", name="Go on editing").click()
+    lab.until(page, "location.search === '?preview=a.txt&edit'")
+    expect(page.locator("textarea").input_value(), "first\nx")
+    # And when the tab is closed.
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    lab.until(page, "document.querySelector('textarea') !== null")
+    expect(asked, ["beforeunload"])
+    page.keyboard.press("Escape")
+    page.locator(".confirm").get_by_role("button", name="Save").click()
+    lab.until(page, "document.querySelector('dialog.preview') === null")
+    expect((lab.share / "a.txt").read_text(), "first\nx")
+    # Discarded means discarded.
+    page.locator(".name-link", has_text="a.txt").click()
+    page.get_by_role("button", name="Edit").click()
+    page.locator("textarea").wait_for()
+    type_at_end(page, "y")
+    page.get_by_role("button", name="Stop editing").click()
+    page.get_by_role("button", name="Discard").click()
+    page.locator(".source code", has_text="x").wait_for()
+    expect((lab.share / "a.txt").read_text(), "first\nx")
+
+
+@test
+def the_tab_key_indents_or_moves_on(lab):
+    lab.write("a.py", "one\n    two\nthree\n")
+    page = edit(lab, "a.py")
+    field = page.locator("textarea")
+    field.focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Tab")
+    expect(field.input_value(), "    one\n    two\nthree\n")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Shift+Tab")
+    expect(field.input_value(), "one\n    two\nthree\n")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Tab")
+    expect(field.input_value(), "    one\n        two\n    three\n")
+    page.keyboard.press("Control+z")
+    expect(field.input_value(), "one\n    two\nthree\n")
+    page.keyboard.press("Control+m")
+    page.keyboard.press("Tab")
+    expect(field.input_value(), "one\n    two\nthree\n")
+    assert page.evaluate("document.activeElement !== document.querySelector('textarea')"), "Tab does not lead out"
+
+
+@test
+def a_new_text_file_is_made_and_written(lab):
+    page = lab.page()
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="New text file").click()
+    page.locator("dialog.prompt input").fill("notes.md")
+    page.keyboard.press("Enter")
+    page.locator("textarea").wait_for()
+    page.keyboard.insert_text("# Notes\n")
+    save(lab, page)
+    expect((lab.share / "notes.md").read_text(), "# Notes\n")
+    page.keyboard.press("Escape")
+    lab.wait_for_names(page, ["notes.md"])
+
+
+@test
+def edits_on_a_phone(lab):
+    lab.write("a.txt", "first\n")
+    page = edit(lab, "a.txt", phone=True)
+    lab.axe(page, "the editor on a phone")
+    lab.screenshot(page, "editor-phone")
+    type_at_end(page, "second")
+    page.get_by_role("button", name="Save").tap()
+    lab.until(page, "document.querySelector('.editor-footer span').textContent === 'Saved'")
+    expect((lab.share / "a.txt").read_text(), "first\nsecond")

@@ -1,0 +1,212 @@
+"""The page wherever it is: below a prefix, behind a proxy that takes one away, and behind one that ends TLS."""
+
+import contextlib
+import http.client
+import io
+import socket
+import ssl
+import subprocess
+import threading
+import zipfile
+
+from harness import expect, test
+from upload_support import NO_PICKERS, choose, expect_same, local, ready, unrouted, wait_for_uploads
+
+MIB = 1 << 20
+LOCK = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype><owner>Anna</owner></lockinfo>'
+
+
+class ReverseProxy:
+    """A proxy for one server: each request gets a connection of its own, and what answers it is passed on as it comes."""
+
+    def __init__(self, outer, inner, tls=None):
+        """outer: the path below which browsers have the server; inner: what of it the server gets."""
+        self.outer, self.inner, self.tls, self.port_of_server = outer, inner, tls, None
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.url = f"{'https' if tls else 'http'}://localhost:{self.port}{outer}"
+        self.connections = set()
+
+    def start(self, port_of_server):
+        self.port_of_server = port_of_server
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self):
+        self.listener.close()
+        for one in list(self.connections):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self._serve, args=(self.listener.accept()[0],), daemon=True).start()
+
+    def _serve(self, client):
+        server = None
+        with contextlib.suppress(OSError, ValueError):
+            if self.tls:
+                client = self.tls.wrap_socket(client, server_side=True)
+            self.connections.add(client)
+            head = b""
+            while b"\r\n\r\n" not in head:
+                piece = client.recv(1 << 16)
+                if not piece:
+                    break
+                head += piece
+            else:
+                server = socket.create_connection(("127.0.0.1", self.port_of_server))
+                self.connections.add(server)
+                server.sendall(self._rewritten(*head.split(b"\r\n\r\n", 1)))
+                threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
+                self._pass(server, client)
+        self._end(client, server)
+
+    def _rewritten(self, head, rest):
+        line, *fields = head.decode("latin-1").split("\r\n")
+        method, target, version = line.split(" ")
+        if not target.startswith(self.outer):
+            raise ValueError(target)
+        host = next(field.split(":", 1)[1].strip() for field in fields if field.lower().startswith("host:"))
+        fields = [field for field in fields if field.split(":")[0].lower() not in ("host", "connection")]
+        # The server is asked by an address of the proxy's choice.
+        fields += [f"Host: 127.0.0.1:{self.port_of_server}", "Connection: close", f"X-Forwarded-Host: {host}",
+                   f"X-Forwarded-Proto: {'https' if self.tls else 'http'}", "X-Forwarded-For: 127.0.0.1"]
+        target = self.inner + target.removeprefix(self.outer)
+        return "\r\n".join([f"{method} {target} {version}", *fields, "", ""]).encode("latin-1") + rest
+
+    def _pass(self, source, target):
+        with contextlib.suppress(OSError, ValueError):
+            while piece := source.recv(1 << 16):
+                target.sendall(piece)
+        self._end(source, target)
+
+    def _end(self, *sockets):
+        for one in filter(None, sockets):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            self.connections.discard(one)
+
+
+def certificate(lab):
+    path = lab.work / "proxy.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", path, "-out", str(path) + ".crt"],
+                   check=True, capture_output=True)
+    path.write_text(path.read_text() + (lab.work / "proxy.pem.crt").read_text())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context
+
+
+def request(lab, method, path, body=None, **fields):
+    """What another client does, which knows the server without the proxy."""
+    connection = http.client.HTTPConnection("127.0.0.1", lab.server.port, timeout=60)
+    try:
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def everything_works(lab, url, inner, **options):
+    """url: of the share, as browsers know it; inner: its path on the server."""
+    lab.allow("423")
+    lab.write("folder/inside.txt", "inside")
+    lab.write("a.txt", "a")
+    context = unrouted(lab, lambda: lab.context(**options)) if lab.arguments.files else lab.context(**options)
+    context.add_init_script(NO_PICKERS)
+    page = context.new_page()
+    page.goto(url)
+    ready(lab, page)
+    lab.wait_for_names(page, ["folder", "a.txt"])
+
+    # Events: what others do.
+    lab.until(page, "document.documentElement.dataset.live === 'true'")
+    expect(request(lab, "PUT", f"{inner}b%20b.txt", b"b")[0], 201)
+    lab.wait_for_names(page, ["folder", "a.txt", "b b.txt"])
+
+    # Uploads: in one piece, and resumable.
+    files = [local(lab, "small.bin", 1000), local(lab, "large.bin", 9 * MIB)]
+    choose(page, *files)
+    wait_for_uploads(lab, page, 2)
+    for file in files:
+        expect_same(file, lab.share / file.name)
+    lab.wait_for_names(page, ["folder", "a.txt", "b b.txt", "large.bin", "small.bin"])
+
+    # Archives.
+    lab.select(page, "folder", "a.txt")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Download").click()
+    with open(started.value.path(), "rb") as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
+        expect(sorted(name for name in archive.namelist() if not name.endswith("/")), ["a.txt", "folder/inside.txt"])
+
+    # The trash.
+    lab.select(page, "large.bin", "small.bin")
+    page.keyboard.press("Delete")
+    page.locator(".toast", has_text="2 items were deleted.").wait_for()
+    lab.wait_for_names(page, ["folder", "a.txt", "b b.txt"])
+    page.get_by_role("button", name="Undo").click()
+    lab.wait_for_names(page, ["folder", "a.txt", "b b.txt", "large.bin", "small.bin"])
+
+    # Locks of others.
+    expect(request(lab, "LOCK", f"{inner}a.txt", LOCK, Content_Type="application/xml", Timeout="Second-600")[0], 200)
+    page.locator(".lock-badge").wait_for()
+    lab.select(page, "a.txt")
+    page.keyboard.press("F2")
+    page.locator("input.rename").fill("renamed.txt")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Break the lock…").click()
+    page.get_by_role("button", name="Break the lock", exact=True).click()
+    page.locator("input.rename").wait_for()
+    page.locator("input.rename").fill("renamed.txt")
+    page.keyboard.press("Enter")
+    lab.wait_for_names(page, ["folder", "b b.txt", "large.bin", "renamed.txt", "small.bin"])
+
+    # Moves have a destination, which is a URL; and a folder further down has addresses of its own.
+    lab.row(page, "folder").locator(".name-link").click()
+    lab.wait_for_names(page, ["inside.txt"])
+    expect(page.url, url + "folder/")
+    page.go_back()
+    lab.wait_for_names(page, ["folder", "b b.txt", "large.bin", "renamed.txt", "small.bin"])
+
+    # The same by forms.
+    plain = lab.context(java_script_enabled=False, **options).new_page()
+    plain.goto(url + "folder/")
+    plain.locator("summary", has_text="New folder").click()
+    plain.locator("input[name=name]").fill("by form")
+    plain.get_by_role("button", name="Create").click()
+    expect(plain.locator("[role=status]").text_content(), "The folder was created.")
+    expect(plain.url.split("?")[0], url + "folder/")
+    context.close()
+    assert (lab.share / "folder/by form").is_dir()
+
+
+@test(is_long=True)
+def below_a_prefix(lab):
+    lab.start("--trash", "--prefix", "/dav")
+    everything_works(lab, f"http://localhost:{lab.server.port}/dav/", "/dav/")
+
+
+@test
+def behind_a_proxy_that_ends_tls_and_takes_a_path_away(lab):
+    proxy = ReverseProxy("/team/files/", "/", certificate(lab))
+    try:
+        lab.start("--trash", "--trusted-proxy", "127.0.0.1", "--public-url", proxy.url)
+        proxy.start(lab.server.port)
+        everything_works(lab, proxy.url, "/", ignore_https_errors=True)
+    finally:
+        proxy.close()
+
+
+@test(is_long=True)
+def behind_a_proxy_that_is_not_believed(lab):
+    """Nobody believes it: the public URL alone is known."""
+    proxy = ReverseProxy("/team/dav/", "/dav/", certificate(lab))
+    try:
+        lab.start("--trash", "--prefix", "/dav", "--public-url", proxy.url)
+        proxy.start(lab.server.port)
+        everything_works(lab, proxy.url, "/dav/", ignore_https_errors=True)
+    finally:
+        proxy.close()

@@ -1,0 +1,170 @@
+"""What was deleted comes back, and what others hold locked is said."""
+
+import subprocess
+
+from harness import expect, test
+
+FOREIGN = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype><owner>Anna</owner></lockinfo>'
+
+
+def toast(page, text):
+    page.locator(".toast", has_text=text).first.wait_for()
+
+
+def starts(lab):
+    """Starts a server with a trash; False where this build has none."""
+    if "--trash" not in subprocess.run([lab.arguments.davit, "serve", "--help"], capture_output=True, text=True, check=False).stdout:
+        lab.note("left out: no trash")
+        return False
+    lab.start("--trash")
+    return True
+
+
+def features(page):
+    return page.evaluate("JSON.parse(document.getElementById('davit').textContent).features")
+
+
+@test
+def deleting_is_undone(lab):
+    if not starts(lab):
+        return
+    lab.write("a.txt", "a", 1_000_000_000)
+    lab.write("folder/inner/b.txt", "b")
+    page = lab.page()
+    lab.wait_for_names(page, ["folder", "a.txt"])
+    lab.select(page, "folder", "a.txt")
+    # Nobody is asked, because there is a way back.
+    page.keyboard.press("Delete")
+    toast(page, "2 items were deleted.")
+    lab.wait_for_names(page, [])
+    expect(sorted(one.name for one in lab.share.iterdir() if not one.name.startswith(".davit-")), [])
+    page.get_by_role("button", name="Undo").click()
+    lab.wait_for_names(page, ["folder", "a.txt"])
+    expect(((lab.share / "a.txt").read_text(), (lab.share / "a.txt").stat().st_mtime), ("a", 1_000_000_000))
+    expect((lab.share / "folder/inner/b.txt").read_text(), "b")
+
+
+@test
+def what_was_replaced_comes_back_with_undo(lab):
+    if not starts(lab):
+        return
+    lab.write("a.txt", "new")
+    lab.write("into/a.txt", "old")
+    page = lab.page()
+    lab.wait_for_names(page, ["into", "a.txt"])
+    lab.select(page, "a.txt")
+    page.get_by_role("button", name="Move to…").click()
+    page.locator("[role=treeitem][data-href='/into/']").click()
+    page.get_by_role("button", name="Move here").click()
+    page.get_by_label("What to do with a.txt").select_option("replace")
+    page.get_by_role("button", name="Continue").click()
+    toast(page, "was moved to")
+    expect((lab.share / "into/a.txt").read_text(), "new")
+    page.get_by_role("button", name="Undo").click()
+    toast(page, "It was undone.")
+    expect(((lab.share / "into/a.txt").read_text(), (lab.share / "a.txt").read_text()), ("old", "new"))
+
+
+@test
+def the_trash_is_shown_restored_and_emptied(lab):
+    if not starts(lab):
+        return
+    for name in ("a.txt", "b.txt", "c <b>.txt", "d/e.txt"):
+        lab.write(name, name)
+        lab.server.request("DELETE", "/" + name.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E"))
+    page = lab.page()
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Trash").click()
+    page.locator(".trash-list li").nth(3).wait_for()
+    # The latest first, whoever has deleted it, and where it was.
+    expect(page.locator(".trash-text bdi").all_inner_texts(), ["e.txt", "c <b>.txt", "b.txt", "a.txt"])
+    assert "from d" in page.locator(".trash-text small").first.inner_text()
+    lab.axe(page, "the trash")
+    lab.screenshot(page, "trash")
+    page.get_by_role("button", name="Restore c <b>.txt").click()
+    toast(page, "1 item was restored.")
+    expect((lab.share / "c <b>.txt").read_text(), "c <b>.txt")
+    lab.until(page, "document.querySelectorAll('.trash-list li').length === 3")
+    # A name that is taken again costs nobody anything.
+    lab.write("a.txt", "another")
+    page.get_by_label("Select a.txt").check()
+    page.get_by_label("Select b.txt").check()
+    page.locator(".trash-bar").get_by_role("button", name="Restore").click()
+    toast(page, "2 items were restored.")
+    expect(((lab.share / "a.txt").read_text(), (lab.share / "a (1).txt").read_text()), ("another", "a.txt"))
+    page.get_by_role("button", name="Empty the trash").click()
+    page.get_by_text("1 item goes for good.").wait_for()
+    lab.axe(page, "the question before emptying")
+    page.locator("dialog").get_by_role("button", name="Delete for good").click()
+    page.get_by_text("Nothing of this folder is in the trash.").wait_for()
+    # The address says where one is.
+    page.reload()
+    page.get_by_text("Nothing of this folder is in the trash.").wait_for()
+    page.go_back()
+    lab.until(page, "document.querySelector('.trash') === null")
+    lab.wait_for_names(page, ["d", "a (1).txt", "a.txt", "b.txt", "c <b>.txt"])
+
+
+@test
+def the_trash_on_a_phone(lab):
+    if not starts(lab):
+        return
+    lab.write("a.txt", "a")
+    lab.server.request("DELETE", "/a.txt")
+    page = lab.page("?trash", phone=True)
+    page.locator(".trash-list li").wait_for()
+    lab.axe(page, "the trash on a phone")
+    lab.screenshot(page, "trash-phone")
+    page.get_by_role("button", name="Restore a.txt").tap()
+    page.get_by_role("button", name="Back to the folder").tap()
+    lab.wait_for_names(page, ["a.txt"])
+
+
+@test
+def locks_of_others_are_broken_after_a_warning(lab):
+    lab.allow("423")
+    lab.write("a.txt", "a")
+    lab.start()
+    expect(lab.server.request("LOCK", "/a.txt", FOREIGN, Content_Type="application/xml", Timeout="Second-600")[0], 200)
+    page = lab.page()
+    lab.wait_for_names(page, ["a.txt"])
+    assert "Locked by Anna" in page.locator(".lock-badge").get_attribute("title")
+    if "locks" not in features(page):
+        lab.note("left out: locks are not broken by this build")
+        return
+    lab.select(page, "a.txt")
+    page.keyboard.press("F2")
+    page.locator("input.rename").fill("b.txt")
+    page.keyboard.press("Enter")
+    page.get_by_text("Somebody is working on it and has locked it.").wait_for()
+    page.get_by_role("button", name="Break the lock…").click()
+    page.get_by_text("Break the lock of “a.txt”?").wait_for()
+    lab.axe(page, "the warning")
+    lab.screenshot(page, "break-lock")
+    page.get_by_role("button", name="Break the lock", exact=True).click()
+    # What was refused goes on where it stopped.
+    page.locator("input.rename").wait_for()
+    page.locator("input.rename").fill("b.txt")
+    page.keyboard.press("Enter")
+    lab.wait_for_names(page, ["b.txt"])
+    expect((lab.share / "b.txt").read_text(), "a")
+
+
+@test
+def several_are_downloaded_as_one_zip(lab):
+    import io
+    import zipfile
+    for name in ("a.txt", "ü & <b>.txt", "f/g.txt"):
+        lab.write(name, name)
+    page = lab.page()
+    lab.wait_for_names(page, ["f", "a.txt", "ü & <b>.txt"])
+    if "archive" not in features(page):
+        lab.note("left out: no archives in this build")
+        return
+    lab.select(page, "f", "ü & <b>.txt")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Download").click()
+    with open(started.value.path(), "rb") as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist() if not name.endswith("/")}
+    expect(sorted(found.values()), ["f/g.txt", "ü & <b>.txt"])
+    assert any(name.endswith("ü & <b>.txt") for name in found), found

@@ -1,0 +1,335 @@
+"""Files are uploaded: chosen, dropped, pasted, many, in trees, with conflicts and failures."""
+
+import json
+import os
+import zlib
+
+from harness import expect, test
+from upload_support import NO_PICKERS, behind_proxy, choose, drop, expect_same, local, ready, states, wait_for_uploads
+
+
+def page_for_uploads(lab, **options):
+    context = lab.context(**options)
+    context.add_init_script(NO_PICKERS)
+    page = lab.page(context=context)
+    ready(lab, page)
+    return page
+
+
+@test
+def one_file_and_several(lab):
+    page = page_for_uploads(lab)
+    first = local(lab, "one.bin", 300_000)
+    choose(page, first)
+    wait_for_uploads(lab, page, 1)
+    expect_same(first, lab.share / "one.bin")
+    lab.wait_for_names(page, ["one.bin"])
+    others = [local(lab, name, size) for name, size in [("a & b<c>.txt", 10), ("empty", 0), ("ü 日本.txt", 5_000_000)]]
+    choose(page, *others)
+    page.get_by_role("button", name="Keep the names").click()
+    wait_for_uploads(lab, page, 3)
+    for one in others:
+        expect_same(one, lab.share / one.name)
+    lab.axe(page, "the panel of uploads")
+
+
+@test
+def a_tree_with_empty_folders(lab):
+    page = page_for_uploads(lab)
+    files = [local(lab, f"tree/{name}", 2000) for name in ("a.txt", "deep/er/b.txt", "ü/c d.txt")]
+    (lab.work / "mine/tree/nothing/in here").mkdir(parents=True)
+    drop(page, lab.work / "mine/tree")
+    lab.until(page, "document.querySelector('.uploads') !== null")
+    wait_for_uploads(lab, page, 9)
+    for file in files:
+        expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
+    assert (lab.share / "tree/nothing/in here").is_dir(), "an empty folder has vanished"
+    lab.wait_for_names(page, ["tree"])
+
+
+@test(is_long=True)
+def two_thousand_small_files(lab):
+    """The page stays quick: no task of it is longer than 200 ms, on a machine that has nothing else to do."""
+    folder = lab.work / "mine/many"
+    folder.mkdir(parents=True)
+    for number in range(2000):
+        (folder / f"{number:04}.txt").write_bytes(b"%d" % number)
+    with behind_proxy(lab) as (_, page):
+        page.evaluate("""() => {
+            window.longest = 0
+            new PerformanceObserver(list => {
+                for (const task of list.getEntries()) longest = Math.max(longest, task.duration)
+            }).observe({ type: "longtask" })
+        }""")
+        drop(page, folder)
+        wait_for_uploads(lab, page, 2001, limit_ms=120_000)
+        expect(len(list((lab.share / "many").iterdir())), 2000, "files")
+        expect((lab.share / "many/1234.txt").read_bytes(), b"1234")
+        longest = page.evaluate("longest")
+        rows = page.locator(".upload").count()
+        assert rows < 40, f"{rows} rows for what is in sight"
+        # Whoever shares the processors with others waits in the middle of a task.
+        share = max(1, os.getloadavg()[0] / os.cpu_count())
+        lab.note(f"longest task {longest:.0f} ms, load for each processor {share:.1f}")
+        assert longest < 200 * share, f"a task took {longest} ms"
+
+
+STUB = """export const settle = async (conflicts) => {
+    window.asked = conflicts
+    return window.choice && new Map(conflicts.map(({ href }) => [href, window.choice]))
+}"""
+
+
+def page_with_choice(lab, choice):
+    """Whoever is asked what is to happen with what is there already says this."""
+    page = page_for_uploads(lab)
+    page.context.route("**/change/conflict.js", lambda route: route.fulfill(
+        body=STUB, headers={"Content-Type": "text/javascript"}))
+    page.evaluate("choice => { window.choice = choice }", choice)
+    return page
+
+
+@test
+def conflicts_are_settled_first(lab):
+    for choice, kept, others in (("replace", False, []), ("keep", True, ["name (1).tar.gz"]), ("skip", True, [])):
+        for path in lab.share.iterdir():
+            path.unlink()
+        there = lab.write("name.tar.gz", b"old", mtime=1_400_000_000)
+        page = page_with_choice(lab, choice)
+        mine = local(lab, "name.tar.gz", 50)
+        other = local(lab, f"other-{choice}", 50)
+        choose(page, mine, other)
+        wait_for_uploads(lab, page, 1 if choice == "skip" else 2)
+        asked = page.evaluate("asked")
+        expect([(one["name"], one["old"]["size"], one["new"]["size"]) for one in asked], [("name.tar.gz", 3, 50)])
+        expect((asked[0]["old"]["modified"], asked[0]["new"]["modified"]), (1_400_000_000_000, 1_500_000_000_000))
+        expect(there.read_bytes() == b"old", kept, choice)
+        expect(sorted(path.name for path in lab.share.iterdir()), sorted(["name.tar.gz", other.name, *others]))
+        for name in others or ([] if kept else ["name.tar.gz"]):
+            expect_same(mine, lab.share / name)
+        page.context.close()
+
+
+@test
+def what_came_meanwhile_is_not_lost(lab):
+    """A file that appears between the look and the upload stays; so does one that changes."""
+    page = page_with_choice(lab, "replace")
+    lab.allow("412")
+    lab.write("there", b"old")
+    requests = []
+
+    def meanwhile(route):
+        if not requests:
+            lab.write("new", b"somebody else's")
+            lab.write("there", b"changed by somebody else")
+        requests.append(route.request.method)
+        route.continue_()
+
+    page.context.route(lambda url: url.endswith(("/new", "/there")), lambda route: meanwhile(route)
+                       if route.request.method == "PUT" else route.continue_())
+    mine = [local(lab, "new", 50), local(lab, "there", 60)]
+    choose(page, *mine)
+    wait_for_uploads(lab, page, 0, failed=2)
+    expect((lab.share / "new").read_bytes(), b"somebody else's")
+    expect((lab.share / "there").read_bytes(), b"changed by somebody else")
+    page.get_by_role("button", name="Retry all that failed").click()
+    wait_for_uploads(lab, page, 2)
+    for one in mine:
+        expect_same(one, lab.share / one.name)
+
+
+@test
+def what_cannot_be_stored_is_said_before(lab):
+    page = page_for_uploads(lab)
+    long = "ü" * 120 + ".txt"
+    choose(page, *(local(lab, name, 20) for name in ("CON.txt", "end. ", long)))
+    dialog = page.get_by_role("dialog")
+    dialog.wait_for()
+    lab.axe(page, "the dialog about names")
+    expect(dialog.locator("li > bdi").all_text_contents(), ["CON.txt", "end. "])
+    page.get_by_role("button", name="Use the suggested names").click()
+    wait_for_uploads(lab, page, 3)
+    expect(sorted(path.name for path in lab.share.iterdir()), sorted(["_CON.txt", "end", long]))
+
+
+@test
+def refusals_in_words(lab):
+    lab.start("--max-file-size", "1000")
+    page = page_for_uploads(lab)
+    lab.allow("Failed to load resource")
+    refused = {"locked": 423, "full": 507, "forbidden": 403, "large": None}
+    lab.write("locked", b"")
+    page.context.route(lambda url: url.rsplit("/", 1)[-1] in refused, lambda route: route.fulfill(
+        status=refused[route.request.url.rsplit("/", 1)[-1]]) if route.request.method == "PUT" else route.continue_())
+    (lab.share / "locked").unlink()
+    choose(page, *(local(lab, name, 2000 if name == "large" else 10) for name in refused))
+    wait_for_uploads(lab, page, 0, failed=4)
+    lab.until(page, "document.querySelectorAll('.upload[data-state=failed]').length === 4")
+    said = {name: text for name, _, text in states(page)}
+    assert "1.0 kB" in said["large"] and "larger" in said["large"].lower(), said
+    assert "lock" in said["locked"].lower(), said
+    assert "room" in said["full"].lower() or "space" in said["full"].lower() or "full" in said["full"].lower(), said
+    assert "allowed" in said["forbidden"].lower() or "may" in said["forbidden"].lower(), said
+    lab.axe(page, "failures")
+
+
+@test
+def a_warning_before_leaving(lab):
+    page = page_for_uploads(lab)
+    held = []
+    page.context.route("**/slow", lambda route: held.append(route) if route.request.method == "PUT" else route.continue_())
+    choose(page, local(lab, "slow", 10))
+    for _ in range(500):
+        if held:
+            break
+        page.wait_for_timeout(20)
+    page.mouse.click(5, 5)
+    warned = []
+    page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.dismiss()))
+    page.evaluate("setTimeout(() => location.reload())")
+    for _ in range(200):
+        if warned:
+            break
+        page.wait_for_timeout(20)
+    expect(warned, ["beforeunload"])
+    held[0].continue_()
+    wait_for_uploads(lab, page, 1)
+
+
+@test
+def pasted(lab):
+    page = page_for_uploads(lab)
+    page.evaluate("""() => {
+        const data = new DataTransfer()
+        data.items.add(new File(["from the clipboard"], "image.png", { type: "image/png", lastModified: 1.5e12 }))
+        document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }))
+    }""")
+    wait_for_uploads(lab, page, 1)
+    expect((lab.share / "image.png").read_bytes(), b"from the clipboard")
+
+
+@test
+def dropped_on_a_folder(lab):
+    (lab.share / "Into here").mkdir()
+    page = page_for_uploads(lab)
+    lab.wait_for_names(page, ["Into here"])
+    mine = local(lab, "a.txt", 100)
+    drop(page, mine, on="[data-drop-href$='Into%20here/']")
+    wait_for_uploads(lab, page, 1)
+    expect_same(mine, lab.share / "Into here/a.txt")
+
+
+QUOTA = """<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:"><D:response><D:href>/</D:href><D:propstat><D:prop>
+<D:resourcetype><D:collection/></D:resourcetype><D:quota-available-bytes>1000</D:quota-available-bytes>
+<D:quota-used-bytes>5</D:quota-used-bytes></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"""
+
+
+@test
+def no_room_is_said_before(lab):
+    page = page_for_uploads(lab)
+    page.context.route(lambda url: url == lab.url, lambda route: route.fulfill(
+        status=207, body=QUOTA, headers={"Content-Type": "application/xml; charset=utf-8"})
+        if route.request.method == "PROPFIND" and route.request.headers.get("depth") == "0" else route.continue_())
+    choose(page, local(lab, "a.bin", 2000))
+    dialog = page.get_by_role("dialog", name="Not enough room")
+    dialog.wait_for()
+    assert "2.0 kB" in dialog.inner_text() and "1.0 kB" in dialog.inner_text(), dialog.inner_text()
+    dialog.get_by_role("button", name="Cancel").click()
+    lab.until(page, "document.querySelector('.uploads') === null")
+    expect(list(lab.share.iterdir()), [])
+    choose(page, local(lab, "a.bin", 2000))
+    page.get_by_role("button", name="Upload anyway").click()
+    wait_for_uploads(lab, page, 1)
+
+
+@test
+def on_a_phone_and_in_the_dark(lab):
+    page = page_for_uploads(lab, phone=True, dark=True)
+    lab.allow("Failed to load resource")
+    page.context.route("**/refused.txt", lambda route: route.fulfill(status=423) if route.request.method == "PUT" else route.continue_())
+    choose(page, local(lab, "holiday.jpg", 4000), local(lab, "refused.txt", 10), local(lab, "a long name " * 10 + ".txt", 10))
+    wait_for_uploads(lab, page, 2, failed=1)
+    page.locator(".uploads-toggle").click()
+    page.locator(".upload").first.wait_for()
+    lab.axe(page, "the panel on a phone")
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1], f"the page is {width[0]} wide on {width[1]}"
+
+
+def in_page(page, name, expression):
+    """A value of a module."""
+    return page.evaluate(f"import(document.querySelector('script[type=module]').src.replace('main.js', '{name}.js')).then({expression})")
+
+
+@test
+def digests_are_right_however_they_come(lab):
+    """The page's own SHA-256 makes what the browser's makes: at every end of a block, in pieces of whole blocks."""
+    found = in_page(page_for_uploads(lab), "upload/sha256", """async ({ SHA256 }) => {
+        const wrong = []
+        const lengths = [...Array(200).keys(), 1000, 100003]
+        for (const length of lengths) {
+            const bytes = new Uint8Array(length).map((_, index) => index * 31 + (index >> 8))
+            const wanted = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).join()
+            for (const step of [64, 192, 4096]) {
+                const made = new SHA256()
+                for (let from = 0; from < length; from += step) made.update(bytes.subarray(from, from + step))
+                if (made.digest().join() !== wanted) wrong.push([length, step])
+            }
+        }
+        return wrong
+    }""")
+    expect(found, [])
+
+
+@test
+def checksums_are_right_however_they_come(lab):
+    """The page's Adler-32, of bytes that lie anywhere, in pieces of every size, added to one another or combined."""
+    lengths = [*range(200), 352, 1000, 8191, 100003]
+    found = in_page(page_for_uploads(lab), "upload/adler32", """({ extended, combined, nothing, adlerBytes }) => {
+        const found = {}
+        for (const fill of [0, 255]) for (const length of LENGTHS) {
+            const all = new Uint8Array(length + 3).map((_, index) => fill || index * 31 + (index >> 8))
+            for (const start of [0, 1, 2, 3]) for (const step of [1, 7, 87, 88, 89, 4096, length + 1]) {
+                if (length > 1000 && step < 87) continue
+                const bytes = all.subarray(start, start + length)
+                let whole = nothing, pieces = nothing
+                for (let from = 0; from < length; from += step) {
+                    const piece = bytes.subarray(from, from + step)
+                    whole = extended(whole, piece)
+                    pieces = combined(pieces, extended(nothing, piece))
+                }
+                const made = [whole, pieces].map((one) => `${one.length} ${adlerBytes(one)}`)
+                const known = found[`${fill} ${start} ${length}`] ??= []
+                for (const one of made) if (!known.includes(one)) known.push(one)
+            }
+        }
+        return found
+    }""".replace("LENGTHS", str(lengths)))
+    wanted = {}
+    for fill in (0, 255):
+        for length in lengths:
+            content = bytes(fill or (index * 31 + (index >> 8)) & 255 for index in range(length + 3))
+            for start in range(4):
+                made = zlib.adler32(content[start:start + length]).to_bytes(4, "big")
+                wanted[f"{fill} {start} {length}"] = [f"{length} {','.join(map(str, made))}"]
+    expect(found, wanted)
+
+
+NAMES = {
+    "a.txt": None, ".profile": None, "COM.txt": None, "console": None, "ü": None, "com10": None,
+    "a:b?.txt": (False, "a_b_.txt"), "back\\slash": (False, "back_slash"), "tab\there": (False, "tab_here"),
+    "con": (False, "_con"), "LPT1.tar.gz": (False, "_LPT1.tar.gz"), "end.": (False, "end"), "end ": (False, "end"),
+    "...": (False, "_"), ".davit-abcdefghijklmn23": (True, "_.davit-abcdefghijklmn23"),
+    "x" * 255: None, "x" * 256: (True, "x" * 255), "é" * 126 + ".tar.gz": (True, "é" * 124 + ".tar.gz"),
+    "a/b": (True, "a_b"), "\ud800.txt": (True, "\ufffd.txt"),
+}
+
+
+@test
+def names_have_better_ones(lab):
+    page = page_for_uploads(lab)
+    for name, wanted in NAMES.items():
+        literal = json.dumps(name)
+        found = in_page(page, "names", f"({{ checkName }}) => {{ const found = checkName({literal})"
+                                       "; return found ? [found.isRefused, found.suggestion] : null }")
+        expect(found, wanted and list(wanted), name.encode("utf-8", "replace"))

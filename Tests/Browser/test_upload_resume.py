@@ -1,0 +1,450 @@
+"""Uploads that are stopped, cut off, killed and spoiled end with the right content."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+
+from harness import DESKTOP, expect, test
+from upload_support import (HEARD, QUEUE, Proxy, behind_proxy, choose, drop, expect_same, local, queue, ready,
+                            reload, unrouted, wait_for_uploads, whole_digest)
+
+MIB = 1 << 20
+
+
+def half(lab, proxy, page, name="large.bin", size=48 * MIB, others=()):
+    """An upload of which about half has arrived."""
+    mine = local(lab, name, size)
+    proxy.hold_at(proxy.passed + 30 * MIB)
+    choose(page, mine, *others)
+    proxy.wait_for(29 * MIB)
+    lab.until(page, "document.querySelector('.upload[data-state=running]') !== null")
+    return mine
+
+
+def hidden(lab):
+    return [path.name for path in lab.share.iterdir() if path.name.startswith(".davit-")]
+
+
+@test
+def progress_is_seen_and_heard(lab):
+    """Each file and all together, with speed and time; by quarters for those who hear the page."""
+    for name in ("Letters", "Photos"):
+        (lab.share / name).mkdir()
+    lab.write("Inventory.ods", b"x" * 24_000, mtime=1_750_000_000)
+    with behind_proxy(lab, script=HEARD) as (proxy, page):
+        small = local(lab, "Notes.md", 12_000)
+        choose(page, small)
+        wait_for_uploads(lab, page, 1)
+        others = [local(lab, "Flyer.pdf", 3_500_000)]
+        mine = half(lab, proxy, page, "Concert.mkv", others=others)
+        figures = lab.until(page, "document.querySelector('.uploads-figures').textContent.includes('/s') && "
+                                  "document.querySelector('.uploads-figures').textContent")
+        assert "%" in figures and "left" in figures, figures
+        value = page.evaluate("document.querySelector('.uploads-total').value")
+        assert 0.2 < value < 0.9, value
+        proxy.hold_at(None)
+        wait_for_uploads(lab, page, 2)
+        for one in [mine, *others]:
+            expect_same(one, lab.share / one.name)
+        lab.until(page, "heard.includes('2 uploaded')")
+        heard = [text for text in page.evaluate("heard") if "uploaded" in text]
+        assert len(heard) <= 6, heard
+
+
+@test
+def paused_and_resumed(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        mine = half(lab, proxy, page)
+        page.get_by_role("button", name="Pause large.bin").click()
+        lab.until(page, "document.querySelector('.upload[data-state=paused]') !== null")
+        lab.axe(page, "a paused upload")
+        proxy.cut()
+        proxy.hold_at(None)
+        before = proxy.passed
+        page.get_by_role("button", name="Resume large.bin").click()
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+        assert proxy.passed - before < 40 * MIB, f"{proxy.passed - before} bytes were sent after the pause"
+
+
+@test
+def cancelled(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        half(lab, proxy, page)
+        page.get_by_role("button", name="Cancel large.bin").click()
+        proxy.hold_at(None)
+        lab.until(page, "document.querySelector('.upload') === null")
+        for _ in range(500):
+            if not hidden(lab):
+                break
+            page.wait_for_timeout(20)
+        expect((hidden(lab), (lab.share / "large.bin").exists()), ([], False), "what is left")
+
+
+@test
+def the_network_goes_and_comes(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        mine = half(lab, proxy, page)
+        proxy.cut(True)
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for the connection')")
+        proxy.hold_at(None)
+        proxy.up()
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+
+
+@test(is_long=True)
+def the_browser_is_offline_for_a_while(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        mine = half(lab, proxy, page)
+        page.context.set_offline(True)
+        proxy.cut()
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for the connection')")
+        proxy.hold_at(None)
+        page.context.set_offline(False)
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+
+
+@test
+def the_server_is_killed(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        mine = half(lab, proxy, page)
+        lab.server.kill()
+        proxy.cut()
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for the connection')")
+        proxy.hold_at(None)
+        before = proxy.passed
+        lab.server.start()
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+        assert proxy.passed - before < 42 * MIB, f"{proxy.passed - before} bytes were sent after the restart"
+        expect(hidden(lab), [], "what is left")
+
+
+@test
+def a_flipped_bit_is_found_and_repaired(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        mine = local(lab, "large.bin", 30 * MIB)
+        small = [local(lab, name, 300_000) for name in ("small.bin", "other.bin")]
+        proxy.flip_at = 12 * MIB
+        choose(page, mine)
+        wait_for_uploads(lab, page, 1)
+        expect(proxy.flip_at, None)
+        expect_same(mine, lab.share / "large.bin")
+        proxy.flip_at = proxy.passed + 10_000
+        choose(page, *small)
+        wait_for_uploads(lab, page, 2)
+        expect(proxy.flip_at, None)
+        for one in small:
+            expect_same(one, lab.share / one.name)
+
+
+@test
+def what_is_spoiled_is_sent_again(lab):
+    """All of it has come and is not what was sent: nothing is made of it, the reader hears so, and it begins again, once."""
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab, script=HEARD) as (proxy, page):
+        mine = half(lab, proxy, page)
+        # The server dies with what it has, of which one bit is another when it comes back.
+        lab.server.kill()
+        proxy.cut()
+        staged = next(path for path in lab.share.iterdir() if path.name.startswith(".davit-"))
+        with open(staged, "r+b") as file:
+            file.seek(4 * MIB)
+            bit = file.read(1)[0] ^ 1
+            file.seek(4 * MIB)
+            file.write(bytes([bit]))
+        lab.server.start()
+        # The end comes, and about half of it again.
+        proxy.hold_at(proxy.passed + 18 * MIB + 30 * MIB)
+        lab.until(page, "heard.some(text => text.includes('Damaged on its way'))")
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.includes('Damaged on its way')")
+        expect((lab.share / "large.bin").exists(), False, "the file is there")
+        proxy.hold_at(None)
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+        expect(hidden(lab), [], "what is left")
+
+
+@test
+def what_is_spoiled_always_fails(lab):
+    """Where the whole is never right it is not sent again and again; whoever retries begins anew."""
+    lab.allow("Failed to load resource")
+    script = FIELDS + """
+        window.spoils = true
+        const keep = XMLHttpRequest.prototype.setRequestHeader
+        XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+            return keep.call(this, name, spoils && name === "Repr-Digest" ? value.replace(/:./, ":A") : value)
+        }"""
+    with behind_proxy(lab, script=script) as (_, page):
+        mine = local(lab, "large.bin", 9 * MIB)
+        choose(page, mine)
+        page.locator(".upload[data-state=failed]", has_text="The data was damaged on its way, several times").wait_for()
+        expect(page.evaluate("fields['Repr-Digest'].length"), 2, "how often all of it was sent")
+        expect(((lab.share / "large.bin").exists(), hidden(lab)), (False, []), "what is there")
+        page.evaluate("spoils = false")
+        page.get_by_role("button", name="Retry large.bin").click()
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+
+
+@test(is_long=True)
+def an_upload_that_has_expired_starts_over(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (proxy, page):
+        mine = half(lab, proxy, page)
+        page.get_by_role("button", name="Pause large.bin").click()
+        lab.until(page, "document.querySelector('.upload[data-state=paused]') !== null")
+        proxy.cut()
+        expect(lab.server.request("DELETE", queue(page, "queue.uploads('paused')[0].url"))[0], 204)
+        proxy.hold_at(None)
+        page.get_by_role("button", name="Resume large.bin").click()
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+
+
+@test
+def a_reload_asks_for_the_file_and_goes_on(lab):
+    """The digest of all of it goes on as well, and nothing of the file is read again."""
+    lab.allow("Failed to load resource")
+    script = FIELDS + """
+        window.again = 0
+        const post = Worker.prototype.postMessage
+        Worker.prototype.postMessage = function (message) {
+            again += message?.before?.size ?? 0
+            return post.call(this, message)
+        }"""
+    with behind_proxy(lab, script=script) as (proxy, page):
+        mine = half(lab, proxy, page)
+        reload(lab, proxy, page)
+        page.locator(".uploads-ask", has_text="1 upload was interrupted. It goes on").wait_for()
+        lab.axe(page, "the question for files")
+        # Another file of that name is not what was begun.
+        other = local(lab, "other/large.bin", 48 * MIB - 1)
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Choose files…").click()
+        chooser.value.set_files(str(other))
+        page.locator(".toast", has_text="is not the file of an interrupted upload").wait_for()
+        before = proxy.passed
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Choose files…").click()
+        chooser.value.set_files(str(mine))
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+        assert proxy.passed - before < 40 * MIB, f"{proxy.passed - before} bytes were sent after the reload"
+        expect(page.evaluate("[fields['Repr-Digest'], again]"), [[whole_digest(mine)], 0])
+
+
+# What uploads say in their fields.
+FIELDS = """
+    window.fields = {}
+    const set = XMLHttpRequest.prototype.setRequestHeader
+    XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+        (fields[name] ??= []).push(value)
+        return set.call(this, name, value)
+    };"""
+
+
+FROM_HANDLE = """async ([size]) => {
+    const folder = await navigator.storage.getDirectory()
+    const handle = await folder.getFileHandle("kept.bin", { create: true })
+    const writer = await handle.createWritable()
+    const bytes = new Uint8Array(size).map((_, index) => index * 7 + (index >> 9))
+    await writer.write(bytes)
+    await writer.close()
+    const { startUpload } = await import(document.querySelector("script[type=module]").src.replace("main.js", "upload/main.js"))
+    startUpload({ folder: location.pathname, items: [handle] })
+}"""
+
+
+def kill_browser(profile):
+    """All processes of the browser that has this profile, at once."""
+    for entry in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if f"--user-data-dir={profile}".encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGKILL)
+
+
+@test(is_long=True)
+def the_browser_is_killed(lab):
+    """The next one with the same profile goes on without a question, because the browser knows the file."""
+    lab.allow("Failed to load resource")
+    lab.start()
+    proxy = Proxy(lab)
+    profile = lab.work / "profile"
+
+    def launch():
+        context = lab.playwright.chromium.launch_persistent_context(
+            str(profile), executable_path="/usr/bin/chromium", viewport=DESKTOP, locale="en-GB",
+            args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        unrouted(lab, lambda: lab.adopt(context))
+        page = context.pages[0]
+        page.goto(proxy.url)
+        ready(lab, page)
+        return context, page
+
+    try:
+        context, page = launch()
+        size = 48 * MIB
+        proxy.hold_at(proxy.passed + 30 * MIB)
+        page.evaluate(FROM_HANDLE, [size])
+        proxy.wait_for(29 * MIB)
+        kill_browser(profile)
+        proxy.cut()
+        with contextlib.suppress(Exception):
+            context.close()
+        before = proxy.passed
+        proxy.hold_at(None)
+        context, page = launch()
+        wait_for_uploads(lab, page, 1)
+        assert proxy.passed - before < 42 * MIB, f"{proxy.passed - before} bytes were sent by the second browser"
+        wanted = bytes((index * 7 + (index >> 9)) & 255 for index in range(1 << 17))
+        expect((lab.share / "kept.bin").read_bytes()[:1 << 17] == wanted, True, "the content")
+        expect((lab.share / "kept.bin").stat().st_size, size)
+        context.close()
+    finally:
+        proxy.close()
+
+
+@test(is_long=True)
+def the_browser_wants_a_click(lab):
+    """Where it knows the file and asks before it opens it again, one click goes on with everything."""
+    lab.allow("Failed to load resource")
+    script = """
+        if (location.protocol === "http:" && sessionStorage.asks) {
+            FileSystemHandle.prototype.queryPermission = async () => "prompt"
+            FileSystemHandle.prototype.requestPermission = async () => navigator.userActivation.isActive ? "granted" : "denied"
+        }"""
+    with behind_proxy(lab, script=script) as (proxy, page):
+        proxy.hold_at(proxy.passed + 30 * MIB)
+        page.evaluate(FROM_HANDLE, [48 * MIB])
+        proxy.wait_for(29 * MIB)
+        page.evaluate("sessionStorage.asks = 'yes'")
+        reload(lab, proxy, page)
+        before = proxy.passed
+        page.get_by_role("button", name="Continue", exact=True).click()
+        wait_for_uploads(lab, page, 1)
+        expect((lab.share / "kept.bin").stat().st_size, 48 * MIB)
+        assert proxy.passed - before < 42 * MIB, f"{proxy.passed - before} bytes were sent after the click"
+
+
+@test(is_long=True)
+def two_pages_share_no_upload(lab):
+    """What one page has on its way, another that opens does not take up."""
+    with behind_proxy(lab) as (proxy, page):
+        mine = half(lab, proxy, page)
+        other = page.context.new_page()
+        other.goto(proxy.url)
+        ready(lab, other)
+        # Whoever has taken something shows the panel.
+        other.evaluate("import(document.querySelector('script[type=module]').src.replace('main.js', 'upload/main.js')).then(({ restore }) => restore())")
+        expect(other.locator(".uploads").count(), 0)
+        proxy.hold_at(None)
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+
+
+@test(is_long=True)
+def a_tree_is_dropped_again(lab):
+    """After a reload the rest of a tree goes on; what has arrived is neither sent nor asked about."""
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
+        tree = lab.work / "mine/tree"
+        files = [local(lab, f"tree/{name}", size) for name, size in
+                 [("a.txt", 2000), ("in/b.txt", 3000), ("in/large.bin", 48 * MIB), ("z.bin", 9 * MIB)]]
+        proxy.hold_at(proxy.passed + 30 * MIB)
+        drop(page, tree)
+        proxy.wait_for(29 * MIB)
+        lab.until(page, QUEUE.replace("{expression}", "queue.totals.done >= 4"))
+        reload(lab, proxy, page)
+        page.locator(".uploads-ask").wait_for()
+        before = proxy.passed
+        drop(page, tree)
+        for file in files:
+            lab.until(page, QUEUE.replace("{expression}", "!queue.isBusy && queue.count('missing') === 0 && queue.totals.done > 0"))
+            expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
+        expect(page.get_by_role("dialog").count(), 0)
+        assert proxy.passed - before < 50 * MIB, f"{proxy.passed - before} bytes were sent after the reload"
+
+
+def own_address():
+    """An address of this machine that is not loopback, or None."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        return probe.getsockname()[0]
+
+
+@test
+def over_plain_http(lab):
+    """Where the browser has no digests of its own, the page's are used; everything is verified."""
+    address = own_address()
+    if address is None:
+        lab.note("there is no address but loopback")
+        return
+    with behind_proxy(lab, host=address, options=["--user", "anna:open:sesame"], script=FIELDS,
+                      http_credentials={"username": "anna", "password": "open:sesame"}) as (_, page):
+        expect(page.evaluate("[isSecureContext, crypto.subtle === undefined]"), [False, True])
+        mine = [local(lab, "large.bin", 20 * MIB), local(lab, "small.bin", 100_000)]
+        choose(page, *mine)
+        wait_for_uploads(lab, page, 2)
+        for one in mine:
+            expect_same(one, lab.share / one.name)
+        made = page.evaluate("fields['Content-Digest']")
+        # One for the small file, and one for each part of the large one.
+        assert len(made) >= 3 and all(one.startswith("sha-256=:") for one in made), made
+        expect(page.evaluate("fields['Repr-Digest']"), [whole_digest(mine[0])])
+
+
+@test(is_long=True)
+def a_proxy_that_takes_little_at_once(lab):
+    """nginx takes a mebibyte if nobody tells it otherwise: parts become small enough, and small files go in parts too."""
+    lab.allow("Failed to load resource")
+    for verifies in ("yes", "no"):
+        with behind_proxy(lab, script=f"if (location.protocol === 'http:') localStorage['davit.verifyUploads'] = '{verifies}'") as (proxy, page):
+            proxy.part_limit = MIB
+            mine = [local(lab, f"large-{verifies}", 9 * MIB), local(lab, f"small-{verifies}", 3 * MIB)]
+            choose(page, *mine)
+            wait_for_uploads(lab, page, 2)
+            for one in mine:
+                expect_same(one, lab.share / one.name)
+            assert proxy.refusals >= 2, "the proxy has refused nothing"
+
+
+@test(is_long=True)
+def without_verifying(lab):
+    with behind_proxy(lab) as (_, page):
+        choose(page, local(lab, "first", 10))
+        wait_for_uploads(lab, page, 1)
+        page.get_by_label("Verify while uploading").uncheck()
+        mine = [local(lab, "large.bin", 20 * MIB), local(lab, "small.bin", 1000)]
+        choose(page, *mine)
+        wait_for_uploads(lab, page, 2)
+        for one in mine:
+            expect_same(one, lab.share / one.name)
+
+
+@test(is_long=True)
+def a_server_that_cannot_resume(lab):
+    """All goes in one piece, and the panel says what that means."""
+    with behind_proxy(lab) as (_, page):
+        page.evaluate("""async () => {
+            const { page } = await import(document.querySelector("script[type=module]").src.replace("main.js", "page.js"))
+            page.features = []
+        }""")
+        mine = local(lab, "large.bin", 20 * MIB)
+        choose(page, mine)
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "large.bin")
+        page.get_by_text("This server cannot resume uploads").wait_for()
