@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import report
 import targets
@@ -12,6 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REASONS = os.path.join(HERE, "reasons.json")
 # What `make micro` found last.
 MICRO = os.path.join(HERE, "..", "bench-results", "micro.json")
+# What the scripts of `make bench-page` found last.
+RESULTS = os.path.join(HERE, "..", "bench-results")
 
 
 def table(head, lines):
@@ -36,7 +39,8 @@ def render(run, earlier=None):
     parts = [INTRODUCTION, machine_part(run, earlier), servers_part(run["servers"], earlier), targets_part(results, earlier),
              "## Summary\n\nRatios are davit's to the peer's: below 1 davit needs less.\n\n"
              + table(report.SUMMARY_HEAD, in_order(summary)),
-             growth_part(run["growth"], earlier), micro_part() or earlier.part("Small parts"),
+             growth_part(run["growth"], earlier), micro_part() or earlier.part("Small parts"), last("browser-page", browser_part) or earlier.part(BROWSER_TITLE),
+             last("browser-upload", browser_upload_part) or earlier.part(UPLOAD_TITLE),
              "## Rows\n\n" + "\n\n".join(in_order(rows))]
     if run["skipped"]:
         parts.append("## Not run\n\n" + "\n".join(f"- {row}: {reason}" for row, reason in run["skipped"].items()))
@@ -60,7 +64,7 @@ with their process, or do less than asked."""
 
 def machine_part(run, earlier):
     machine = run["machine"]
-    again = run.get("again") or [result["row"] for result in run["rows"] if earlier.rows]
+    again = earlier.again + (run.get("again") or [result["row"] for result in run["rows"] if earlier.rows])
     later = f" These rows were run later than the others: {', '.join(again)}." if again else ""
     load = f" When the last run began, the load of the machine was {machine['load']:.0f}." if "load" in machine else ""
     return (f"""## The run
@@ -143,6 +147,80 @@ def limit_verdict(name, part):
     if limit is None:
         return ""
     return f"≤ {limit} ns: " + ("met" if part["nanoseconds"] <= limit else "**missed**")
+
+
+BROWSER_TITLE = "The browser page"
+BROWSER_COLUMNS = {"paint": "first paint", "rows": "first rows", "whole": "all", "end": "End key", "task": "longest task",
+                   "filter_task": "longest task, filtering", "renderer_cpu": "renderer CPU", "browser_cpu": "browser CPU",
+                   "server_cpu": "server CPU"}
+# Row → column → limit in ms.
+BROWSER_LIMITS = {"20 entries": {"paint": 200}, "10000 entries": {"whole": 1000}, "100000 entries": {"whole": 4000},
+                  "2000 uploads": {"task": 200}}
+
+
+def browser_part(run):
+    """What bench/browser-page.py keeps as JSON, as a part of the document."""
+    lines, verdicts = [], []
+    for name, figures in run["rows"].items():
+        lines.append([name, *(f"{figures[key]:.0f}" if key in figures else "–" for key in BROWSER_COLUMNS)])
+        for key, limit in BROWSER_LIMITS.get(name, {}).items():
+            verdicts.append(f"- {name}, {BROWSER_COLUMNS[key]} ≤ {limit} ms: " + ("met" if figures[key] <= limit else "**missed**"))
+    return (f"## {BROWSER_TITLE}\n\nFrom `make bench-page`: headless Chromium {run['chromium']} on this machine, nothing stored, "
+            f"over loopback; medians of {run['rounds']} visits, in ms from the navigation on.\n\n"
+            + table(["", *BROWSER_COLUMNS.values()], lines) + "\n\n" + "\n".join(verdicts))
+
+
+UPLOAD_TITLE = "Uploads of the browser page"
+UPLOAD_REMARK = """What is verified is read once more in the browser, for the SHA-256 of its part, by the browser, and the Adler-32 of the whole, by the
+page, while the parts before are on their way; the server makes the same two. The page's own SHA-256, which pages of plain HTTP use for
+the parts, is several times slower than that of the browser."""
+UPLOAD_LIMITS = {"page": 0.8, "page, verified": 0.5}
+
+
+def browser_upload_part(run):
+    """The same for bench/browser-upload.py."""
+    lines, verdicts = [], []
+    for name, share in run["shares"].items():
+        lines.append([name, f"{share:.2f}", f"{min(run['turns'][name]):.2f} – {max(run['turns'][name]):.2f}"])
+        if name in UPLOAD_LIMITS:
+            verdicts.append(f"- {name} ≥ {UPLOAD_LIMITS[name]} of the bare fetch: " + ("met" if share >= UPLOAD_LIMITS[name] else "**missed**"))
+    return (f"## {UPLOAD_TITLE}\n\nFrom `make bench-page`: {run['mebibytes']} MiB in headless Chromium {run['chromium']} and with curl, in "
+            f"turns, content in memory; the rate as a share of a bare `fetch` with PUT of the same browser, median of {run['rounds']} turns "
+            "and the turns' range. Verified: with a digest of each part and of the whole.\n\n"
+            + table(["", "share", "turns"], lines) + "\n\n" + "\n".join(verdicts) + "\n\n" + UPLOAD_REMARK)
+
+
+def last(name, part):
+    """What a script has kept as JSON in its last run, as its part of the document; "" without one."""
+    path = os.path.join(RESULTS, f"{name}.json")
+    if not os.path.exists(path):
+        return ""
+    with open(path) as file:
+        return part(json.load(file))
+
+
+def keep(run, name, part, markdown):
+    """Keeps a run as JSON for later documents, prints its part, and puts that into `markdown`, if there is one."""
+    os.makedirs(RESULTS, exist_ok=True)
+    with open(os.path.join(RESULTS, f"{name}.json"), "w") as file:
+        file.write(json.dumps(run, indent=1) + "\n")
+    print(part(run))
+    if markdown:
+        put(markdown, part(run))
+
+
+def put(path, part):
+    """Puts a part into a document, in place of the one with its title; else in front of the rows."""
+    title = part.partition("\n")[0].removeprefix("## ")
+    with open(path) as file:
+        parts = re.split(r"^(?=## )", file.read(), flags=re.MULTILINE)
+    at = next((index for index, one in enumerate(parts) if one.partition("\n")[0] == f"## {title}"), None)
+    if at is None:
+        at = next((index for index, one in enumerate(parts) if one.startswith("## Rows\n")), len(parts))
+        parts.insert(at, "")
+    parts[at] = part + "\n\n"
+    with open(path, "w") as file:
+        file.write("".join(parts).rstrip("\n") + "\n")
 
 
 def row_part(result):

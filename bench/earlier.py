@@ -14,6 +14,9 @@ class Earlier:
         self.servers = self.lines("The servers")
         self.growth = self.lines("Growth")
         self.targets = self.lines("Targets", cells=2)
+        # Rows that are not of the same run as the others.
+        again = re.search(r"run later than the others: ([^.]*)\.", self.parts.get("The run", ""))
+        self.again = again[1].split(", ") if again else []
 
     @classmethod
     def read(cls, path):
@@ -40,6 +43,7 @@ class Earlier:
         self.rows, self.summary = ({name: value for name, value in kept.items() if name not in names}
                                    for kept in (self.rows, self.summary))
         self.targets = {key: value for key, value in self.targets.items() if key[0] not in names}
+        self.again = [name for name in self.again if name not in names]
         return self
 
     def has_equal_peer(self):

@@ -85,6 +85,9 @@ TARGETS = [
     *figure(16, "MiB", 1 / MIB, "over_idle", "up1", "up-chunked"),
     *figure(8 * 16, "MiB", 1 / MIB, "over_idle", "up8"),
     *at_most(1.3, "nginx", "mkcol", "delete", "move"),
+    # What it costs to be able to go on, in the same run.
+    Target("up1-resumable", "cpu", 1.15, row_of="up1"),
+    *at_least(0.6, "zip", "zip"),
     *at_most(1.05, "cp", "copy-100m", "copy-tree"),
     # A hundred times as much content, and the same cost but for noise.
     Target("copy-xfs-100m", "cpu", 1.3, row_of="copy-xfs-1m"),

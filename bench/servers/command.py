@@ -38,6 +38,25 @@ class Copy:
         return subprocess.run(["cp", "--version"], stdout=subprocess.PIPE, text=True).stdout.split()[3]
 
 
+class Zip(Copy):
+    """Info-ZIP's `zip`, which writes the file that a server would send."""
+
+    name = "zip"
+
+    @classmethod
+    def is_peer(cls):
+        return True
+
+    @classmethod
+    def settings(cls):
+        return "-0 -q -r"
+
+    @classmethod
+    def version(cls, setup):
+        words = subprocess.run(["zip", "--version"], stdout=subprocess.PIPE, text=True).stdout.split()
+        return words[words.index("Zip") + 1] if "Zip" in words else "unknown"
+
+
 class CommandTurn:
     """As `contest.Turn`, of a process that ends."""
 

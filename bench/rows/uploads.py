@@ -1,0 +1,27 @@
+"""Uploads over several requests: what the engine behind them costs more than a PUT, which is the row `up1`."""
+
+from client import WrongAnswer, ask
+
+from .base import Davit, Request
+from .large import Upload
+
+
+class Resumable(Upload):
+    name = "up1-resumable"
+    title = "PATCH 1 GiB, all of an upload that could go on after an interruption"
+    contenders = [Davit]
+    notes = {"others": "have no resumable uploads; `up1` is the same content in a PUT"}
+
+    def before(self, turn):
+        status, fields, _ = ask(turn.port, "PUT", "/large-00000.bin", b"", {
+            "Upload-Complete": "?0", "Upload-Length": str(self.size)})
+        if status != 201:
+            raise WrongAnswer(f"the upload was answered {status}")
+        self.upload = fields["Location"]
+
+    def requests(self, turn):
+        return [Request("PATCH", self.upload, generated=self.size, statuses=(201,), headers={
+            "Content-Type": "application/partial-upload", "Upload-Offset": "0", "Upload-Complete": "?1"})]
+
+
+ROWS = [Resumable]
