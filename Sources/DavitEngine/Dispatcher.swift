@@ -127,6 +127,7 @@ public struct WebDAVHandler: Handler {
     private static func isReading(_ request: HTTPRequest) -> Bool {
         switch request.method {
         case .get, .head, .options, .propfind, .report, .search: true
+        case .post where request.contains(.tusResumable) || DraftFields.stand(in: request): false
         case .post: request.query["action"].flatMap { FormAction(rawValue: $0) }?.isReading == true
         default: false
         }

@@ -139,6 +139,7 @@ public final class FileResourceStore: ResourceStore {
     public func upload(
         named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
     ) throws(StoreError) -> any UploadContent {
+        if ReservedName.occurs(in: place.path) { throw .forbidden }
         guard let name = ReservedName(stagedName) else { throw .notFound }
         return try UploadFile(StagedFile(kept: name, identity, for: place, in: share))
     }

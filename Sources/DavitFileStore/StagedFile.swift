@@ -142,11 +142,14 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         if wait == .never, !isInMemory { throw .wouldBlock }
         // What was announced may have been less, and others write, too.
         try checkRoom(for: Int64(buffer.count))
-        try storing { () throws(SystemError) in
+        do throws(SystemError) {
             try unsafe buffer.withBytes { bytes throws(SystemError) in
-                // Where the last attempt has found no room, this one begins where that has begun.
                 try unsafe file.writeAll(bytes, at: length)
             }
+        } catch {
+            // Of a buffer that there was no room for nothing stays: what comes instead may be shorter.
+            try? file.setLength(length)
+            throw StoreError(error)
         }
         length += Int64(buffer.count)
     }

@@ -250,7 +250,7 @@ public protocol ResourceStore: Sendable {
 
     /// The same content again.
     /// - Parameter stagedName: its name in the collection of `place`.
-    /// - Throws: `notFound` if it is not there, or something else is.
+    /// - Throws: `notFound` if it is not there, or something else is; `forbidden` while it is in a trash.
     func upload(
         named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
     ) throws(StoreError) -> any UploadContent

@@ -73,6 +73,144 @@ struct HostileUploadTests {
         #expect(share.names() == [staged])
     }
 
+    /// What a form may do that changes nothing is nothing that an upload may do in its guise.
+    @Test func nothingIsWrittenToAShareThatIsReadOnly() async throws {
+        let store = MemoryStateStore()
+        let first = try TestShare(state: store)
+        #expect(first.shell("printf old >a.txt") == 0)
+        let (begun, other) = (
+            try #require(
+                try await TusUploadTests.create(first, [("Upload-Length", "5")], name: "b")["Location"]),
+            try await first.createUpload("/c")
+        )
+        let share = try TestShare(first.folder, state: store) { $0.isReadOnly = true }
+        let names = share.names()
+        let tus = [TestShare.tus, TestShare.offsetType, ("Upload-Length", "3"), ("Overwrite", "T")]
+        let draft = [("Upload-Complete", "?0"), ("Upload-Draft-Interop-Version", "8")]
+        func more(_ method: String) -> [(String, String)] {
+            tus + [("Upload-Offset", "0"), ("X-HTTP-Method-Override", method)]
+        }
+        let requests: [(method: String, target: String, fields: [(String, String)])] = [
+            ("POST", "/", tus + [TusUploadTests.metadata([("filename", "a.txt")])]), ("POST", "/", draft),
+            ("PUT", "/a.txt", draft), ("POST", begun, more("PATCH")), ("POST", begun, more("DELETE")),
+            ("PATCH", begun, more("")), ("DELETE", other, []), ("POST", other, draft),
+        ]
+        for request in requests {
+            for query in ["", "?action=archive", "?add-member"] {
+                let answer = try await share.client.send(
+                    request.method, request.target + query, request.fields, body: Array("new".utf8))
+                #expect(answer.status == 403, "\(request) \(query)")
+            }
+        }
+        #expect(share.names() == names)
+        #expect(try await share.text("/a.txt") == "old")
+        #expect(try await share.offset(of: other) == 0)
+    }
+
+    // MARK: Creations that come to nothing
+
+    /// Of an upload whose creation is refused nobody knows where it is.
+    @Test func nothingStaysOfACreationThatIsRefused() async throws {
+        let share = try TestShare { $0.maximumFileBytes = 10 }
+        let draft = [("Upload-Complete", "?0")]
+        let part = try #require(
+            try await TusUploadTests.create(
+                share, [("Upload-Length", "3"), ("Upload-Concat", "partial"), TestShare.offsetType],
+                name: "part",
+                body: "abc")["Location"])
+        let names = share.names()
+        func put(_ fields: [(String, String)], _ body: String) async throws -> UInt16 {
+            try await share.client.send("PUT", "/a", draft + fields, text: body).status
+        }
+        #expect(try await put([("Content-Digest", "sha-256=zz")], "abc") == 400)
+        #expect(try await put([("Content-Digest", "adler=:AAAAAA==:")], "abc") == 400)
+        #expect(try await put([], "twelve bytes") == 413)
+        await #expect(throws: HTTPError.self) {
+            let cut = GatedBody(Array("abc".utf8), then: nil, declared: 5)
+            return try await share.client.send("PUT", "/a", draft, body: cut)
+        }
+        #expect(
+            try await TusUploadTests.create(
+                share,
+                [TestShare.offsetType, ("Upload-Length", "3"), ("Upload-Checksum", "adler32 AAAAAA==")],
+                body: "abc"
+            ).status == 460)
+        #expect(try await share.client.send("PUT", "/a.txt", text: "old").status == 201)
+        #expect(
+            try await share.client.send("LOCK", "/a.txt", text: lockBody(scope: "exclusive")).status == 200)
+        #expect(
+            try await TusUploadTests.create(share, [("Upload-Concat", "final;\(part)"), ("Overwrite", "T")])
+                .status == 423)
+        #expect(share.names() == names + ["a.txt"])
+        #expect(share.state.upload(String(part.split(separator: "/").last!)) != nil)
+    }
+
+    /// However it ends: an upload that is never left stays open, and never expires.
+    @Test func aRefusalLeavesNothingOpen() async throws {
+        let share = try TestShare { $0.uploadSeconds = 100 }
+        #expect(
+            try await share.client.send(
+                "PUT", "/a",
+                [
+                    ("Upload-Complete", "?0"), ("Upload-Draft-Interop-Version", "8"),
+                    ("Content-Digest", "sha-256=zz"),
+                ],
+                text: "abc"
+            ).status == 400)
+        let upload = try await share.createUpload("/a")
+        #expect(
+            try await share.append("abc", to: upload, at: 0, [("Content-Digest", "sha-256=zz")]).status == 400
+        )
+        #expect(try await share.append("abc", to: upload, at: 7).status == 409)
+        share.wait(seconds: 101)
+        share.share.expireUploads()
+        #expect(share.names() == [])
+    }
+
+    /// Content that was lost on its way has not the digest of what was sent, either.
+    @Test func nothingHasADigestToo() async throws {
+        let share = try TestShare()
+        let upload = try await share.createUpload("/a")
+        let wrong = ("Content-Digest", "adler=:AAAAAA==:")
+        #expect(try await share.append("", to: upload, at: 0, [wrong]).status == 400)
+        #expect(try await share.append("", to: upload, at: 0, isLast: true, [wrong]).status == 400)
+        let right = ("Content-Digest", "adler=:AAAAAQ==:")
+        #expect(try await share.append("", to: upload, at: 0, [right]).status == 204)
+        #expect(
+            try await TusUploadTests.patch(share, upload, 0, "", [("Upload-Checksum", "adler32 AAAAAA==")])
+                .status
+                == 460)
+        #expect(try await share.append("", to: upload, at: 0, isLast: true, [right]).status == 201)
+    }
+
+    /// Draft §4.1.4: who is told that it is too much is told how much would be right.
+    @Test func tooMuchComesWithTheLimit() async throws {
+        let share = try TestShare { $0.maximumFileBytes = 10 }
+        let upload = try await share.createUpload("/a")
+        for (text, isLast, fields) in [
+            ("", false, [("Upload-Length", "11")]), ("eleven byte", true, []), ("eleven byte", false, []),
+        ] {
+            let refused = try await share.append(text, to: upload, at: 0, isLast: isLast, fields)
+            #expect(refused.status == 413)
+            #expect(refused["Upload-Limit"]?.contains("max-size=10") == true)
+        }
+    }
+
+    /// A client that can only send POST names its lock token, too.
+    @Test func theLockTokenOfAPostCounts() async throws {
+        let share = try TestShare()
+        let upload = try #require(
+            try await TusUploadTests.create(share, [("Upload-Length", "3"), ("Overwrite", "T")])["Location"])
+        let lock = try await share.client.send("LOCK", "/a.txt", text: lockBody(scope: "exclusive"))
+        let token = try #require(lock["Lock-Token"])
+        let fields = [
+            TestShare.tus, TestShare.offsetType, ("Upload-Offset", "0"), ("X-HTTP-Method-Override", "PATCH"),
+            ("If", "</a.txt> (\(token))"),
+        ]
+        #expect(try await share.client.send("POST", upload, fields, text: "new").status == 204)
+        #expect(try await share.text("/a.txt") == "new")
+    }
+
     // MARK: Time
 
     /// Which uploads are over was seen before somebody gave one of them more time.
@@ -96,20 +234,39 @@ struct HostileUploadTests {
         #expect(try await share.offset(of: upload) == 3)
     }
 
+    /// Its client comes back on another network, and nobody knows yet that the old connection is dead.
+    @Test func anUploadThatGoesOnIsFound() async throws {
+        let share = try TestShare { $0.uploadSeconds = 100 }
+        let gate = Opening()
+        let upload = try await share.createUpload("/a")
+        let slow = Task { [client = share.client] in
+            try await client.send(
+                "PATCH", upload,
+                [TestShare.partial, ("Upload-Offset", "0"), ("Upload-Complete", "?0")],
+                body: GatedBody(bytes(1 << 20), then: [], declared: nil, gate: gate)
+            ).status
+        }
+        await gate.untilReached()
+        share.wait(seconds: 101)
+        #expect(try await share.offset(of: upload) == 1 << 20)
+        gate.open()
+        #expect(try await slow.value == 409)
+        #expect(try await share.append("!", to: upload, at: 1 << 20, isLast: true).status == 201)
+    }
+
     // MARK: The trash
 
-    /// The folder of an upload goes into the trash, and the upload with it; it can go on when that is back.
+    /// The folder of an upload goes into the trash, and the upload with it: there it cannot go on, but when that is back.
     @Test func anUploadComesBackWithItsFolder() async throws {
         let share = try TestShare.keeping()
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
         let upload = try await share.createUpload("/f/a")
         #expect(try await share.append("one ", to: upload, at: 0).status == 204)
         #expect(try await share.client.send("DELETE", "/f").status == 204)
-        #expect(try await share.append("two", to: upload, at: 4).status == 204)
-        let refused = try await share.append("", to: upload, at: 7, isLast: true)
-        #expect((400..<500).contains(refused.status))
+        #expect(try await share.offset(of: upload) == nil)
+        #expect(try await share.append("two", to: upload, at: 4).status == 404)
         #expect(try await share.restore(share.lastTrash).status == 201)
-        #expect(try await share.append("", to: upload, at: 7, isLast: true).status == 201)
+        #expect(try await share.append("two", to: upload, at: 4, isLast: true).status == 201)
         #expect(try await share.text("/f/a") == "one two")
     }
 

@@ -183,6 +183,8 @@ struct UploadDigestsTests {
         let last = try await share.append(
             "lo", to: upload, at: 3, isLast: true, [("Repr-Digest", "adler=:BiwCFQ==:")])
         #expect(last.status == 201)
+        // And the answer has it.
+        #expect(last["Repr-Digest"] == "adler=:BiwCFQ==:")
         #expect(try await share.text("/a") == "jello")
     }
 }

@@ -9,7 +9,10 @@ struct BodyFramingTests {
         ([], BodyFraming.none, nil),
         (["Content-Length: 0"], BodyFraming.none, nil),
         (["Content-Length: 5"], .length(5), nil),
-        (["Content-Length: 9223372036854775807"], .length(.max), nil),
+        (["Content-Length: 4611686018427387904"], .length(1 << 62), nil),
+        // Nothing could be added to it any more.
+        (["Content-Length: 4611686018427387905"], nil, 413),
+        (["Content-Length: 9223372036854775807"], nil, 413),
         (["Transfer-Encoding: chunked"], .chunked, nil),
         (["transfer-encoding: Chunked"], .chunked, nil),
         // 3: both.

@@ -37,6 +37,8 @@ extension Share {
     func change<Method: ChangeMethod>(
         _ method: Method, context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
+        // The dispatcher has refused it already; whatever comes here another way is refused, too.
+        if configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first =
             method.needsNoScene(context.request) && configuration.hooks.allows == nil
             ? expectedScene(for: method, context: context)

@@ -55,6 +55,9 @@ struct DraftUploads: Sendable {
         _ options: UploadRecord.Options, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
+        var piece = UploadPiece(isLast: isComplete)
+        // Of all that is to come it is kept with the upload.
+        if !isComplete { piece.setDigests(try UploadFields(request, isPart: true).digests) }
         var terms = UploadTerms(request, isWhole: isComplete)
         terms.length = fields.length ?? (isComplete ? request.body.declaredLength : nil)
         terms.options = options
@@ -75,10 +78,11 @@ struct DraftUploads: Sendable {
                 throw WebDAVError(connection: error)
             }
         }
-        var piece = UploadPiece(isLast: isComplete)
-        // Of all that is to come it was kept with the upload.
-        if !isComplete { piece.setDigests(try UploadFields(request, isPart: true).digests) }
-        var response = try await append(piece, session, fields, context)
+        var response: HTTPResponse
+        do throws(WebDAVError) { response = try await append(piece, session, fields, context) } catch {
+            if !fields.wantsInterim { await engine.giveUp(session.record) }
+            throw error
+        }
         if !isComplete {
             response.status = .created
             response.fields.append(.location, location)
@@ -150,7 +154,7 @@ struct DraftUploads: Sendable {
             try noteLength(fields, isComplete, request.body, &session)
         } catch {
             _ = try? await engine.end(session)
-            throw error
+            throw withLimit(error)
         }
         return try await append(piece, session, fields, context)
     }

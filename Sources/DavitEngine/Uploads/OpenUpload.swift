@@ -176,13 +176,22 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// It was refused.
-    func giveUpEnd() { state.withLock { $0.isEnding = false } }
+    /// It was refused. Does nothing to the end that somebody else has begun since.
+    func giveUpEnd(_ turn: Turn) {
+        state.withLock { state in
+            if state.turn == turn.number { state.isEnding = false }
+        }
+    }
 
     /// The bytes of an upload that ends.
     struct Ending: Sendable {
         let content: any UploadContent
         fileprivate let digests: UploadDigests?
+
+        /// A digest of all of the bytes, if it has run along with them.
+        func digest(_ algorithm: DigestAlgorithm) -> ContentDigest? {
+            digests?.length == content.length ? digests?.digest(algorithm) : nil
+        }
 
         /// Whether the bytes are what the client has said. Reads those that no digest has run along with. Blocks.
         func isRight(_ claims: [ContentDigest]) throws(WebDAVError) -> Bool {

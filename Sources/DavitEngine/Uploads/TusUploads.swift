@@ -205,8 +205,12 @@ struct TusUploads: Sendable {
         var terms = try terms(fields, concatenation, request)
         terms.length = fields.length
         let session = try await engine.create(at: targets(fields, context), terms, context)
-        let outcome = try await append(digests, to: session, context)
-        return created(outcome, context)
+        do throws(WebDAVError) {
+            return created(try await append(digests, to: session, context), context)
+        } catch {
+            await engine.giveUp(session.record)
+            throw error
+        }
     }
 
     private func created(_ outcome: UploadEngine.Outcome, _ context: RequestContext) -> HTTPResponse {
@@ -265,7 +269,11 @@ struct TusUploads: Sendable {
         terms.options.insert(.isConcatenation)
         terms.length = parts.reduce(0) { $0 + $1.progress.offset }
         let session = try await engine.create(at: targets(fields, context), terms, context)
-        let outcome = try await engine.fill(session, with: parts, context)
+        let outcome: UploadEngine.Outcome
+        do throws(WebDAVError) { outcome = try await engine.fill(session, with: parts, context) } catch {
+            await engine.giveUp(session.record)
+            throw error
+        }
         for part in parts { try? await engine.cancel(part) }
         return created(outcome, context)
     }

@@ -34,6 +34,11 @@ internal import DavitStore
         length += Int64(buffer.count)
     }
 
+    /// One of them, of what they have seen.
+    func digest(_ algorithm: DigestAlgorithm) -> ContentDigest? {
+        running.first { $0.algorithm == algorithm }?.copy()?.finish()
+    }
+
     /// Whether they are all that it takes to compare these.
     func cover(_ claims: [ContentDigest]) -> Bool {
         claims.allSatisfy { claim in

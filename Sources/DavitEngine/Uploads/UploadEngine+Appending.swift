@@ -29,7 +29,10 @@ extension UploadEngine {
     private func receive(
         _ piece: UploadPiece, into session: Session, _ body: any RequestBody
     ) async throws(WebDAVError) {
-        guard body.isPresent, let target = session.record.target else { return }
+        guard body.isPresent, let target = session.record.target else {
+            if let check = DigestCheck(piece.digests), !check.isRight() { throw piece.mismatch }
+            return
+        }
         let (engine, upload, turn) = (self, session.upload, session.turn)
         let (expected, limit, record) = (body.declaredLength, session.record.progress.length, session.record)
         let (check, likely) = (DigestCheck(piece.digests), piece.likely)

@@ -22,21 +22,15 @@ extension UploadEngine {
         _ session: Session, with parts: [UploadRecord], _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
         let engine = self
-        do throws(WebDAVError) {
-            try await share.offload { () throws(WebDAVError) in
-                for part in parts where part.progress.offset > 0 {
-                    let source = try engine.open(part)
-                    try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
-                        try storing { () throws(StoreError) in
-                            try content.write(contentOf: source, at: content.length)
-                        }
+        try await share.offload { () throws(WebDAVError) in
+            for part in parts where part.progress.offset > 0 {
+                let source = try engine.open(part)
+                try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
+                    try storing { () throws(StoreError) in
+                        try content.write(contentOf: source, at: content.length)
                     }
                 }
             }
-        } catch {
-            // It would never become more than that.
-            try? await remove(session)
-            throw error
         }
         return try await finish(session, context)
     }
@@ -51,7 +45,7 @@ extension UploadEngine {
         let (upload, turn) = (session.upload, session.turn)
         let ending = try await share.offload { () throws(WebDAVError) in try upload.beginEnd(turn) }
         do throws(WebDAVError) { return try await complete(&session, ending, digests, context) } catch {
-            upload.giveUpEnd()
+            upload.giveUpEnd(turn)
             throw error
         }
     }
@@ -67,9 +61,8 @@ extension UploadEngine {
         session.record.progress.length = content.length
         // The collection may have been moved meanwhile.
         guard let current = share.state.upload(session.record.id) else { throw WebDAVError(.notFound) }
-        let put = try PutMethod(
-            share: share, request: UploadRecord.head(current.fieldLines, for: context.request),
-            digests: digests)
+        let request = try UploadRecord.head(current.fieldLines, for: context.request)
+        let put = try PutMethod(share: share, request: request, digests: digests)
         let claims = put.upload.digests
         if !claims.isEmpty {
             let isRight = try await share.offload { () throws(WebDAVError) in try ending.isRight(claims) }
@@ -79,7 +72,9 @@ extension UploadEngine {
             }
         }
         if session.record.options.contains(.isPart) { return try await keepPart(session, content.length) }
-        let response = try await publish(content, of: current, put, context)
+        let wanted = DigestWish(request).representation.first.flatMap(ending.digest)
+        var response = try await publish(content, of: current, put, context)
+        if let wanted { response.fields.append(.reprDigest, DigestField.encode(wanted)) }
         var progress = session.record.progress
         progress.offset = content.length
         progress.isUnverified = false
@@ -130,7 +125,7 @@ extension UploadEngine {
     private func keepPart(_ session: Session, _ length: Int64) async throws(WebDAVError) -> Outcome {
         var record = session.record
         // It gets no name yet.
-        session.upload.giveUpEnd()
+        session.upload.giveUpEnd(session.turn)
         _ = try await end(session)
         record.progress.offset = length
         record.progress.isComplete = true

@@ -12,6 +12,13 @@ extension UploadEngine {
         try await remove(begin(record, nil))
     }
 
+    /// Removes an upload whose creation is answered with an error, so that nobody will ever know where it is.
+    func giveUp(_ record: UploadRecord) async {
+        // It may be gone already, or be what it was to become.
+        guard let current = share.state.upload(record.id), !current.progress.isComplete else { return }
+        try? await cancel(current)
+    }
+
     func remove(_ session: Session) async throws(WebDAVError) {
         let (share, engine) = (share, self)
         try await share.offload { () throws(WebDAVError) in

@@ -9,19 +9,15 @@ extension UploadEngine {
         let upload: OpenUpload
         let turn: OpenUpload.Turn
         var offset: Int64
-        /// The upload has not been left yet.
-        fileprivate let isEntered = Flag()
+        fileprivate let stay: UploadTable.Stay
 
-        /// What is done once, whoever does it.
-        fileprivate final class Flag: Sendable {
-            private let isUp = Atomic(true)
-            func takeDown() -> Bool { isUp.exchange(false, ordering: .relaxed) }
+        init(_ stay: UploadTable.Stay, _ record: UploadRecord, _ turn: OpenUpload.Turn, offset: Int64) {
+            (self.stay, self.record, self.turn, self.offset) = (stay, record, turn, offset)
+            upload = stay.upload
         }
     }
 
-    func leave(_ session: Session) {
-        if session.isEntered.takeDown() { share.uploads.leave(session.upload) }
-    }
+    func leave(_ session: Session) { session.stay.end() }
 
     /// What an append has led to.
     struct Outcome {

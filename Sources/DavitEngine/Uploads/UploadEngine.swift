@@ -17,7 +17,8 @@ struct UploadEngine: Sendable {
         guard let id, let record = share.state.upload(id), record.principal == context.principal else {
             throw WebDAVError(.notFound)
         }
-        if record.progress.expiry <= context.now { throw WebDAVError(.gone) }
+        // Whoever sends something just now has until its end.
+        if record.progress.expiry <= context.now, !share.uploads.isInUse(id) { throw WebDAVError(.gone) }
         return record
     }
 
@@ -28,21 +29,16 @@ struct UploadEngine: Sendable {
     func begin(_ record: UploadRecord, _ body: (any RequestBody)?) async throws(WebDAVError) -> Session {
         let (engine, cutOff) = (self, body?.cutOff)
         return try await share.offload { () throws(WebDAVError) in
-            let upload = engine.share.uploads.enter(record.id)
-            do throws(WebDAVError) {
-                let (turn, offset) = try upload.takeTurn(cutOff: cutOff) { () throws(WebDAVError) in
-                    // As the request that had the turn has left it.
-                    guard let current = engine.share.state.upload(record.id) else {
-                        throw WebDAVError(.notFound)
-                    }
-                    return try engine.open(current)
+            let stay = engine.share.uploads.enter(record.id)
+            let (turn, offset) = try stay.upload.takeTurn(cutOff: cutOff) { () throws(WebDAVError) in
+                // As the request that had the turn has left it.
+                guard let current = engine.share.state.upload(record.id) else {
+                    throw WebDAVError(.notFound)
                 }
-                guard let current = engine.share.state.upload(record.id) else { throw WebDAVError(.notFound) }
-                return Session(record: current, upload: upload, turn: turn, offset: offset)
-            } catch {
-                engine.share.uploads.leave(upload)
-                throw error
+                return try engine.open(current)
             }
+            guard let current = engine.share.state.upload(record.id) else { throw WebDAVError(.notFound) }
+            return Session(stay, current, turn, offset: offset)
         }
     }
 
@@ -55,7 +51,9 @@ struct UploadEngine: Sendable {
                 named: record.stagedName, record.identity, for: Place(target))
         } catch {
             switch error {
-            case .notFound, .missingAncestor, .loop, .forbidden: break
+            case .notFound, .missingAncestor, .loop: break
+            // In the trash, or closed to the server: it may come back.
+            case .forbidden: throw WebDAVError(.notFound)
             default: throw WebDAVError(store: error)
             }
             if try !settle(record, target) { try drop(record) }
@@ -131,10 +129,10 @@ struct UploadEngine: Sendable {
         // Whoever names the digest of the whole in the end says here which kind that will be.
         let algorithms = digests.map(\.algorithm) + DigestWish(request).representation.prefix(1)
         return try await share.offload { () throws(WebDAVError) in
-            let upload = share.uploads.enter(made.record.id)
-            let (turn, offset) = try upload.takeTurn(cutOff: cutOff) { made.content }
-            upload.beginDigests(algorithms)
-            return Session(record: made.record, upload: upload, turn: turn, offset: offset)
+            let stay = share.uploads.enter(made.record.id)
+            let (turn, offset) = try stay.upload.takeTurn(cutOff: cutOff) { made.content }
+            stay.upload.beginDigests(algorithms)
+            return Session(stay, made.record, turn, offset: offset)
         }
     }
 

@@ -34,7 +34,7 @@ struct UploadMethods: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let isTus = context.request.contains(.tusResumable)
         let (draft, tus) = (DraftUploads(share: share), TusUploads(share: share))
-        switch isTus ? TusUploads.method(of: context.request) : context.request.method {
+        switch Self.method(of: context.request) {
         case .head: return try await isTus ? tus.head(record, context) : draft.head(record, context)
         case .patch: return try await isTus ? tus.patch(record, context) : draft.patch(record, context)
         case .delete:
@@ -44,6 +44,11 @@ struct UploadMethods: Sendable {
             return response
         default: throw .methodNotAllowed(AllowedMethods.upload)
         }
+    }
+
+    /// What a request about an upload is; tus has a field for clients that can only send POST.
+    static func method(of request: HTTPRequest) -> HTTPMethod {
+        request.contains(.tusResumable) ? TusUploads.method(of: request) : request.method
     }
 
     private func options() -> HTTPResponse {

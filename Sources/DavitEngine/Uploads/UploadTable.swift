@@ -10,18 +10,37 @@ final class UploadTable: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The one object of an upload. Whoever gets it leaves it again.
-    func enter(_ id: String) -> OpenUpload {
-        entries.withLock { entries in
+    /// The use of an upload by a request. It ends when it is told to, at the latest with this object: an upload that was
+    /// never left would stay open, and never expire.
+    final class Stay: Sendable {
+        let upload: OpenUpload
+        private let table: UploadTable
+        private let hasEnded = Atomic(false)
+
+        fileprivate init(_ upload: OpenUpload, in table: UploadTable) {
+            (self.upload, self.table) = (upload, table)
+        }
+
+        /// Once, whoever does it.
+        func end() {
+            if !hasEnded.exchange(true, ordering: .relaxed) { table.leave(upload) }
+        }
+
+        deinit { end() }
+    }
+
+    /// The one object of an upload.
+    func enter(_ id: String) -> Stay {
+        let upload = entries.withLock { entries in
             var entry = entries[id] ?? Entry(upload: OpenUpload(id))
             entry.userCount += 1
             entries[id] = entry
             return entry.upload
         }
+        return Stay(upload, in: self)
     }
 
-    /// Once for each time it was entered.
-    func leave(_ upload: OpenUpload) {
+    private func leave(_ upload: OpenUpload) {
         entries.withLock { entries in
             guard var entry = entries[upload.id], entry.upload === upload else { return }
             entry.userCount -= 1

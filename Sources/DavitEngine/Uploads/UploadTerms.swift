@@ -11,10 +11,11 @@ struct UploadTerms: Sendable {
     /// What of the request counts when the content is complete, as lines of fields.
     let fieldLines: [UInt8]
 
-    /// What a PUT of the whole content looks at: conditions, times, and digests of all of it.
+    /// What a PUT of the whole content looks at: conditions, times, and digests of all of it; and which of these the answer
+    /// shall have.
     private static let kept: [FieldName] = [
         .if, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .xOCMTime, .xOCCTime, .reprDigest,
-        .ocChecksum,
+        .ocChecksum, .wantReprDigest,
     ]
 
     /// - Parameters:
@@ -77,7 +78,7 @@ extension UploadRecord {
         fields.append(.host, request.bytes(of: .host) ?? Array("localhost".utf8))
         var lines = fieldLines
         // Locks come and go while an upload goes on: what is said now counts.
-        if request.method == .patch, let now = request.combinedBytes(of: .if) {
+        if UploadMethods.method(of: request) == .patch, let now = request.combinedBytes(of: .if) {
             fields.append(.if, now)
             lines = Array(
                 fieldLines.split(separator: UInt8(ascii: "\n")).filter { line in

@@ -6,8 +6,11 @@ package enum BodyFraming: Hashable, Sendable {
     case length(Int64)
     case chunked
 
-    /// - Throws: 400 where a peer in front could see another end than this server does, 501 for a transfer
-    ///   coding that is not known.
+    /// More than any file has, and little enough that what is announced can be added to where a file ends.
+    private static let maximumLength: Int64 = 1 << 62
+
+    /// - Throws: 400 where a peer in front could see another end than this server does, 413 for a length
+    ///   that no file has, 501 for a transfer coding that is not known.
     package init(of request: HTTPRequest) throws(HTTPError) {
         let lengthCount = request.count(of: .contentLength)
         if request.contains(.transferEncoding) {
@@ -31,6 +34,7 @@ package enum BodyFraming: Hashable, Sendable {
         guard lengthCount == 1, let length = value.flatMap({ $0 }) else {
             throw HTTPError(.badRequest, "Content-Length is not one number")
         }
+        if length > Self.maximumLength { throw HTTPError(.contentTooLarge, "Content-Length is too large") }
         self = length == 0 ? .none : .length(length)
     }
 
