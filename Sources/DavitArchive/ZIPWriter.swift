@@ -72,7 +72,9 @@ internal import CArchive
         unsafe archive_entry_set_mode(
             entry, mode_t(mode | Int(isFolder ? davit_entry_folder : davit_entry_file)))
         unsafe archive_entry_set_size(entry, new.length)
-        unsafe archive_entry_set_mtime(entry, time_t(new.modifiedSeconds), 0)
+        // The format has 32 bits, of which libarchive drops what is more.
+        let seconds = min(max(new.modifiedSeconds, Int64(Int32.min)), Int64(UInt32.max))
+        unsafe archive_entry_set_mtime(entry, time_t(seconds), 0)
         let status =
             switch new.method {
             case .stored: unsafe archive_write_zip_set_compression_store(archive)

@@ -245,7 +245,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             do throws(SystemError) {
                 try folder.directory.link(name, to: kept.directory, as: newName)
             } catch {
-                guard error.code == .notPermitted || error.isUnsupported || error.code == .crossVolume else {
+                guard error.isForWantOfRight || error.isUnsupported || error.code == .crossVolume else {
                     throw StoreError(error, absent: .missingAncestor)
                 }
                 try publish(isReplacing: true)
@@ -271,8 +271,8 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                 }
             }
         } catch {
-            // A part of the volume with a quota of its own.
-            guard error == .crossVolume else { throw error }
+            // A part of the volume with a quota of its own, or a trash that somebody else owns.
+            guard error == .crossVolume || error == .forbidden else { throw error }
             try publish(isReplacing: true)
             return false
         }

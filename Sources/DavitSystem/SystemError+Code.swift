@@ -53,6 +53,9 @@ extension SystemError {
         }
     }
 
+    /// Whether somebody else might do it.
+    package var isForWantOfRight: Bool { code == .accessDenied || code == .notPermitted }
+
     /// True where the kernel or the volume does not know the call or its flag, and another way may do.
     package var isUnsupported: Bool {
         switch code {

@@ -73,6 +73,14 @@ struct ZIPWriterTests {
         #expect(read.isUTF8 == isUTF8)
     }
 
+    /// The field for the time has 32 bits, and this reader takes them as signed.
+    @Test func timesThatTheFormatHasNotAreTheNearest() throws {
+        for (modified, read) in [(Int64(UInt32.max) + 1, -1), (.max, -1), (.min, Int(Int32.min))] {
+            let contents = try ZIPContents(Self.write([(Self.file("a", 0, modified: modified), [])]).bytes)
+            #expect(contents["a"]?.modifiedSeconds == read)
+        }
+    }
+
     @Test(arguments: [-1, 0, 1, 999_999_999, Int64(Int32.max)])
     func timesAreToTheSecond(modified: Int64) throws {
         let contents = try ZIPContents(Self.write([(Self.file("a", 0, modified: modified), [])]).bytes)

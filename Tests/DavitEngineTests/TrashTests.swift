@@ -3,6 +3,7 @@ import DavitHTTP
 import DavitStore
 import DavitTesting
 import DavitWebDAV
+import Synchronization
 import Testing
 
 /// What the trash keeps, and what it does not.
@@ -181,6 +182,61 @@ struct TrashTests {
         #expect(try share.trash().last == "deleted /a 1")
     }
 
+    /// Somebody has said that what is there shall go: it is kept however new or small it is.
+    @Test(arguments: ["NEWER", ""])
+    func whatARestoreReplacesIsKept(newer: String) async throws {
+        let share = try TestShare.keeping()
+        for text in ["old", newer] { _ = try await share.client.send("PUT", "/a", text: text) }
+        let back = try await share.restore(share.lastTrash, "&taken=replace")
+        #expect(back.status == 204)
+        #expect(back["Davit-Trash"] == share.lastTrash)
+        #expect(try share.trash() == ["overwritten /a \(newer.utf8.count)"])
+        #expect(try await share.restore(share.lastTrash, "&taken=replace").status == 204)
+        #expect(try await share.text("/a") == newer)
+        #expect(try share.trash() == ["overwritten /a 3"])
+    }
+
+    /// What another program has written in place has the inode of what the server has written.
+    @Test(arguments: ["echo other >a", "echo more >>a", "touch -d 2001-02-03 a"])
+    func whatAnotherProgramHasWrittenIsKept(command: String) async throws {
+        let share = try TestShare.keeping()
+        for text in ["1", "2"] { _ = try await share.client.send("PUT", "/a", text: text) }
+        #expect(share.shell(command) == 0)
+        let length = try await share.text("/a").utf8.count
+        _ = try await share.client.send("PUT", "/a", text: "3")
+        #expect(try share.trash() == ["overwritten /a 1", "overwritten /a \(length)"])
+    }
+
+    /// As rclone, davfs2 and Explorer do after each PUT.
+    @Test func whoSetsTheTimeOfWhatHeHasWrittenLeavesOneVersion() async throws {
+        let share = try TestShare.keeping()
+        let date = "Mon, 05 Jan 2015 10:00:00 GMT"
+        for text in ["1", "22", "333"] {
+            _ = try await share.client.send("PUT", "/a", text: text)
+            let body = """
+                <D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><D:getlastmodified>\(date)</D:getlastmodified></D:prop>\
+                </D:set></D:propertyupdate>
+                """
+            let set = try await share.client.send("PROPPATCH", "/a", text: body)
+            #expect(set.text.contains("200 OK"))
+        }
+        #expect(try share.trash() == ["overwritten /a 1"])
+    }
+
+    /// The next one is to be kept when the last version has left the trash.
+    @Test(arguments: [false, true])
+    func aVersionThatIsGoneIsNone(isRestored: Bool) async throws {
+        let share = try TestShare.keeping()
+        for text in ["1", "22"] { _ = try await share.client.send("PUT", "/a", text: text) }
+        if isRestored {
+            #expect(try await share.restore(share.lastTrash).status == 201)
+        } else {
+            #expect(share.share.purge { _ in true } == 1)
+        }
+        _ = try await share.client.send("PUT", "/a", text: "333")
+        #expect(try share.trash() == ["overwritten /a 2"])
+    }
+
     /// Only what was written over the version that is kept may be dropped: not what came from elsewhere meanwhile.
     @Test(arguments: ["MOVE", "DELETE"])
     func whatTookThePlaceOfAVersionIsKept(how: String) async throws {
@@ -271,6 +327,47 @@ struct TrashTests {
         #expect(try share.trash() == ["deleted /b 1"])
     }
 
+    /// One moment with a wrong clock does not keep the rest for ever.
+    @Test func whatComesFromTheFutureIsPassedOver() async throws {
+        let share = try TestShare.keeping { $0.trash?.days = 2 }
+        for name in ["/a", "/b"] { _ = try await share.client.send("PUT", name, text: "1") }
+        share.wait(seconds: 400 * 86_400)
+        _ = try await share.client.send("DELETE", "/a")
+        share.wait(seconds: -400 * 86_400)
+        _ = try await share.client.send("DELETE", "/b")
+        share.wait(seconds: 3 * 86_400)
+        share.share.tendTrash()
+        #expect(try share.trash() == ["deleted /a 1"])
+    }
+
+    /// Who is told of what is kept can have it back.
+    @Test func whatIsTooLargeIsNotTold() async throws {
+        let share = try TestShare.keeping { $0.trash?.bytes = 3 }
+        _ = try await share.client.send("PUT", "/a", text: "12345")
+        let overwritten = try await share.client.send("PUT", "/a", text: "1")
+        #expect(overwritten["Davit-Trash"] == nil)
+        let deleted = try await share.client.send("DELETE", "/a")
+        #expect(deleted["Davit-Trash"] == share.lastTrash)
+        #expect(try share.trash() == ["deleted /a 1"])
+    }
+
+    /// An entry is there before what it is about: until that is, nobody takes it for one of nothing.
+    @Test func whatIsOnItsWayIsNotPurged() async throws {
+        let share = try TestShare.keeping()
+        #expect(share.shell("mkdir d; echo 1 >d/a") == 0)
+        _ = try await share.client.send("DELETE", "/d/a")
+        #expect(share.shell("rm .davit-trashofthisshare/*") == 0)
+        for claimed in ["d", "d/a"] {
+            let path = ResourcePath(unchecked: Array(claimed.utf8))
+            let section = try await share.share.sections.acquire([Claim(path: path, mode: .exclusive)])
+            #expect(share.share.purge { _ in true } == 0)
+            #expect(try share.trash().count == 1)
+            section.release()
+        }
+        #expect(share.share.purge { _ in true } == 1)
+        #expect(try share.trash() == [])
+    }
+
     @Test func hooksAreAskedAndTold() async throws {
         let notes = ShareHooksTests.Notes()
         let share = try TestShare.keeping { configuration in
@@ -293,6 +390,28 @@ struct TrashTests {
         let form = Array("id=\(share.lastTrash ?? "")".utf8)
         #expect(try await share.client.send("POST", "/?action=purge", ownForm, body: form).status == 204)
         #expect(notes.take() == ["? purge /d/", "! purge /d/"])
+    }
+
+    /// To go to another folder, one has to be writable itself, which its removal does not need.
+    @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /d"])
+    func whatMayNotBeKeptGoes(line: String) async throws {
+        let share = try TestShare.keeping()
+        #expect(share.shell("mkdir d e; echo a >a; echo f >d/f; echo g >e/g") == 0)
+        let isFirst = Atomic(true)
+        share.resources.watch { call in
+            call == .rename && isFirst.exchange(false, ordering: .relaxed) ? .forbidden : nil
+        }
+        let parts = line.split(separator: " ").map(String.init)
+        let response = try await share.client.send(parts[0], parts[1], [("Destination", "/e")])
+        #expect(response.status == 204, "\(line)")
+        #expect(response["Davit-Trash"] == nil)
+        let wasTried = !isFirst.load(ordering: .relaxed)
+        #expect(wasTried)
+        #expect(try share.trash().isEmpty)
+        #expect(share.trashedNames() == 0)
+        #expect(try share.state.intents() == [])
+        #expect(share.shell("[ ! -e .\(parts[1]) ]") == 0)
+        if parts[0] == "MOVE" { #expect(try await share.shown("/e/f") == "f\n") }
     }
 
     /// Where a rename into the trash is refused as one to another volume, the change is what it is without a trash.

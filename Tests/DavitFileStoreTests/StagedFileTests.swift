@@ -52,6 +52,40 @@ struct StagedFileTests {
         }
     }
 
+    /// Whatever call is refused: the old content is whole, or the new is, and the old is in the trash or goes as without
+    /// one. A trash that somebody else owns hinders nothing.
+    @Test(arguments: volumes)
+    func keepsWhatItCanOfWhatItReplaces(missing: [String: Int32]) throws {
+        var outcomes: Set<Bool?> = []
+        for step in 1...12 {
+            let sandbox = try Sandbox()
+            let store = try sandbox.store()
+            _ = try store.put("old", at: resource("file"))
+            let info = try #require(try store.lookup(resource("file"), last: .itself, wait: .allowed).info)
+            let place = Place(try resource("file"))
+            let trash = try #require(
+                try withFaults(FaultPlan(failCalls: missing)) {
+                    try store.trashPlace("old", for: place, volume: info.volume)
+                })
+            let staged = try withFaults(FaultPlan(failCalls: missing)) {
+                let staged = try store.stageContent(for: resource("file"), expectedLength: nil)
+                try staged.write(buffer("new"))
+                _ = try staged.seal(replacing: info, modified: nil)
+                return staged
+            }
+            let plan = FaultPlan(failAt: (step, Errno.access), failCalls: missing)
+            let isKept = withFaults(plan) { try? staged.publish(keepingReplacedAt: trash) }
+            outcomes.insert(isKept)
+            #expect(sandbox.read("file") == (isKept == nil ? "old" : "new"), "\(step)")
+            let kept = sandbox.names(".davit-trashofthisshare").map {
+                sandbox.read(".davit-trashofthisshare/" + $0)
+            }
+            #expect(kept == (isKept == true ? ["old"] : []), "\(step)")
+        }
+        #expect(outcomes.contains(false))
+        #expect(outcomes.contains(true) || missing["linkat"] != nil)
+    }
+
     @Test(arguments: volumes)
     func doesNotReplaceUnlessTold(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()

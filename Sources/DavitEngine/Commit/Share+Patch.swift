@@ -10,6 +10,7 @@ extension Share {
     func patch(
         _ path: ResourcePath, _ info: ResourceInfo, rows: [StateChange], attributes: ResourceAttributes
     ) throws(StoreError) {
+        defer { if attributes.modified != nil { followVersion(of: info, at: path) } }
         // One call of the system needs no record.
         if rows.isEmpty, attributes.count == 1 {
             return try resources.setAttributes(attributes, at: path)
@@ -28,6 +29,14 @@ extension Share {
             throw error
         }
         forget(intent)
+    }
+
+    /// Many clients set the time of what they have just written: it is the same version still.
+    private func followVersion(of info: ResourceInfo, at path: ResourcePath) {
+        guard versions.contains(info.entityTag, at: path),
+            let new = try? resources.lookup(path, last: .itself, wait: .allowed).info
+        else { return }
+        versions.follow(path, from: info.entityTag, to: new.entityTag)
     }
 
     /// Changes of the dead properties of a resource as a transaction, which for none is empty.

@@ -21,7 +21,7 @@ extension Share {
                     }
                     if !old.isCollection && !staged.info.isCollection {
                         try staged.publishOverContent()
-                        return noted(nil, destination, staged.info.identity, context)
+                        return noted(nil, destination, staged.info.entityTag, context)
                     }
                 }
                 let intent = Intent(
@@ -33,21 +33,25 @@ extension Share {
                 } undo: { () throws(StoreError) in
                     try staged.unpublish(isReplacing: old != nil)
                 }
-                return noted(keeping, destination, staged.info.identity, context)
+                return noted(keeping, destination, staged.info.entityTag, context)
             }
         }
     }
 
-    /// Runs a change with what it keeps, and without that if a rename into the trash would cross volumes: parts of one can
-    /// have quotas of their own.
+    /// Runs a change with what it keeps, and without that if a rename into the trash would cross volumes, since parts of one
+    /// can have quotas of their own, or is forbidden: to go elsewhere, a folder has to be writable itself.
     private func keepingIfPossible<R>(
-        replaced destination: Lookup, _ context: RequestContext,
+        replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext,
         _ change: (Keeping?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        guard let keeping = try keeping(replaced: destination, context) else { return try change(nil) }
-        do throws(StoreError) { return try change(keeping) } catch {
-            guard error == .crossVolume else { throw error }
+        guard let keeping = try keeping(replaced: destination, isAsked: isAsked, context) else {
             return try change(nil)
+        }
+        do throws(StoreError) { return try change(keeping) } catch {
+            guard error == .crossVolume || error == .forbidden else { throw error }
+            let result = try change(nil)
+            reportUnkept(destination.path, error)
+            return result
         }
     }
 
@@ -61,11 +65,11 @@ extension Share {
     /// The entry of what is in the trash now.
     /// - Parameter content: what stands at the destination now; nil if it has to be kept the next time.
     private func noted(
-        _ keeping: Keeping?, _ destination: Lookup, _ content: ResourceIdentity?, _ context: RequestContext
+        _ keeping: Keeping?, _ destination: Lookup, _ content: EntityTag?, _ context: RequestContext
     ) -> TrashEntry? {
         guard let entry = keeping?.entry else {
             if let old = destination.info {
-                versions.follow(destination.path, from: old.identity, to: content)
+                versions.follow(destination.path, from: old.entityTag, to: content)
             }
             return nil
         }
@@ -77,11 +81,11 @@ extension Share {
 
     /// What of a moved resource need not be kept when it is replaced soon: that which a program has written under another
     /// name, just to rename it. What is older is nowhere else.
-    private func draft(_ moved: ResourceInfo, _ context: RequestContext) -> ResourceIdentity? {
+    private func draft(_ moved: ResourceInfo, _ context: RequestContext) -> EntityTag? {
         guard let limits = configuration.trash, let created = moved.created,
             context.now < created.adding(seconds: limits.versionSeconds)
         else { return nil }
-        return moved.identity
+        return moved.entityTag
     }
 
     /// Swaps the copy of a resource on another volume in, and takes the resource out of sight: one intent for
@@ -147,10 +151,12 @@ extension Share {
     }
 
     /// Renames a resource onto a destination on the same volume, with its rows.
+    /// - Parameter isAsked: see ``keeping(_:at:because:isAsked:_:)``.
     /// - Returns: what was replaced, out of sight, or what the trash keeps of it.
     /// - Throws: `crossVolume` with nothing changed, and the rest.
     func rename(
-        _ moved: ResourceInfo, from place: Place, to destination: Lookup, _ context: RequestContext
+        _ moved: ResourceInfo, from place: Place, to destination: Lookup, isAsked: Bool = false,
+        _ context: RequestContext
     ) throws(StoreError) -> Replaced {
         let (source, target) = (place.path, destination.path)
         let hasRows = state.hasRows(atOrUnder: source) || state.hasRows(atOrUnder: target)
@@ -159,7 +165,8 @@ extension Share {
         {
             return .nothing
         }
-        return try keepingIfPossible(replaced: destination, context) { (keeping) throws(StoreError) in
+        return try keepingIfPossible(replaced: destination, isAsked: isAsked, context) {
+            (keeping) throws(StoreError) in
             try rename(moved, from: place, to: destination, hasRows: hasRows, keeping, context)
         }
     }

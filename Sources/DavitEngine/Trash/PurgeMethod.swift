@@ -15,7 +15,7 @@ struct PurgeMethod: ChangeMethod {
     var trashEntry: TrashEntry? { entry }
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .purge }
 
-    func claims(on scene: Scene) -> [Claim] { [Claim(path: entry.place, mode: .exclusive)] }
+    func claims(on scene: Scene) -> [Claim] { Share.claims(on: entry) }
 
     func commit(
         _ scene: Scene, _ prepared: Void, guard: WriteGuard

@@ -11,16 +11,17 @@ final class RecentVersions: Sendable {
     private struct Version {
         var principal: String?
         var time: Timestamp
-        /// What has been written since: only that is dropped. Nil for what nobody has just written.
-        var content: ResourceIdentity?
+        /// What has been written since, through the server: only that is dropped. Nil for what nobody has just written.
+        var content: EntityTag?
     }
 
     private let versions = Mutex<[ResourcePath: Version]>([:])
 
     /// Whether the trash need not keep the content at a path.
-    /// - Parameter content: which that is: under the same name may stand something else by now.
+    /// - Parameter content: which that is: under the same name may stand something else by now, or another program may have
+    ///   written to it.
     func hasRecent(
-        of content: ResourceIdentity, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,
+        of content: EntityTag, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,
         now: Timestamp
     ) -> Bool {
         versions.withLock { versions in
@@ -37,7 +38,7 @@ final class RecentVersions: Sendable {
     /// The trash has got a version.
     /// - Parameter content: what has taken its place.
     func note(
-        _ path: ResourcePath, by principal: String?, now: Timestamp, content: ResourceIdentity?
+        _ path: ResourcePath, by principal: String?, now: Timestamp, content: EntityTag?
     ) {
         versions.withLock { versions in
             if versions.count >= Self.limit { versions.removeAll(keepingCapacity: true) }
@@ -45,10 +46,18 @@ final class RecentVersions: Sendable {
         }
     }
 
-    /// Other content has taken the place of `old`, which the trash did not keep.
-    func follow(_ path: ResourcePath, from old: ResourceIdentity, to content: ResourceIdentity?) {
+    /// Whether this content has lately taken the place of a version.
+    func contains(_ content: EntityTag, at path: ResourcePath) -> Bool {
+        versions.withLock { $0[path]?.content == content }
+    }
+
+    /// Other content has taken the place of `old`, which the trash did not keep; or the same has got another time.
+    func follow(_ path: ResourcePath, from old: EntityTag, to content: EntityTag?) {
         versions.withLock { versions in
             if versions[path]?.content == old { versions[path]?.content = content }
         }
     }
+
+    /// The version has left the trash: the next one is to be kept.
+    func forget(_ path: ResourcePath) { versions.withLock { $0[path] = nil } }
 }

@@ -34,8 +34,7 @@ struct RestoreMethod: ChangeMethod {
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .restore }
 
     func claims(on scene: Scene) -> [Claim] {
-        [Claim(path: entry.place, mode: .exclusive)]
-            + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
+        Share.claims(on: entry) + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
     func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
@@ -52,7 +51,8 @@ struct RestoreMethod: ChangeMethod {
                 modified: entry.deleted, created: nil, identity: entry.identity, volume: 0,
                 isExecutable: false)
             let replaced = try share.rename(
-                moved, from: Place(entry.place), to: destination, scene.context)
+                moved, from: Place(entry.place), to: destination, isAsked: true, scene.context)
+            share.versions.forget(entry.path)
             // The next start drops the entry of what is not in the trash, if this cannot.
             share.forget(entry)
             return Outcome(replaced: replaced)

@@ -17,15 +17,17 @@ extension Share {
     /// - Parameters:
     ///   - info: of what goes.
     ///   - place: where it stands.
+    ///   - isAsked: somebody was asked, and has said that it shall go: it may be all that there is of it.
     func keeping(
-        _ info: ResourceInfo, at place: Place, because reason: TrashEntry.Reason, _ context: RequestContext
+        _ info: ResourceInfo, at place: Place, because reason: TrashEntry.Reason, isAsked: Bool = false,
+        _ context: RequestContext
     ) throws(StoreError) -> Keeping? {
         guard let limits = configuration.trash, !LitterName.isCompanion(place.path.name) else { return nil }
-        if reason == .overwritten, !info.isCollection {
+        if reason == .overwritten, !info.isCollection, !isAsked {
             // A name that was reserved, by LOCK or by a client that makes empty files first.
             if info.length == 0 { return nil }
             let hasRecent = versions.hasRecent(
-                of: info.identity, at: place.path, by: context.principal, limits, now: context.now)
+                of: info.entityTag, at: place.path, by: context.principal, limits, now: context.now)
             if hasRecent { return nil }
         }
         let id = TrashEntry.randomID()
@@ -47,7 +49,7 @@ extension Share {
             switch error {
             case .forbidden, .outOfSpace, .quotaExceeded, .failed, .missingAncestor, .wrongKind, .notFound,
                 .alreadyExists, .crossVolume, .loop, .invalidName, .nameTooLong:
-                if trashCare.isFirstFailure() { report("nothing can be put into the trash: \(error)") }
+                reportUnkept(place.path, error)
                 return nil
             case .wouldBlock, .busy: throw error
             }
@@ -56,10 +58,18 @@ extension Share {
 
     /// The same for what stands at a destination; nil if nothing does.
     func keeping(
-        replaced destination: Lookup, _ context: RequestContext
+        replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext
     ) throws(StoreError) -> Keeping? {
         guard let info = destination.info else { return nil }
-        return try keeping(info, at: destination.place, because: .overwritten, context)
+        return try keeping(info, at: destination.place, because: .overwritten, isAsked: isAsked, context)
+    }
+
+    /// Says that something goes for good which would be kept if that were possible.
+    func reportUnkept(_ path: ResourcePath, _ error: StoreError) {
+        guard trashCare.isFailureDue(now: now()) else { return }
+        report(
+            "something goes for good, because it cannot be put into the trash of its volume: \(path): \(error)"
+        )
     }
 
     /// Puts a resource into the trash with everything in it, its properties too. Its locks are dropped.
@@ -73,8 +83,11 @@ extension Share {
             try throwAway(keeping, from: place)
         } catch {
             switch error {
-            // A part of the volume to which nothing can be renamed, or no room for the entry.
-            case .crossVolume, .outOfSpace, .quotaExceeded: return nil
+            // A part of the volume to which nothing can be renamed, no room for the entry, or no right to a folder that
+            // a removal does not need.
+            case .crossVolume, .outOfSpace, .quotaExceeded, .forbidden:
+                reportUnkept(place.path, error)
+                return nil
             default: throw error
             }
         }
@@ -120,7 +133,7 @@ extension Share {
         guard let old, let keeping = try keeping(old, at: target.place, because: .overwritten, context) else {
             try bind(path, from: old, to: new)
             try staged.publish(isReplacing: old != nil)
-            if let old { versions.follow(path, from: old.identity, to: new.identity) }
+            if let old { versions.follow(path, from: old.entityTag, to: new.entityTag) }
             return nil
         }
         let entry = keeping.entry
@@ -136,9 +149,10 @@ extension Share {
             throw error
         }
         if isKept {
-            versions.note(path, by: context.principal, now: context.now, content: new.identity)
+            versions.note(path, by: context.principal, now: context.now, content: new.entityTag)
             return entry
         }
+        reportUnkept(path, .crossVolume)
         forget(entry)
         return nil
     }

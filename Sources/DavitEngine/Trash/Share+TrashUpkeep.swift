@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 package import DavitStore
 internal import Synchronization
 
@@ -9,10 +10,10 @@ final class TrashCare: Sendable {
 
     private let unmeasured = Mutex<[String]>([])
     private let lastLook = Mutex<Timestamp?>(nil)
-    private let hasFailed = Atomic<Bool>(false)
+    private let lastFailure = Mutex<Timestamp?>(nil)
 
-    /// True the first time it is called: what does not work once will not work again and again.
-    func isFirstFailure() -> Bool { !hasFailed.exchange(true, ordering: .relaxed) }
+    /// Whether a failure is to be told: what does not work once will not work again and again.
+    func isFailureDue(now: Timestamp) -> Bool { Self.isDue(now: now, lastFailure) }
 
     func noteUnmeasured(_ entry: TrashEntry) {
         if entry.length == nil { unmeasured.withLock { $0.append(entry.id) } }
@@ -27,9 +28,11 @@ final class TrashCare: Sendable {
     }
 
     /// Whether the oldest entry is to be looked at.
-    func isDue(now: Timestamp) -> Bool {
-        lastLook.withLock { last in
-            if let last, last <= now, now < last.adding(seconds: Self.intervalSeconds) { return false }
+    func isDue(now: Timestamp) -> Bool { Self.isDue(now: now, lastLook) }
+
+    private static func isDue(now: Timestamp, _ last: borrowing Mutex<Timestamp?>) -> Bool {
+        last.withLock { last in
+            if let last, last <= now, now < last.adding(seconds: intervalSeconds) { return false }
             last = now
             return true
         }
@@ -40,10 +43,15 @@ extension Share {
     /// Tells the client what is kept of what it has taken away, and keeps the trash within its limits.
     func settle(kept entries: [TrashEntry], _ response: inout HTTPResponse) async {
         if entries.isEmpty { return }
-        response.tell(kept: entries)
         for entry in entries { trashCare.noteUnmeasured(entry) }
         // Collections are measured when nobody waits, and count then.
-        if isTrashTooLarge { await tidy { self.trimTrash() } }
+        guard isTrashTooLarge else { return response.tell(kept: entries) }
+        let state = state
+        let left = await work.run {
+            self.trimTrash()
+            return entries.filter { (try? state.trashEntry($0.id)) != nil }
+        }
+        response.tell(kept: left ?? [])
     }
 
     /// The same for one entry, or none.
@@ -66,13 +74,16 @@ extension Share {
 
     private func measureTrash() {
         for id in trashCare.takeUnmeasured() {
-            guard let entry = try? state.trashEntry(id), entry.length == nil,
-                let length = try? resources.measure(entry.place)
-            else { continue }
-            withTrashed(entry) { entry in
-                if entry.length == nil { try? state.commit([.measureTrash(entry, length: length)]) }
-                return true
-            }
+            guard let entry = try? state.trashEntry(id), entry.length == nil else { continue }
+            let isDone =
+                (try? resources.measure(entry.place)).map { length in
+                    withTrashed(entry) { entry in
+                        entry.length != nil
+                            || (try? state.commit([.measureTrash(entry, length: length)])) != nil
+                    }
+                } ?? false
+            // Somebody is at work there.
+            if !isDone { trashCare.noteUnmeasured(entry) }
         }
     }
 
@@ -83,14 +94,16 @@ extension Share {
         purge { entry in entry.deleted < end || self.isTrashTooLarge }
     }
 
-    /// Purges entries, the oldest first, until `isWanted` says no. One that somebody is about to restore stays.
+    /// Purges entries, the oldest first, until `isWanted` says no. One that somebody is about to restore stays, and one of a
+    /// time that is still to come, which a clock was wrong about, is passed over.
     /// - Returns: how many went.
     @discardableResult
     package func purge(while isWanted: (TrashEntry) -> Bool) -> Int {
         var count = 0
+        let now = now()
         do throws(StateError) {
             try state.forEachTrashEntry { entry in
-                guard isWanted(entry) else { return false }
+                guard isWanted(entry) else { return entry.deleted > now }
                 if purge(entry) { count += 1 }
                 return true
             }
@@ -127,14 +140,20 @@ extension Share {
             try? tree?.restore()
             throw error
         }
+        versions.forget(entry.path)
         return tree
+    }
+
+    /// What is claimed by whoever changes an entry: its place, and the path that it was at. An entry is there before what it
+    /// keeps, and who puts that into the trash claims the path until it is.
+    static func claims(on entry: TrashEntry) -> [Claim] {
+        [Claim(path: entry.place, mode: .exclusive), Claim(path: entry.path, mode: .shared)]
     }
 
     /// Runs `body` with an entry as it is now, if there is one and nobody else is about to change it.
     @discardableResult
     private func withTrashed(_ entry: TrashEntry, _ body: (TrashEntry) -> Bool) -> Bool {
-        let result = sections.withSectionIfFree([Claim(path: entry.place, mode: .exclusive)]) {
-            () -> Bool? in
+        let result = sections.withSectionIfFree(Self.claims(on: entry)) { () -> Bool? in
             guard let current = try? state.trashEntry(entry.id) else { return false }
             return body(current)
         }

@@ -38,6 +38,20 @@ struct CreateUploadMethod: ChangeMethod {
     /// Nothing is made that hooks would see: they are asked when all of it has come.
     func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
 
+    /// Before anything is claimed: earlier versions of what it will replace may have to give way.
+    func prepare(_ scene: Scene) async throws(WebDAVError) {
+        guard let length = terms.length, share.configuration.trash != nil, share.state.hasTrash,
+            let collection = scene.target.path.parent
+        else { return }
+        let (share, path) = (share, scene.target.path)
+        _ = await share.work.run {
+            guard let room = try? share.resources.quota(at: collection).available, room < length else {
+                return
+            }
+            _ = try? share.giveWay(for: length, at: path)
+        }
+    }
+
     func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
         let path = scene.target.path
         guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
