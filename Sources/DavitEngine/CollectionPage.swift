@@ -18,6 +18,10 @@ public protocol CollectionPage: Sendable {
     /// Answers a form that a person has sent to the collection.
     /// - Returns: nil for the answer of WebDAV, and for 303 back to the collection after what is done.
     func response(to answer: FormAnswer, on visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse?
+    /// Says that there is nothing to see at a path.
+    /// - Parameter visit: of that path, whatever is there.
+    /// - Returns: nil for the answer of WebDAV.
+    func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse?
 }
 
 extension CollectionPage {
@@ -28,6 +32,9 @@ extension CollectionPage {
 
     /// None, for a page that is one document.
     public func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse? { nil }
+
+    /// None, for a page of what is there.
+    public func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse? { nil }
 
     /// None, for a page without forms.
     public func response(

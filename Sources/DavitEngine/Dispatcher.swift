@@ -22,7 +22,7 @@ public struct WebDAVHandler: Handler {
             response = try await dispatch(request)
         } catch {
             if let connectionError = error.connectionError { throw connectionError }
-            response = error.response()
+            response = refusal(of: request, error) ?? error.response()
         }
         return request.contains(.prefer) ? await share.withRepresentation(response, for: request) : response
     }
@@ -50,8 +50,18 @@ public struct WebDAVHandler: Handler {
             default: return nil
             }
         } catch {
-            return error.wouldBlock ? nil : error.response()
+            return error.wouldBlock ? nil : refusal(of: request, error) ?? error.response()
         }
+    }
+
+    /// What a person sees where there is nothing to see: with a way to where there is.
+    private func refusal(of request: HTTPRequest, _ error: WebDAVError) -> HTTPResponse? {
+        guard let page, request.method == .get || request.method == .head,
+            error.status == .notFound || error.status == .forbidden, request.wantsHTML,
+            let context = try? RequestContext(request, now: share.now())
+        else { return nil }
+        return page.response(
+            refusing: CollectionVisit(context, target: context.path, share: share), with: error.status)
     }
 
     private func changeAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {

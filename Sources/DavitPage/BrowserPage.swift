@@ -66,6 +66,12 @@ public struct BrowserPage: CollectionPage {
         }
     }
 
+    public func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse? {
+        let page = PlainPage(visit, settings, runsScripts: false)
+        let view = FailureView(page: page, status: status, results: [], isElsewhere: true)
+        return page.response(status) { view.append(to: &$0) }
+    }
+
     private func about(_ name: [UInt8], _ visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
         let page = PlainPage(visit, settings, runsScripts: false)
         let member: VisitedMember

@@ -69,6 +69,28 @@ struct PlainPageTests {
         #expect(try await page.get("/?about=..").status == 404)
     }
 
+    /// A person gets a way out, a program the status alone.
+    @Test func whatIsNotThereHasAPage() async throws {
+        let page = try TestPage()
+        for (target, back) in [
+            ("/none", "./none/../"), ("/no/%3Cb%3E/", "./../"), ("/.davit-browserpagefiles/x", nil),
+        ] {
+            let response = try await page.get(target)
+            #expect(response.status == 404)
+            #expect(response.text.contains("It is no longer there."), "\(target)")
+            if let back {
+                #expect(
+                    response.text.contains("<a class=\"simple-back\" href=\"\(back)\""), "\(response.text)")
+            }
+            #expect(!response.text.contains("<b>") && !response.text.contains("<script"))
+            let plain = try await page.client.send("GET", target, [("Accept", "*/*")])
+            #expect(plain.status == 404)
+            #expect(plain["Content-Type"] == "text/plain; charset=utf-8")
+        }
+        let head = try await page.client.send("HEAD", "/none", [("Accept", "text/html")])
+        #expect(head["Content-Type"] == "text/html; charset=utf-8")
+    }
+
     @Test func namesAreTextAndNothingElse() async throws {
         let page = try TestPage()
         let name = "<script>\"'&"

@@ -10,12 +10,17 @@ struct FailureView {
     let results: [FormResult]
     /// Ids of what was deleted all the same, and can come back.
     var kept: [String] = []
+    /// There is nothing to go back to here, but in the folder above.
+    var isElsewhere = false
 
     func append(to html: inout HTMLText) {
         let strings = page.strings
         html.markup("<div role=\"alert\" class=\"simple-failure\">\n")
-        html.element("h2", strings.text(results.contains(where: \.isDone) ? .failureSome : .failureNone))
-        html.markup("\n")
+        if !isElsewhere {
+            html.element(
+                "h2", strings.text(results.contains(where: \.isDone) ? .failureSome : .failureNone))
+            html.markup("\n")
+        }
         if results.isEmpty {
             html.element("p", strings.text(reason(status, hasName: false)))
             html.markup("\n")
@@ -34,7 +39,7 @@ struct FailureView {
         }
         if !kept.isEmpty { page.undoForm(kept, to: &html) }
         html.markup("</div>\n<p>")
-        page.cancelLink(.back, to: &html)
+        page.cancelLink(.back, isElsewhere && !page.visit.path.isRoot ? "../" : "", to: &html)
         html.markup("</p>\n")
     }
 

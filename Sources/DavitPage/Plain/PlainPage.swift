@@ -203,9 +203,10 @@ struct PlainPage {
     }
 
     /// The way back to the folder.
-    func cancelLink(_ phrase: Phrase, to html: inout HTMLText) {
+    /// - Parameter rest: where to from there.
+    func cancelLink(_ phrase: Phrase, _ rest: StaticString = "", to html: inout HTMLText) {
         html.markup("<a class=\"simple-back\"")
-        html.attribute("href", base)
+        html.attribute("href", base + Array(rest.description.utf8))
         html.markup(">")
         html.text(strings.text(phrase))
         html.markup("</a>\n")
