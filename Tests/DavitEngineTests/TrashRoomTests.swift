@@ -80,4 +80,17 @@ struct TrashRoomTests {
         #expect(refused.status == 507)
         #expect(try share.trash() == ["deleted /v/a 3000000"])
     }
+
+    /// What stands in the trash of another volume gives no room on this one.
+    @Test func anotherVolumeDoesNotCount() async throws {
+        let folder = try TemporaryFolder()
+        let elsewhere = try TestShare.keeping(folder)
+        guard elsewhere.shell("mkdir v && mount -t tmpfs -o size=8m tmpfs v") == 0 else { return }
+        defer { #expect(elsewhere.shell("umount -l v") == 0) }
+        let share = try TestShare.keeping(folder)
+        #expect(share.shell("head -c 3000000 /dev/zero >v/a; head -c 9000000 /dev/zero >b") == 0)
+        for name in ["/v/a", "/b"] { #expect(try await share.client.send("DELETE", name).status == 204) }
+        #expect(try await share.client.send("PUT", "/v/new", body: bytes(9_000_000, of: "n")).status == 507)
+        #expect(try share.trash() == ["deleted /v/a 3000000", "deleted /b 9000000"])
+    }
 }

@@ -205,11 +205,16 @@ extension Share {
         measureTrash()
         guard let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
             let folder = try resources.trashPlace("x", for: Place(path), volume: volume)?.place.path.parent,
-            let free = try? resources.quota(at: collection).available,
-            bytes - free <= state.trashTotals.bytes
+            let free = try? resources.quota(at: collection).available
         else { return false }
+        var missing = bytes - free
         var isEnough = false
         do throws(StateError) {
+            try state.forEachTrashEntry { entry in
+                if entry.place.isMember(of: folder) { missing -= entry.length ?? 0 }
+                return missing > 0
+            }
+            if missing > 0 { return false }
             try state.forEachTrashEntry { entry in
                 isEnough = (try? resources.quota(at: collection).available).map { $0 >= bytes } ?? true
                 if isEnough { return false }
