@@ -110,6 +110,8 @@ def what_others_save_meanwhile_is_not_overwritten(lab):
         return page
     page = both_write()
     page.get_by_text("theirs, from the disk").wait_for()
+    # Nothing is being saved behind the question.
+    expect(page.locator(".editor-footer span").first.inner_text(), "Not saved yet")
     lab.axe(page, "both texts")
     lab.screenshot(page, "editor-conflict")
     # Nothing is decided by closing the question.
@@ -235,6 +237,22 @@ def the_tab_key_indents_or_moves_on(lab):
     page.keyboard.press("Tab")
     expect(field.input_value(), "one\n    two\nthree\n")
     assert page.evaluate("document.activeElement !== document.querySelector('textarea')"), "Tab does not lead out"
+
+
+@test
+def long_texts_are_not_copied_for_each_line(lab):
+    lab.write("a.txt", "line\n" * 3000)
+    page = edit(lab, "a.txt")
+    page.evaluate("""() => {
+        const { get, set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")
+        window.copies = 0
+        Object.defineProperty(HTMLTextAreaElement.prototype, "value", { get() { window.copies += 1; return get.call(this) }, set })
+    }""")
+    type_at_end(page, "\n")
+    page.get_by_text("Line 3002, column 1").wait_for()
+    expect(page.locator(".editor-numbers").inner_text().splitlines()[-1], "3002")
+    copies = page.evaluate("copies")
+    assert copies < 20, copies
 
 
 @test

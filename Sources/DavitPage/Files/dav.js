@@ -7,30 +7,29 @@ import { MultistatusScanner } from "./scan.js"
 /// What went wrong: `status` is 0 where there was no answer; `condition` the element of RFC 4918 §16, or the last part of a
 /// problem's type (RFC 9457); `retryAfter` in seconds; `failures` members of which a part was refused: {href, status}.
 export class DavError extends Error {
-    constructor(status, { href, condition = "", retryAfter, failures = [], detail = "" } = {}) {
+    constructor(status, { href, condition = "", retryAfter, failures = [] } = {}) {
         super(`${status} ${condition} ${href}`)
         this.name = "DavError"
-        Object.assign(this, { status, href, condition, retryAfter, failures, detail })
+        Object.assign(this, { status, href, condition, retryAfter, failures })
     }
 }
 
 /// fetch, but what is no success is thrown. `retryAfter` and the condition are read.
-export const request = async (method, href, { headers = {}, body, signal, expect } = {}) => {
+export const request = async (method, href, { headers = {}, body } = {}) => {
     let response
     try {
-        response = await fetch(href, { method, headers, body, signal, redirect: "follow" })
-    } catch (problem) {
-        if (problem.name === "AbortError") throw problem
+        response = await fetch(href, { method, headers, body })
+    } catch {
         throw new DavError(0, { href })
     }
-    if (response.status === 207 && method !== "PROPFIND" && method !== "REPORT" && method !== "SEARCH") {
+    if (response.status === 207 && method !== "REPORT") {
         const failures = []
         const scanner = new MultistatusScanner(({ href, status }) => { if (status >= 400) failures.push({ href, status }) })
         scanner.add(await response.text())
         if (failures.length > 0) throw new DavError(failures[0].status, { href: failures[0].href, failures })
         return response
     }
-    if (response.ok && (!expect || response.status === expect)) return response
+    if (response.ok) return response
     throw await refusal(href, response.status, response.headers, await response.text().catch(() => ""))
 }
 
@@ -39,17 +38,14 @@ export const refusal = (href, status, headers, text) => {
     const after = headers.get("Retry-After")
     const retryAfter = !after ? undefined : /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - Date.now()) / 1000)
     let condition = ""
-    let detail = ""
     if ((headers.get("Content-Type") ?? "").includes("json")) {
         try {
-            const problem = JSON.parse(text)
-            condition = String(problem.type ?? "").split(/[/#:]/).pop()
-            detail = String(problem.detail ?? problem.title ?? "")
+            condition = String(JSON.parse(text).type ?? "").split(/[/#:]/).pop()
         } catch { /* The status says enough. */ }
     } else {
         condition = /<(?:[\w.-]+:)?error\b[^>]*>\s*<(?:[\w.-]+:)?([\w.-]+)/.exec(text)?.[1] ?? ""
     }
-    return new DavError(status, { href, condition, retryAfter, detail })
+    return new DavError(status, { href, condition, retryAfter })
 }
 
 const xml = { "Content-Type": "application/xml; charset=utf-8" }
@@ -118,13 +114,12 @@ const unpack = ({ hrefs, etags, sizes, times, locks }) => {
 export const propfind = (href, { depth = 1, signal, onEntries, quota = false } = {}) =>
     readEntries("PROPFIND", href, {
         headers: { ...xml, Depth: String(depth), Prefer: "return=minimal" },
-        body: `<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop>${listed}${quota && depth === 0 ? quotas : ""}</prop></propfind>`,
+        body: `<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop>${listed}${quota ? quotas : ""}</prop></propfind>`,
         signal, onEntries,
     })
 
 /// What the disk has: {used, available} in bytes, either may be absent.
-export const quota = async (href, { signal } = {}) =>
-    (await propfind(href, { depth: 0, quota: true, signal })).quota ?? {}
+export const quota = async (href) => (await propfind(href, { depth: 0, quota: true })).quota ?? {}
 
 /// All below `href` whose name contains `text`, as it is found: {entries, isTruncated}.
 export const search = async (href, { text, signal, onEntries, limit = 1000 }) => {
@@ -142,68 +137,46 @@ export const escape = (text) =>
         .replace(/[<>&"]/g, (sign) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" })[sign])
 
 /// Conditions of a change. `lock` is a token that the page holds.
-const conditions = ({ etag, ifNoneMatch, lock } = {}) => ({
+const fields = ({ etag, ifNoneMatch, lock }) => ({
     ...(etag ? { "If-Match": etag } : {}),
     ...(ifNoneMatch ? { "If-None-Match": ifNoneMatch } : {}),
     ...(lock ? { If: `(<${lock}>)` } : {}),
 })
-const outcome = (response) => ({
-    status: response.status, trashId: response.headers.get("Davit-Trash") ?? undefined, etag: response.headers.get("ETag") ?? "",
-})
-const absolute = (href) => new URL(href, location.href).href
 
-export const mkcol = async (href, { signal } = {}) => outcome(await request("MKCOL", href, { signal }))
+export const mkcol = (href) => request("MKCOL", href)
 
-/// DELETE: {trashId} where the share keeps what went.
-export const remove = async (href, { etag, lock, signal } = {}) =>
-    outcome(await request("DELETE", href, { headers: conditions({ etag, lock }), signal }))
+/// DELETE: the identifier in the trash, where the share keeps what went.
+export const remove = async (href, conditions) =>
+    (await request("DELETE", href, { headers: fields(conditions) })).headers.get("Davit-Trash")
 
-const transfer = async (method, from, to, { overwrite = false, etag, lock, signal } = {}) =>
-    outcome(await request(method, from, {
-        headers: { Destination: absolute(to), Overwrite: overwrite ? "T" : "F", ...conditions({ etag, lock }) }, signal,
-    }))
-export const move = (from, to, options) => transfer("MOVE", from, to, options)
-export const copy = (from, to, options) => transfer("COPY", from, to, options)
+/// MOVE, which replaces nothing.
+export const move = (from, to) =>
+    request("MOVE", from, { headers: { Destination: new URL(to, location.href).href, Overwrite: "F" } })
 
-/// PUT. `mtime` is in ms.
-export const put = async (href, body, { etag, ifNoneMatch, mtime, lock, type, signal } = {}) =>
-    outcome(await request("PUT", href, {
-        headers: {
-            ...conditions({ etag, ifNoneMatch, lock }), ...(type ? { "Content-Type": type } : {}),
-            ...(mtime === undefined ? {} : { "X-OC-Mtime": String(Math.floor(mtime / 1000)) }),
-        }, body, signal,
-    }))
+/// PUT: the new entity tag, where the server tells it.
+export const put = async (href, body, conditions) =>
+    (await request("PUT", href, { headers: fields(conditions), body })).headers.get("ETag")
 
-/// Locks for writing, or with `token` makes a lock last longer: {token, until (ms)}. `timeout` is in seconds.
-export const lock = async (href, { owner = "", timeout = 600, token } = {}) => {
+/// Locks for writing, or with `token` makes a lock last longer: the token. `timeout` is in seconds.
+export const lock = async (href, { owner, timeout, token }) => {
+    const Timeout = `Second-${timeout}`
     const asked = await request("LOCK", href, token
-        ? { headers: { Timeout: `Second-${timeout}`, If: `(<${token}>)` } }
+        ? { headers: { Timeout, If: `(<${token}>)` } }
         : {
-            headers: { ...xml, Timeout: `Second-${timeout}`, Depth: "0" },
+            headers: { ...xml, Timeout, Depth: "0" },
             body: `<?xml version="1.0" encoding="utf-8"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>`
                 + `<locktype><write/></locktype><owner>${escape(owner)}</owner></lockinfo>`,
         })
-    const granted = /Second-(\d+)/.exec(await asked.text())?.[1] ?? timeout
-    return {
-        token: token ?? asked.headers.get("Lock-Token")?.replace(/^<|>$/g, "") ?? "", until: Date.now() + Number(granted) * 1000,
-    }
+    return token ?? asked.headers.get("Lock-Token")?.replace(/^<|>$/g, "") ?? ""
 }
-export const unlock = async (href, token) => { await request("UNLOCK", href, { headers: { "Lock-Token": `<${token}>` } }) }
+export const unlock = (href, token) => request("UNLOCK", href, { headers: { "Lock-Token": `<${token}>` } })
 
-/// REPORT: the answer as a document.
-export const report = async (href, body, { depth = 0, signal } = {}) => {
-    const response = await request("REPORT", href, { headers: { ...xml, Depth: String(depth) }, body, signal })
+/// REPORT on all that is below: the answer as a document.
+export const report = async (href, body) => {
+    const response = await request("REPORT", href, { headers: { ...xml, Depth: "infinity" }, body })
     return new DOMParser().parseFromString(await response.text(), "application/xml")
 }
 
-/// POST ?action=NAME. `fields` is FormData, or an object whose values are texts or arrays of them.
-export const action = (folderHref, name, fields = {}, { signal } = {}) => {
-    let body = fields
-    if (!(fields instanceof FormData)) {
-        body = new URLSearchParams()
-        for (const [field, value] of Object.entries(fields)) for (const one of [value].flat()) body.append(field, one)
-    }
-    return request("POST", `${folderHref}?action=${encodeURIComponent(name)}`, {
-        headers: { Accept: "application/json" }, body, signal,
-    })
-}
+/// POST ?action=NAME. `fields` is an object of texts.
+export const action = (folderHref, name, fields) =>
+    request("POST", `${folderHref}?action=${name}`, { headers: { Accept: "application/json" }, body: new URLSearchParams(fields) })

@@ -57,7 +57,7 @@ export const newFile = async (app) => {
         title: t("change.newFile"), value: freeName(t("change.newFileName"), folder.names), action: t("change.create"),
         make: async (text) => {
             const made = member(folderHref, text)
-            await put(made, "", { ifNoneMatch: "*", type: "text/plain; charset=utf-8" })
+            await put(made, "", { ifNoneMatch: "*" })
             return made
         },
     })

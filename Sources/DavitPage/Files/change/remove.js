@@ -37,16 +37,16 @@ const removeNow = async (app, entries, isKept) => {
     const { folder } = app
     const { href } = folder
     const next = nextOf(folder, entries)
-    const { done, failed } = await work(entries, (entry, signal) =>
+    const { done, failed } = await work(entries, (entry) =>
         // Without a way back, what is deleted is what was seen.
-        removeResource(entry.href, { etag: !isKept && !entry.isFolder ? entry.etag : undefined, signal }), { label: t("change.deleting") })
+        removeResource(entry.href, { etag: !isKept && !entry.isFolder ? entry.etag : "" }), { label: t("change.deleting") })
     const gone = failed.filter(({ error }) => error.status === 404 || error.status === 410)
     const real = failed.filter((one) => !gone.includes(one))
     if (folder.href === href) {
         await update(folder, entries.map((entry) => entry.href))
         if (next && folder.entry(next) && real.length === 0) app.views.items.focusOn(next)
     }
-    const ids = done.map(({ result }) => result.trashId).filter(Boolean)
+    const ids = done.map(({ result }) => result).filter(Boolean)
     if (done.length + gone.length > 0) {
         const count = done.length + gone.length
         const text = count === 1 ? t("change.deletedOne", { name: visible((done[0] ?? gone[0]).item.name) }) : t("change.deletedMany", { count })

@@ -22,7 +22,7 @@ const problemOf = (app, entry, name) => {
 /// The server's word on it: the new href. Nothing is replaced, whatever the list says.
 const save = async (app, entry, name) => {
     const to = member(parentOf(entry.href), name, entry.isFolder)
-    await move(entry.href, to, { overwrite: false })
+    await move(entry.href, to)
     return to
 }
 
@@ -46,15 +46,21 @@ export const rename = (app, entry) => {
     return shown ? renameInPlace(app, entry, shown) : renameInDialog(app, entry)
 }
 
+/// The name as a field of one line holds it, which has no line ends, and where its stem ends.
+const fieldOf = ({ name, isFolder }) => {
+    const value = name.replace(/[\r\n]/g, "")
+    return { value, stem: isFolder ? value.length : splitName(value)[0].length }
+}
+
 const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
+    const { value, stem } = fieldOf(entry)
     const row = app.views.items.elementOf(entry.href)
     const link = shown.closest(".name-link")
-    const stem = entry.isFolder ? entry.name.length : splitName(entry.name)[0].length
     const release = app.folder.hold()
     const id = "rename-error"
     const error = element("span.rename-error", { id, role: "alert" })
     const input = element("input.rename", {
-        type: "text", value: entry.name, autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
+        type: "text", value, autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
         "aria-label": t("change.newNameOf", { name: visible(entry.name) }), "aria-describedby": id,
     })
     let isOver = false
@@ -68,7 +74,8 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
         row.classList.remove("is-editing")
         row.draggable = wasDraggable
         release()
-        if (isFocused) app.views.items.focusOn(entry.href)
+        // It may be gone by now.
+        if (isFocused) app.views.items.focusCurrent()
         resolve()
     }
     const complain = (text) => {
@@ -78,7 +85,7 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
     const submit = async (isLeft) => {
         if (isOver || isBusy) return
         const name = input.value
-        if (name === entry.name) return end(!isLeft)
+        if (name === value) return end(!isLeft)
         const problem = problemOf(app, entry, name)
         if (problem) {
             // Who has gone on to something else is not held back.
@@ -128,12 +135,12 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
 })
 
 const renameInDialog = async (app, entry) => {
+    const { value, stem } = fieldOf(entry)
     const name = await prompt({
-        title: t("change.rename"), label: t("change.newNameOf", { name: visible(entry.name) }), value: entry.name,
-        select: [0, entry.isFolder ? entry.name.length : splitName(entry.name)[0].length], action: t("change.rename"),
-        validate: (text) => (text === entry.name ? undefined : problemOf(app, entry, text)),
+        title: t("change.rename"), label: t("change.newNameOf", { name: visible(entry.name) }), value,
+        select: [0, stem], action: t("change.rename"), validate: (text) => (text === value ? undefined : problemOf(app, entry, text)),
     })
-    if (name === undefined || name === entry.name) return
+    if (name === undefined || name === value) return
     try {
         await finish(app, entry, await save(app, entry, name))
     } catch (error) {

@@ -122,7 +122,7 @@ const send = async ({ href, to, replaces }, isCopy) => {
     // Only what was seen is replaced.
     if (replaces?.etag && !replaces.isFolder) headers.If = `<${destination}> ([${replaces.etag}])`
     const response = await request(isCopy ? "COPY" : "MOVE", href, { headers })
-    return { trashId: response.headers.get("Davit-Trash") ?? undefined }
+    return response.headers.get("Davit-Trash")
 }
 
 const nameOfFolder = (href) => visible(nameOf(href)) || page.title || t("core.files")
@@ -144,8 +144,8 @@ const tell = async (app, target, { done, failed }, isCopy) => {
 /// The way back, and what was replaced after it.
 const undo = async (app, done) => {
     const { failed } = await work(done, async ({ item, result }) => {
-        await move(item.to, item.href, { overwrite: false })
-        if (result.trashId) await action(parentOf(item.to), "restore", { id: result.trashId })
+        await move(item.to, item.href)
+        if (result) await action(parentOf(item.to), "restore", { id: result })
     }, { label: t("change.moving") })
     await update(app.folder, done.flatMap(({ item }) => [item.href, item.to]))
     if (failed.length === 0) toast(t("change.undone"))

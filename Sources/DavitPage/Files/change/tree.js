@@ -15,7 +15,6 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
     const note = element("p.field-error", { id: "tree-note", role: "status" })
     const make = element("button.plain", { type: "button" }, icon("new-folder"), t("change.newFolder"))
     const show = () => { note.textContent = problem(tree.chosen) ?? "" }
-    tree.element.addEventListener("choose", show)
     make.addEventListener("click", async () => {
         const { newFolder } = await import("./create.js")
         await tree.open(tree.chosen)
@@ -32,6 +31,8 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
         ],
     })
     await tree.start(app.folder.href)
+    // Where it begins nobody has chosen yet.
+    tree.element.addEventListener("choose", show)
     return await asked === true ? tree.chosen : undefined
 }
 

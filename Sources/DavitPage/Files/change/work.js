@@ -15,30 +15,31 @@ const atOnce = 4
 const quiet = 500
 const listedFailures = 200
 
-/// Does `change(item, signal)` for each of `items`: {done: [{item, result}], failed: [{item, error}], left: items that were not
-/// begun because somebody has stopped it}. `label` says what is being done.
+/// Does `change(item)` for each of `items`, until somebody stops it: {done: [{item, result}], failed: [{item, error}]}. `label` says
+/// what is being done.
 export const work = async (items, change, { label }) => {
-    const controller = new AbortController()
     const done = []
     const failed = []
     let next = 0
+    let end = items.length
     let bar
-    const timer = setTimeout(() => { bar = showBar(label, items.length, () => controller.abort()) }, quiet)
+    // What was begun is awaited: the server may have done it.
+    const timer = setTimeout(() => { bar = showBar(label, end, () => { end = next }) }, quiet)
     const take = async () => {
-        while (next < items.length && !controller.signal.aborted) {
+        while (next < end) {
             const item = items[next++]
             try {
-                done.push({ item, result: await change(item, controller.signal) })
+                done.push({ item, result: await change(item) })
             } catch (error) {
                 failed.push({ item, error })
             }
             bar?.update(done.length + failed.length)
         }
     }
-    await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, take))
+    await Promise.all(Array.from({ length: atOnce }, take))
     clearTimeout(timer)
     bar?.end()
-    return { done, failed, left: items.slice(next) }
+    return { done, failed }
 }
 
 const showBar = (label, total, stop) => {

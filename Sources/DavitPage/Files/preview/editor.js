@@ -95,8 +95,7 @@ class Editor {
         const isChanged = this.isChanged()
         this.save_.disabled = !isChanged || this.#isBusy
         this.status.textContent = this.isReadOnly ? t("preview.readOnly") : t(this.#isBusy ? "preview.saving" : isChanged ? "preview.unsaved" : "preview.saved")
-        let count = 1
-        for (let at = this.field.value.indexOf("\n"); at >= 0; at = this.field.value.indexOf("\n", at + 1)) count += 1
+        const count = this.field.value.split("\n").length
         if (count !== this.lines) {
             this.lines = count
             this.numbers.textContent = Array.from({ length: count }, (_, index) => index + 1).join("\n")
@@ -106,11 +105,8 @@ class Editor {
 
     moved = () => {
         if (document.activeElement !== this.field) return
-        const before = this.field.value.slice(0, this.field.selectionStart)
-        const start = before.lastIndexOf("\n") + 1
-        let line = 1
-        for (let at = before.indexOf("\n"); at >= 0; at = before.indexOf("\n", at + 1)) line += 1
-        this.place.textContent = t("preview.position", { line: String(line), column: String(before.length - start + 1) })
+        const lines = this.field.value.slice(0, this.field.selectionStart).split("\n")
+        this.place.textContent = t("preview.position", { line: String(lines.length), column: String(lines.at(-1).length + 1) })
     }
 
     key(event) {
@@ -178,10 +174,11 @@ class Editor {
         const isOther = encode(this.file.ends.restore(plain), this.file.encoding, this.file.hasMark) === undefined
         this.#isBusy = true
         this.changed()
+        let refusal
         try {
             await this.lock.take()
-            const answer = await put(this.href, this.bytes(), { etag, lock: this.lock.token, type: this.view.entry.mediaType })
-            const fresh = answer.etag || (await propfind(this.href, { depth: 0 })).entries[0].etag
+            const fresh = await put(this.href, this.bytes(), { etag, lock: this.lock.token })
+                || (await propfind(this.href, { depth: 0 })).entries[0].etag
             const text = this.file.ends.restore(plain)
             Object.assign(this.file, { etag: fresh, ends: new LineEnds(text) })
             if (isOther) Object.assign(this.file, { encoding: "utf-8", hasMark: false })
@@ -190,14 +187,12 @@ class Editor {
             if (isOther) this.say(t("preview.nowUTF8"))
             announce(t("preview.saved"))
             this.view.app.folder.reload([this.href])
-            return true
         } catch (error) {
-            this.#isBusy = false
-            return await this.refused(error)
-        } finally {
-            this.#isBusy = false
-            this.changed()
+            refusal = error
         }
+        this.#isBusy = false
+        this.changed()
+        return !refusal || this.refused(refusal)
     }
 
     async refused(error) {
@@ -252,7 +247,6 @@ class Editor {
         if (choice === "copy") return this.saveCopy()
         if (choice !== "overwrite") return false
         // What is overwritten is what was just shown.
-        this.#isBusy = false
         return this.save({ etag: theirs?.etag ?? now.etag })
     }
 

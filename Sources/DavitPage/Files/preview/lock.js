@@ -23,8 +23,7 @@ export class EditLock {
     async take() {
         if (this.token || !page.canWrite) return this.token !== ""
         try {
-            const { token } = await lock(this.href, { owner: page.user || t("preview.lockOwner"), timeout: seconds })
-            this.token = token
+            this.token = await lock(this.href, { owner: page.user || t("preview.lockOwner"), timeout: seconds })
             this.isForeign = false
             this.#timer = setInterval(() => this.renew(), seconds * 1000 / 3)
             return true
