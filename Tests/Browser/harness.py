@@ -185,6 +185,20 @@ class Lab:
         """Problems that contain the pattern belong to the test."""
         self.allowed.append(pattern)
 
+    def held(self, page, pattern):
+        """What the page loads lazily does not come before the function that is returned is called: as over a slow network."""
+        routes = []
+        page.route(pattern, lambda route: routes.append(route))
+
+        def release():
+            end = time.monotonic() + LIMIT_MS / 1000
+            while not routes:
+                assert time.monotonic() < end, f"{pattern} was not asked for"
+                page.wait_for_timeout(20)
+            for route in routes:
+                route.fallback()
+        return release
+
     def has_events(self):
         """Whether collections have a stream of events. A server without one answers with the page."""
         parts = urllib.parse.urlsplit(self.url)

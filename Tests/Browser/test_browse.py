@@ -73,6 +73,43 @@ def filters_as_it_is_typed(lab):
 
 
 @test
+def what_a_filter_hides_is_not_selected(lab):
+    for name in ("apple.txt", "banana.txt", "bread.txt", "cherry.txt"):
+        lab.write(name, b"1")
+
+    def chosen():
+        return page.locator(".item[aria-selected=true] .name-text").all_inner_texts()
+    page = lab.page()
+    lab.select(page, "apple.txt", "banana.txt", "bread.txt")
+    page.keyboard.press("/")
+    page.keyboard.type("b")
+    lab.wait_for_names(page, ["banana.txt", "bread.txt"])
+    page.locator(".count", has_text="2 selected").wait_for()
+    page.keyboard.type("a")
+    lab.wait_for_names(page, ["banana.txt"])
+    # What is done is done to what is seen.
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Delete")
+    page.get_by_text("Delete “banana.txt”?").wait_for()
+    page.keyboard.press("Escape")
+    # What others do, and a filter that is taken away, leave what is seen selected.
+    lab.server.request("PUT", "/bat.txt", b"1")
+    refresh(page)
+    lab.wait_for_names(page, ["banana.txt", "bat.txt"])
+    expect(chosen(), ["banana.txt"])
+    page.get_by_role("searchbox").fill("")
+    lab.wait_for_names(page, ["apple.txt", "banana.txt", "bat.txt", "bread.txt", "cherry.txt"])
+    expect(chosen(), ["banana.txt"])
+    # Of one that is hidden nothing is left either.
+    lab.select(page, "cherry.txt")
+    page.get_by_role("searchbox").fill("b")
+    lab.wait_for_names(page, ["banana.txt", "bat.txt", "bread.txt"])
+    page.locator(".item").first.focus()
+    page.keyboard.press("Delete")
+    page.get_by_text("Delete “banana.txt”?").wait_for()
+
+
+@test
 def searches_below_the_folder(lab):
     for name in ("x/deep/Report 1.txt", "x/report_2.md", "y/nothing", "top report", "100%.txt", "1000.txt"):
         lab.write(name, b"1")
@@ -140,6 +177,31 @@ def leads_by_a_link_to_a_file(lab):
     assert 0 < box["y"] < 800, box
     page = lab.page("#missing")
     page.get_by_text("There is no “missing” here.").first.wait_for()
+
+
+@test
+def the_end_of_a_long_path_is_in_sight(lab):
+    path = "a folder with a long name/another one with a long name/and a third"
+    (lab.share / path).mkdir(parents=True)
+    page = lab.page(path.replace(" ", "%20") + "/", phone=True)
+    wide, seen, left = page.locator(".trail ol").evaluate("one => [one.scrollWidth, one.clientWidth, one.scrollLeft]")
+    assert wide > seen, (wide, seen)
+    expect(round(left + seen), wide, "how far it is scrolled")
+
+
+@test
+def names_that_are_no_text_are_found(lab):
+    folder = os.fsencode(lab.share) + b"/bad\xffdir"
+    os.mkdir(folder)
+    for path in (folder + b"/inner.txt", os.fsencode(lab.share) + b"/bad\xff\xfename.txt"):
+        open(path, "wb").close()
+    page = lab.page("#bad%FF%FEname.txt")
+    expect(page.locator(".item[aria-selected=true] .name-text").inner_text(), "bad\ufffd\ufffdname.txt")
+    box = page.get_by_role("searchbox")
+    box.fill("inner")
+    box.press("Enter")
+    lab.wait_for_names(page, ["inner.txt"])
+    expect(page.locator(".where").inner_text(), "bad\ufffddir")
 
 
 @test

@@ -139,6 +139,68 @@ def rows_stay_while_a_name_is_edited(lab):
 
 
 @test
+def a_name_that_no_field_holds_stays(lab):
+    lab.write("new\nline.txt", "1")
+    lab.write("z.txt", "z")
+    page = lab.page()
+    lab.wait_for_names(page, ["new\u240aline.txt", "z.txt"])
+    for leave in (lambda: page.locator(".summary").click(), lambda: page.keyboard.press("Enter")):
+        page.locator(".item").first.focus()
+        page.keyboard.press("F2")
+        page.locator("input.rename").wait_for()
+        leave()
+        page.locator("input.rename").wait_for(state="detached")
+        expect(listed(lab), ["new\nline.txt", "z.txt"])
+
+
+@test
+def a_name_that_is_gone_keeps_the_keyboard_where_it_was(lab):
+    lab.allow("404")
+    for name in ("a.txt", "b.txt", "c.txt"):
+        lab.write(name, name)
+    page = lab.page()
+    lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
+    press(page, "b.txt", "F2")
+    page.locator("input.rename").wait_for()
+    lab.server.request("DELETE", "/b.txt")
+    lab.until(page, """async () => {
+        const { app } = await import(document.querySelector("script[type=module]").src)
+        if (app.folder.waiting === 0) await app.folder.refresh()
+        return app.folder.waiting > 0
+    }""")
+    page.keyboard.type("x")
+    page.keyboard.press("Enter")
+    toast(page, "It is no longer there.")
+    lab.wait_for_names(page, ["a.txt", "c.txt"])
+    lab.until(page, "document.activeElement.dataset.href === '/c.txt'")
+
+
+@test
+def a_second_click_is_no_second_wish(lab):
+    lab.write("a.txt", "a")
+    page = lab.page()
+    lab.wait_for_names(page, ["a.txt"])
+
+    def twice(module, do, dialog):
+        release = lab.held(page, f"**/{module}.js")
+        do()
+        release()
+        page.locator(dialog).first.wait_for()
+        expect(page.locator("dialog").count(), 1, f"dialogs of {module}")
+        page.keyboard.press("Escape")
+        page.locator("dialog").wait_for(state="detached")
+    twice("create", lambda: button(page, "New folder").dblclick(), "dialog.prompt")
+    twice("connect", lambda: button(page, "Connect").dblclick(), "dialog.connecting")
+    twice("help", lambda: [page.keyboard.press("Shift+?") for _ in range(2)], "dialog.help")
+    lab.select(page, "a.txt")
+    twice("transfer", lambda: button(page, "Move to…").dblclick(), "dialog.choose-folder")
+    twice("remove", lambda: button(page, "Delete").dblclick(), "dialog.confirm")
+    # Once it is over it can be done again.
+    page.keyboard.press("Delete")
+    page.locator("dialog.confirm").wait_for()
+
+
+@test
 def renames_by_a_slow_second_click(lab):
     lab.write("a.txt", "a")
     page = lab.page()
@@ -184,7 +246,9 @@ def moves_with_the_folder_tree(lab):
     lab.until(page, "document.querySelector('[role=treeitem][data-href=\"/x/\"]') !== null")
     lab.axe(page, "the folder tree")
     lab.screenshot(page, "folder-tree")
-    # Where it is already is no place to go.
+    # Where it is already is no place to go, which is said to who goes there.
+    lab.until(page, "document.activeElement.dataset.href === '/'")
+    expect(page.locator(".field-error").inner_text(), "")
     button(page, "Move here").click()
     page.locator(".field-error", has_text="already").wait_for()
     page.locator("[role=treeitem][data-href='/']").focus()

@@ -4,6 +4,7 @@ import os
 import shutil
 
 from harness import Skipped, expect, test
+from test_browse import refresh
 
 
 def watched(lab, page):
@@ -143,8 +144,23 @@ def says_that_the_folder_has_gone(lab):
     lab.allow("404")
     shutil.rmtree(lab.share / "sub")
     page.get_by_text("“sub” is no longer there.").wait_for()
+    # Nothing is left of it, and nothing can be put there.
+    lab.wait_for_names(page, [])
+    expect(page.locator(".summary").is_visible(), False, "the summary")
+    expect(page.get_by_role("button", name="Upload files").count(), 0)
+    expect(page.get_by_role("button", name="New folder").count(), 0)
+    # It comes back, and so does all of it.
+    lab.write("sub/y")
+    refresh(page)
+    lab.wait_for_names(page, ["y"])
+    expect(page.get_by_role("alert").count(), 0)
+    page.get_by_role("button", name="New folder").wait_for()
+    shutil.rmtree(lab.share / "sub")
     page.get_by_role("button", name="Folder above").click()
     page.get_by_role("heading", name="This folder is empty").wait_for()
+    # The way back does not show what was.
+    page.go_back()
+    page.get_by_role("heading", name="This folder could not be opened").wait_for()
 
 
 @test

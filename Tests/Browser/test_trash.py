@@ -45,6 +45,75 @@ def deleting_is_undone(lab):
 
 
 @test
+def a_key_that_is_held_deletes_once(lab):
+    if not starts(lab):
+        return
+    for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
+        lab.write(name, name)
+    page = lab.page()
+    lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt", "d.txt"])
+    lab.row(page, "a.txt").focus()
+    page.keyboard.down("Delete")
+    lab.wait_for_names(page, ["b.txt", "c.txt", "d.txt"])
+    lab.until(page, "document.activeElement.dataset.href === '/b.txt'")
+    page.keyboard.down("Delete")
+    page.keyboard.up("Delete")
+    # Going on by an arrow that is held.
+    page.keyboard.down("ArrowDown")
+    page.keyboard.down("ArrowDown")
+    page.keyboard.up("ArrowDown")
+    lab.until(page, "document.activeElement.dataset.href === '/d.txt'")
+    page.keyboard.press("Delete")
+    lab.wait_for_names(page, ["b.txt", "c.txt"])
+
+
+@test
+def what_was_begun_when_it_was_stopped_is_done(lab):
+    if not starts(lab):
+        return
+    names = [f"{number}.txt" for number in range(9)]
+    for name in names:
+        lab.write(name, name)
+    page = lab.page()
+    lab.wait_for_names(page, names)
+    held = []
+
+    def answer(route):
+        if route.request.method != "DELETE":
+            route.fallback()
+            return
+        # The server has done it, and its answer is on the way.
+        held.append((route, route.fetch()))
+    page.route("**/*.txt", answer)
+    page.locator(".item").first.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.get_by_role("button", name="Stop").click()
+    expect(len(held), 4)
+    for route, response in held:
+        route.fulfill(response=response)
+    toast(page, "4 items were deleted.")
+    lab.wait_for_names(page, names[4:])
+    expect(page.locator("dialog").count(), 0)
+    page.get_by_role("button", name="Undo").click()
+    lab.wait_for_names(page, names)
+
+
+@test
+def a_double_click_restores_once(lab):
+    if not starts(lab):
+        return
+    lab.write("a.txt", "a")
+    page = lab.page()
+    lab.server.request("DELETE", "/a.txt")
+    page.goto(lab.url + "?trash")
+    page.get_by_role("button", name="Restore a.txt").dblclick()
+    page.get_by_text("Nothing of this folder is in the trash.").wait_for()
+    expect(page.locator("dialog").count(), 0)
+    expect(page.locator(".toast").count(), 1)
+
+
+@test
 def what_was_replaced_comes_back_with_undo(lab):
     if not starts(lab):
         return

@@ -2,6 +2,7 @@
 
 const known = new Map()
 const listeners = new Set()
+const wishes = new Set()
 
 /// An action: `id`; `label` a key of strings or a function of the context; `icon`; `key` as `"Delete"`, `"F2"`, `"Mod+c"`, `"Shift+Delete"`
 /// (Mod is ⌘ or Ctrl), or several in an array; `group` and `order` for its place: groups are "open", "new", "edit", "transfer",
@@ -9,7 +10,16 @@ const listeners = new Set()
 /// The context: {folder, entries (what it is about; empty for the folder itself), origin (element), event}.
 /// An action about the folder itself says so by `scope: "folder"`, one that is for both by `scope: "both"`.
 export const register = (action) => {
-    known.set(action.id, { group: "other", order: 100, scope: "entries", isBar: true, enabled: () => true, ...action })
+    known.set(action.id, {
+        group: "other", order: 100, scope: "entries", isBar: true, enabled: () => true, ...action,
+        run: async (context) => {
+            // A second click is no second wish for the same, as long as that lasts.
+            const wish = [action.id, context.folder.href, ...context.entries.map(({ href }) => href)].join()
+            if (wishes.has(wish)) return
+            wishes.add(wish)
+            try { await action.run(context) } finally { wishes.delete(wish) }
+        },
+    })
     for (const listener of listeners) listener()
 }
 
@@ -23,11 +33,14 @@ export const named = (id) => known.get(id)
 /// All of them, in order.
 export const all = () => [...known.values()].sort((a, b) => place(a) - place(b))
 
+/// A folder that could not be opened takes nothing new.
+const can = (action, context) => (action.group !== "new" || context.folder.state !== "failed") && action.enabled(context)
+
 /// What can be done in a context, in order.
 export const offered = (context) =>
     [...known.values()]
         .filter((action) => action.scope === "both" || (action.scope === "folder") === (context.entries.length === 0))
-        .filter((action) => action.enabled(context))
+        .filter((action) => can(action, context))
         .sort((a, b) => place(a) - place(b))
 
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)
@@ -45,7 +58,7 @@ export const matches = (key, event) => {
 export const forKey = (event, context) =>
     [...known.values()].find((action) => [action.key].flat().some((key) => key && matches(key, event))
         && (action.scope === "both" || action.scope === "folder" || context.entries.length > 0)
-        && action.enabled(action.scope === "folder" ? { ...context, entries: [] } : context))
+        && can(action, action.scope === "folder" ? { ...context, entries: [] } : context))
 
 /// A key as it is written for people.
 export const keyText = (key) =>

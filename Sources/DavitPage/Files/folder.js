@@ -141,7 +141,16 @@ export class Folder extends EventTarget {
         } catch (error) {
             if (error.name === "AbortError" || signal.aborted) return
             this.error = error
-            if (!isKnown) this.state = "failed"
+            // What is no more has nothing in it.
+            const isGone = error.status === 404 || error.status === 410
+            if (isGone) {
+                kept.delete(href)
+                this.#take({ entries: [] })
+            }
+            if (isGone || !isKnown) {
+                this.state = "failed"
+                this.select([])
+            }
             this.#tell("error", error)
         }
     }
@@ -150,7 +159,7 @@ export class Folder extends EventTarget {
     async reload(hrefs) {
         if (this.query) return
         const inside = [...new Set(hrefs.map(plain))].filter((href) => parentOf(href) === this.href)
-        if (inside.length > 24) return this.refresh()
+        if (inside.length > 24 || this.state === "failed") return this.refresh()
         const { signal } = this.#controller
         const found = await Promise.all(inside.map(async (href) => {
             try {
@@ -337,6 +346,8 @@ export class Folder extends EventTarget {
         this.filter = text
         this.#arrange()
         this.#tell("change")
+        // What is hidden is not selected: nothing happens to what is not seen.
+        this.select(this.selected.map((entry) => entry.href))
     }
 
     /// Folders come first; what is equal otherwise is in the order of names.
@@ -387,7 +398,6 @@ export class Folder extends EventTarget {
     /// The selected entries, in the order of the view.
     get selected() {
         if (this.selection.size === 0) return []
-        if (this.selection.size === 1) return [...this.selection].map((href) => this.entries.get(href)).filter(Boolean)
         return this.view.filter((entry) => this.selection.has(entry.href))
     }
 

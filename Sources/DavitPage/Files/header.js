@@ -40,8 +40,7 @@ export const header = (app) => {
         }, icon("brand"), element("span", {}, page.title ?? t("core.files"))),
         page.user && element("span.user", { title: t("core.user") }, icon("user"), element("bdi", {}, page.user)),
         element("button.tool.connect", {
-            type: "button", "aria-label": t("core.connect"),
-            onclick: async () => (await import("./connect.js")).showConnect(),
+            type: "button", "aria-label": t("core.connect"), onclick: () => app.run("connect"),
         }, icon("connect"), element("span", {}, t("core.connect"))),
         settings,
         iconButton("help", t("core.help"), () => app.run("help")))

@@ -70,3 +70,6 @@ export const visible = (name) =>
         if (code < 32) return String.fromCharCode(0x2400 + code)
         return code === 127 ? "\u2421" : "\ufffd"
     })
+
+/// A path below a folder, for people.
+export const pathText = (path) => visible(path.split("/").filter(Boolean).map(decode).join(" / "))

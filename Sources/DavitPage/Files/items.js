@@ -3,7 +3,7 @@
 
 import { element, fillName, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
-import { parentOf, visible } from "./href.js"
+import { parentOf, pathText, visible } from "./href.js"
 import { bytes, dateTime, shortTime, t } from "./strings.js"
 
 const columns = [["name", "core.name"], ["size", "core.size"], ["modified", "core.modified"]]
@@ -219,7 +219,7 @@ export class Items {
         }
         link.title = name
         this.#fillPicture(nameCell.firstChild, entry)
-        nameCell.querySelector(".where").textContent = query ? visible(whereOf(entry, here)) : ""
+        nameCell.querySelector(".where").textContent = query && pathText(parentOf(entry.href).slice(here.length))
         const badges = nameCell.querySelector(".badges")
         badges.replaceChildren()
         size.textContent = bytes(entry.size)
@@ -456,12 +456,3 @@ export class Items {
         }
     }
 }
-
-/// Where a result is, below the folder that was searched.
-const whereOf = (entry, here) => {
-    const folder = parentOf(entry.href)
-    return folder === here ? "" : folder.slice(here.length).split("/").slice(0, -1).map((part) => {
-        try { return decodeURIComponent(part) } catch { return part }
-    }).join(" / ")
-}
-

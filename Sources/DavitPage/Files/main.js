@@ -6,7 +6,7 @@ import { element, icon } from "./element.js"
 import { explain } from "./errors.js"
 import { Folder } from "./folder.js"
 import { breadcrumbs, header } from "./header.js"
-import { canonical, decode, isWithin, nameOf, parentOf, segment, visible } from "./href.js"
+import { canonical, decode, isWithin, nameOf, parentOf, visible } from "./href.js"
 import { Items } from "./items.js"
 import { follow } from "./live.js"
 import { openMenu } from "./menu.js"
@@ -155,6 +155,8 @@ const takeOver = () => {
         header(app), content,
         ...[page.footer && element("footer.page-footer", {}, page.footer)].filter(Boolean))
     items.layout = readSetting("layout", ["list", "grid"])
+    // Only what is in the document can be scrolled.
+    trail.update(folder.href)
 }
 // What is shown in place of entries
 
@@ -278,10 +280,11 @@ addEventListener("pagehide", () => app.keepPlace())
 /// `#name` in the address: that member is selected.
 const selectFragment = () => {
     if (location.hash.length < 2) return
-    const name = segment(decode(location.hash.slice(1)))
+    // As it was written: names are bytes, and not each of them is text.
+    const name = canonical(location.hash.slice(1))
     const found = [folder.href + name, folder.href + name + "/"].find((href) => folder.entry(href))
     if (found) items.focusOn(found, { isSelected: true, isCentred: true })
-    else toast(t("core.noSuchName", { name: decode(location.hash.slice(1)) }), { kind: "error" })
+    else toast(t("core.noSuchName", { name: visible(decode(name)) }), { kind: "error" })
 }
 
 // Keys of the whole page
@@ -295,7 +298,8 @@ addEventListener("keydown", (event) => {
     const action = forKey(event, context)
     if (!action) return
     event.preventDefault()
-    action.run(action.scope === "folder" ? { ...context, entries: [] } : context)
+    // A key that is held means what it was pressed for, and not what comes into its place.
+    if (!event.repeat) action.run(action.scope === "folder" ? { ...context, entries: [] } : context)
 })
 
 register({
@@ -336,6 +340,8 @@ register({
     id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
     run: async () => (await import("./help.js")).showHelp(),
 })
+// It has its button at the top.
+register({ id: "connect", enabled: () => false, run: async () => (await import("./connect.js")).showConnect() })
 
 // Without a connection
 

@@ -4,7 +4,7 @@ import { action, report } from "../dav.js"
 import { confirm } from "../dialog.js"
 import { element, icon } from "../element.js"
 import { explain } from "../errors.js"
-import { canonical, nameOf, parentOf, visible } from "../href.js"
+import { canonical, nameOf, parentOf, pathText, visible } from "../href.js"
 import { announce, toast } from "../messages.js"
 import { page } from "../page.js"
 import { bytes, dateTime, relativeTime, t } from "../strings.js"
@@ -29,6 +29,12 @@ const read = async (href) => {
 }
 
 let shown
+
+/// For a button that is made anew when that is over.
+const once = (run) => ({ target }) => {
+    target.disabled = true
+    run()
+}
 
 /// In place of the entries, until the address says otherwise.
 export const showTrash = async (app) => {
@@ -78,7 +84,7 @@ class Trash {
         const about = [
             t(entry.isOverwritten ? "change.overwrittenAt" : "change.deletedAt", { time: relativeTime(entry.deleted) }),
             entry.principal && t("change.by", { who: entry.principal }),
-            where && t("change.from", { path: visible(decodePath(where)) }), bytes(entry.size),
+            where && t("change.from", { path: pathText(where) }), bytes(entry.size),
         ].filter(Boolean).join(" · ")
         const button = (label, name_, run, kind = "plain") => element(`button.${kind}`, {
             type: "button", "aria-label": t(name_, { name }), onclick: run,
@@ -88,7 +94,7 @@ class Trash {
             icon(entry.isFolder ? "folder" : "file"),
             element("div.trash-text", {}, element("bdi", {}, name), element("small", { title: dateTime(entry.deleted) }, about)),
             page.canWrite && element("div.trash-actions", {},
-                button(t("change.restore"), "change.restoreName", () => this.restore([entry])),
+                button(t("change.restore"), "change.restoreName", once(() => this.restore([entry]))),
                 button(t("change.purge"), "change.purgeName", () => this.purge([entry]))))
     }
 
@@ -102,7 +108,7 @@ class Trash {
         const focused = document.activeElement?.dataset?.do
         const button = (id, label, run, kind, isOff) => element(`button.${kind}`, { type: "button", "data-do": id, disabled: isOff, onclick: run }, label)
         this.bar.replaceChildren(...(!page.canWrite || this.entries.length === 0 ? [] : [
-            button("restore", t("change.restore"), () => this.restore(this.selected), "primary", chosen.length === 0),
+            button("restore", t("change.restore"), once(() => this.restore(this.selected)), "primary", chosen.length === 0),
             button("purge", t("change.purge"), () => this.purge(this.selected), "plain", chosen.length === 0),
             chosen.length > 0 && element("span.count", {}, t("core.selected", { count: chosen.length })),
             button("empty", t("change.emptyTrash"), () => this.purge(this.entries, true), "plain", false),
@@ -134,7 +140,3 @@ class Trash {
         await showFailures(this.app, title, failed, retry)
     }
 }
-
-const decodePath = (path) => path.split("/").filter(Boolean).map((part) => {
-    try { return decodeURIComponent(part) } catch { return part }
-}).join(" / ")
