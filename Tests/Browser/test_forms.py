@@ -264,4 +264,9 @@ def can_be_used_by_all(lab):
             lab.axe(page, f"{name}, {what}")
             lab.screenshot(page, f"forms-{name}-{what}")
             width = PHONE["width"] if options.get("phone") else 1280
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name}, {what} is too wide"
+            for opened in (False, True):
+                wide = page.evaluate("""isOpen => {
+                    for (const one of document.querySelectorAll("details")) one.open = isOpen
+                    return Math.max(...[...document.querySelectorAll("*")].map(one => one.getBoundingClientRect().right))
+                }""", opened)
+                assert wide <= width, f"{name}, {what} is {wide} wide"

@@ -112,6 +112,31 @@ def neighbours_and_the_way_back(lab):
 
 
 @test
+def a_long_name_keeps_its_ending(lab):
+    name = "Minutes of the meeting about the summer house and all that is to be done, second draft.tar.gz"
+    lab.write(name, "x")
+    page = lab.page(f"?preview={name.replace(' ', '%20').replace(',', '%2C')}", phone=True)
+    page.get_by_role("dialog", name=name, exact=True).wait_for()
+    title = page.locator("#preview-title")
+    expect(title.text_content(), name)
+    end, room = title.locator("span").last.bounding_box(), title.bounding_box()
+    assert end["x"] + end["width"] <= room["x"] + room["width"] + 1, (end, room)
+
+
+@test
+def a_double_click_opens_one_preview(lab):
+    lab.write("a.txt", "its content")
+    page = lab.page()
+    release = lab.held(page, "**/preview/main.js")
+    page.locator(".item .name-link").dblclick()
+    release()
+    page.locator(".source code", has_text="its content").wait_for()
+    expect(page.locator("dialog.preview").count(), 1, "previews")
+    page.keyboard.press("Escape")
+    lab.until(page, "document.querySelector('dialog.preview') === null && location.search === ''")
+
+
+@test
 def keeps_the_focus_and_gives_it_back(lab):
     for name in ("a.txt", "b.txt"):
         lab.write(name, name)
@@ -329,7 +354,7 @@ def hostile_files_do_nothing(lab):
     page.locator(".preview-close").focus()
     page.keyboard.press("ArrowRight")
     page.locator(".source code", has_text="onerror").wait_for()
-    expect(page.locator("dialog h2").inner_text(), "4 <img src=x onerror='window.outch=1'>.txt")
+    expect(page.locator("dialog h2").text_content(), "4 <img src=x onerror='window.outch=1'>.txt")
     unharmed(page)
 
 

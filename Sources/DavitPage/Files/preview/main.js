@@ -1,7 +1,7 @@
 // One file at a time, over the whole page: its neighbours by keys, buttons and swipes.
 
 import { propfind } from "../dav.js"
-import { element, icon, iconButton, styleSheet } from "../element.js"
+import { element, fillName, icon, iconButton, styleSheet } from "../element.js"
 import { explain } from "../errors.js"
 import { isWithin, nameOf, visible } from "../href.js"
 import { openMenu } from "../menu.js"
@@ -30,7 +30,7 @@ export class Viewer {
     constructor(app, address) {
         this.app = app
         this.address = address
-        this.title = element("h2", { id: "preview-title" })
+        this.title = element("h2", { id: "preview-title", dir: "auto" })
         this.count = element("span.preview-count")
         this.tools = element("div.preview-tools")
         this.stage = element("div.preview-stage")
@@ -81,7 +81,10 @@ export class Viewer {
             document.documentElement.classList.add("has-preview")
             this.dialog.showModal()
         }
-        this.title.replaceChildren(element("bdi", {}, visible(nameOf(href))))
+        const name = visible(nameOf(href))
+        fillName(this.title, name)
+        // Read as one word.
+        this.title.setAttribute("aria-label", name)
         this.tools.replaceChildren()
         this.fixed.replaceChildren(this.closeButton())
         this.stage.replaceChildren(element("p.preview-wait", { hidden: true }, t("core.loading")))

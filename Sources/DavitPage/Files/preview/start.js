@@ -21,9 +21,9 @@ export const start = (app) => {
         const folder = canonical(address.pathname)
         const href = name.startsWith("/") ? canonical(name) : folder + canonical(name)
         const isEdited = /[?&]edit(?:&|$)/.test(address.search)
-        viewer ??= new (await import("./main.js")).Viewer(app, {
-            open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }),
-        })
+        // Two clicks wait for the same module, and have one viewer.
+        const { Viewer } = await import("./main.js")
+        viewer ??= new Viewer(app, { open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }) })
         await viewer.show(href, { isEdited })
     }
     app.addEventListener("route", ({ detail }) => route(detail))
