@@ -225,6 +225,19 @@ def names_that_are_no_text_can_be_changed(lab):
     page = lab.page()
     page.locator(".item").wait_for()
     page.locator(".item").focus()
+    # Copies beside it have the same bytes in their names.
+    for number in (1, 2):
+        page.keyboard.press("Control+c")
+        page.keyboard.press("Control+v")
+        page.locator(f"[data-href='/bad%FF%20%28{number}%29.txt']").wait_for()
+        copy = os.fsencode(lab.share) + b"/bad\xff (%d).txt" % number
+        with open(copy, "rb") as file:
+            expect(file.read(), b"bytes")
+    for number in (1, 2):
+        expect(lab.server.request("DELETE", f"/bad%FF%20%28{number}%29.txt")[0], 204)
+    page.evaluate("import(document.querySelector('script[type=module]').src).then(({ app }) => app.folder.refresh())")
+    lab.wait_for_names(page, ["bad\ufffd.txt"])
+    page.locator(".item").focus()
     page.keyboard.press("F2")
     page.locator("input.rename").fill("good.txt")
     page.keyboard.press("Enter")

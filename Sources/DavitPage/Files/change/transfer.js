@@ -2,7 +2,7 @@
 
 import { action, move, propfind, request } from "../dav.js"
 import { explain } from "../errors.js"
-import { lastSegment, member, nameOf, parentOf, visible } from "../href.js"
+import { canonical, lastSegment, nameOf, parentOf, segment, visible } from "../href.js"
 import { toast } from "../messages.js"
 import { freeName } from "../names.js"
 import { page } from "../page.js"
@@ -75,7 +75,8 @@ const settled = async (plans, target, beside) => {
     const asked = inTheWay.filter((plan) => !beside.has(plan))
     const choices = await settle(asked.map(({ entry, name, href }) => ({ name: entry.name, href, old: taken.get(name), new: entry })))
     if (!choices) return undefined
-    const names = new Set([...taken.values()].map((entry) => entry.name))
+    // Names are bytes: what is no text is numbered with a character for each byte.
+    const names = new Set([...taken].flatMap(([name, entry]) => [entry.name, unescape(name)]))
     const result = []
     for (const plan of plans) {
         const { entry, name, href } = plan
@@ -85,9 +86,10 @@ const settled = async (plans, target, beside) => {
         delete plan.replaces
         if (choice === "skip") continue
         if (choice === "keep") {
-            const text = freeName(entry.name, names, entry.isFolder)
-            names.add(text)
-            plan.to = member(target, text, entry.isFolder)
+            const isText = segment(entry.name) === name
+            const free = freeName(isText ? entry.name : unescape(name), names, entry.isFolder)
+            names.add(free)
+            plan.to = target + (isText ? segment(free) : canonical(escape(free))) + end
         } else {
             plan.to = target + name + end
             if (choice === "replace") plan.replaces = old
