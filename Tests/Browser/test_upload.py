@@ -5,7 +5,7 @@ import os
 import zlib
 
 from harness import expect, test
-from upload_support import NO_PICKERS, behind_proxy, choose, drop, expect_same, local, ready, states, wait_for_uploads
+from upload_support import NO_PICKERS, behind_proxy, choose, drop, expect_same, local, queue, ready, states, wait_for_uploads
 
 
 def page_for_uploads(lab, **options):
@@ -138,6 +138,154 @@ def what_came_meanwhile_is_not_lost(lab):
         expect_same(one, lab.share / one.name)
 
 
+def taken_meanwhile(lab, page, *names):
+    """Uploads of files that somebody else makes while they are on their way."""
+    lab.allow("412")
+    page.context.route(lambda url: url.endswith(names), lambda route: (
+        route.request.method == "PUT" and not (lab.share / route.request.url.rsplit("/", 1)[1]).exists()
+        and lab.write(route.request.url.rsplit("/", 1)[1], b"somebody else's"), route.continue_()))
+    mine = [local(lab, name, 50) for name in names]
+    choose(page, *mine)
+    wait_for_uploads(lab, page, 0, failed=len(names))
+    return mine
+
+
+@test
+def a_question_is_asked_once(lab):
+    """Whoever clicks twice is not asked twice: the second answer would change what the first has begun."""
+    page = page_for_uploads(lab)
+    page.context.route("**/change/conflict.js", lambda route: route.fulfill(headers={"Content-Type": "text/javascript"}, body="""
+        window.questions = []
+        export const settle = (conflicts) => new Promise((resolve) => {
+            questions.push(() => resolve(new Map(conflicts.map(({ href }) => [href, "replace"]))))
+        })"""))
+    mine = taken_meanwhile(lab, page, "one", "two")
+    page.get_by_role("button", name="Retry all that failed").dblclick()
+    lab.until(page, "window.questions?.length > 0")
+    # What is cancelled while the question is open does not come back.
+    page.get_by_role("button", name="Cancel two").click()
+    page.evaluate("questions[0]()")
+    wait_for_uploads(lab, page, 1)
+    expect(page.evaluate("questions.length"), 1, "questions")
+    expect_same(mine[0], lab.share / "one")
+    expect((lab.share / "two").read_bytes(), b"somebody else's")
+    # And the next question comes again.
+    choose(page, local(lab, "two", 70))
+    lab.until(page, "questions.length === 2")
+    page.evaluate("questions[1]()")
+    wait_for_uploads(lab, page, 1)
+
+
+@test
+def a_row_has_the_name_that_it_gets(lab):
+    page = page_with_choice(lab, "keep")
+    taken_meanwhile(lab, page, "note.txt")
+    page.get_by_role("button", name="Retry note.txt").click()
+    wait_for_uploads(lab, page, 1)
+    lab.until(page, "document.querySelector('.upload[data-state=done] .upload-name')?.textContent === 'note (1).txt'")
+    expect_same(lab.work / "mine/note.txt", lab.share / "note (1).txt")
+
+
+@test
+def what_has_changed_is_chosen_anew(lab):
+    """Where the browser cannot open a file again, Retry asks for it, as it is now, and for the place where it was to go."""
+    lab.allow("Failed to load resource")
+    page = page_for_uploads(lab)
+    page.evaluate("delete DataTransferItem.prototype.getAsFileSystemHandle")
+    mine = local(lab, "tree/in/changing.txt", 100)
+
+    def change(route):
+        if route.request.method != "PUT" or mine.stat().st_size > 100:
+            return route.continue_()
+        mine.write_bytes(b"x" * 200)
+        os.utime(mine, (1_600_000_000, 1_600_000_000))
+        route.abort()
+
+    page.context.route("**/changing.txt", change)
+    drop(page, lab.work / "mine/tree")
+    wait_for_uploads(lab, page, 2, failed=1)
+    lab.until(page, "document.querySelector('.upload[data-state=failed]')?.textContent.includes('The file has changed')")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Retry changing.txt").click()
+    chooser.value.set_files(str(mine))
+    lab.until(page, "document.querySelector('.upload[data-state=done]')?.textContent.includes('changing.txt')")
+    expect_same(mine, lab.share / "tree/in/changing.txt")
+
+
+@test
+def what_has_changed_is_read_anew(lab):
+    """Where the browser can open it again, Retry takes the file as it is now, and its row says so."""
+    lab.allow("Failed to load resource")
+    page = page_for_uploads(lab)
+    held = []
+    page.context.route("**/changing.txt", lambda route: held.append(route) if route.request.method == "PUT" else route.continue_())
+    write = """async (text) => {
+        const folder = await navigator.storage.getDirectory()
+        window.handle = await folder.getFileHandle("changing.txt", { create: true })
+        const writer = await handle.createWritable()
+        await writer.write(text)
+        await writer.close()
+    }"""
+    page.evaluate(write, "short")
+    in_page(page, "upload/main", "({ startUpload }) => { startUpload({ folder: location.pathname, items: [handle] }) }")
+    wait_until(page, lambda: held)
+    page.evaluate(write, "longer than before")
+    held.pop().abort()
+    wait_for_uploads(lab, page, 0, failed=1)
+    page.get_by_role("button", name="Retry changing.txt").click()
+    wait_until(page, lambda: held)
+    lab.until(page, "document.querySelector('.upload-status').textContent.includes('18 bytes')")
+    page.route("**/changing.txt", lambda route: route.continue_())
+    held.pop().continue_()
+    # All of it has gone, and its progress says no more than all.
+    lab.until(page, "document.querySelector('.upload progress').position === 1")
+    wait_for_uploads(lab, page, 1)
+    expect((lab.share / "changing.txt").read_bytes(), b"longer than before")
+
+
+def wait_until(page, condition):
+    for _ in range(500):
+        if condition():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("this does not come")
+
+
+@test
+def what_is_unreadable_keeps_nothing_back(lab):
+    """Of several things that are given one cannot be read: the others go up, and it is named."""
+    page = page_for_uploads(lab)
+    gather = """async ({ gather }) => {
+        const handle = { kind: "directory", name: "closed", isSameEntry() {}, async *entries() { throw new DOMException("", "NotAllowedError") } }
+        const entry = { name: "shut", isDirectory: true, createReader: () => ({ readEntries: (_, no) => no(new DOMException("", "NotReadableError")) }) }
+        window.given = gather([new File(["a"], "open.txt"), handle, { kind: "file", webkitGetAsEntry: () => entry }])
+    }"""
+    in_page(page, "upload/gather", gather)
+    in_page(page, "upload/main", "({ upload }) => upload(location.pathname, given)")
+    wait_for_uploads(lab, page, 3, failed=2)
+    expect(sorted(path.name for path in lab.share.iterdir()), ["closed", "open.txt", "shut"])
+    lab.until(page, "document.querySelectorAll('.upload[data-state=failed]').length === 2")
+    expect(sorted((name, said) for name, state, said in states(page) if state == "failed"),
+           [("closed", "The browser cannot read this."), ("shut", "The browser cannot read this.")])
+    # A folder is asked for as a folder.
+    inside = local(lab, "closed/inside.txt", 10)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Retry closed").click()
+    chooser.value.set_files(str(inside.parent))
+    lab.until(page, "[...document.querySelectorAll('.upload[data-state=done]')].some(one => one.textContent.includes('inside.txt'))")
+    expect_same(inside, lab.share / "closed/inside.txt")
+
+
+@test
+def what_cannot_begin_says_where(lab):
+    lab.allow("Failed to load resource")
+    page = page_for_uploads(lab)
+    page.context.route(lambda url: url == lab.url, lambda route: route.fulfill(status=500)
+                       if route.request.method == "PROPFIND" else route.continue_())
+    choose(page, local(lab, "a.txt", 10))
+    page.locator(".toast", has_text="The upload to “share” could not begin. ").wait_for()
+
+
 @test
 def what_cannot_be_stored_is_said_before(lab):
     page = page_for_uploads(lab)
@@ -240,6 +388,23 @@ def no_room_is_said_before(lab):
     choose(page, local(lab, "a.bin", 2000))
     page.get_by_role("button", name="Upload anyway").click()
     wait_for_uploads(lab, page, 1)
+
+
+@test
+def what_is_not_sent_does_not_count(lab):
+    """A file above the limit needs no room, and is no part of what is still to come."""
+    lab.start("--max-file-size", "1500")
+    page = page_for_uploads(lab)
+    lab.write("large.bin", b"of that name")
+    page.context.route(lambda url: url == lab.url, lambda route: route.fulfill(
+        status=207, body=QUOTA, headers={"Content-Type": "application/xml; charset=utf-8"})
+        if route.request.method == "PROPFIND" and route.request.headers.get("depth") == "0" else route.continue_())
+    choose(page, local(lab, "large.bin", 2000), local(lab, "small.bin", 10))
+    wait_for_uploads(lab, page, 1, failed=1)
+    totals = queue(page, "queue.totals")
+    expect((totals["total"], totals["bytes"], totals["loaded"]), (1, 10, 10), "what counts")
+    lab.until(page, "document.querySelector('.uploads-total').value === 1")
+    expect((lab.share / "large.bin").read_bytes(), b"of that name")
 
 
 @test

@@ -71,6 +71,99 @@ def paused_and_resumed(lab):
 
 
 @test
+def paused_when_all_had_arrived(lab):
+    """The answer was not there yet: what is found then is what was sent, and nobody else's; also where it cannot be looked at at once."""
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab) as (_, page):
+        mine = local(lab, "small.bin", 1000)
+        arrived, looks = [], []
+
+        def arrive(route):
+            if route.request.method == "PROPFIND" and not looks:
+                looks.append(route.request)
+                return route.abort()
+            if route.request.method != "PUT" or arrived:
+                return route.continue_()
+            lab.server.request("PUT", "/small.bin", mine.read_bytes(), X_OC_Mtime="1500000000")
+            arrived.append(route)
+
+        page.context.route("**/small.bin", arrive)
+        choose(page, mine)
+        page.get_by_role("button", name="Pause small.bin").wait_for()
+        for _ in range(500):
+            if arrived:
+                break
+            page.wait_for_timeout(20)
+        page.get_by_role("button", name="Pause small.bin").click()
+        arrived[0].abort()
+        page.get_by_role("button", name="Resume small.bin").click()
+        wait_for_uploads(lab, page, 1)
+        expect(len(looks), 1, "looks")
+        expect_same(mine, lab.share / "small.bin")
+
+
+@test
+def a_paused_folder_asks_for_no_file(lab):
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
+        # One level waits for the one above it.
+        held = []
+        page.context.route("**/tree/", lambda route: held.append(route) if route.request.method == "MKCOL" and not held
+                           else route.continue_())
+        mine = local(lab, "tree/in/a.txt", 100)
+        drop(page, lab.work / "mine/tree")
+        for _ in range(500):
+            if held:
+                break
+            page.wait_for_timeout(20)
+        page.get_by_role("button", name="Pause all").click()
+        lab.until(page, QUEUE.replace("{expression}", "queue.count('paused') === 3"))
+        reload(lab, proxy, page)
+        held[0].abort()
+        page.locator(".uploads-ask", has_text="1 upload was interrupted").wait_for()
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Choose files…").click()
+        chooser.value.set_files(str(mine))
+        wait_for_uploads(lab, page, 1)
+        expect_same(mine, lab.share / "tree/in/a.txt")
+
+
+def replace(lab, page, path):
+    """Is given in place of a file that has its size and its time, and not its content."""
+    there = lab.write(path.name, b"o" * path.stat().st_size, mtime=path.stat().st_mtime)
+    choose(page, path)
+    page.locator("dialog.conflict select").select_option("replace")
+    return there
+
+
+@test
+def what_is_replaced_is_not_taken_for_what_was_sent(lab):
+    """Size and time do not tell them apart, after a connection that was lost as little as after a reload."""
+    lab.allow("Failed to load resource")
+    with behind_proxy(lab, phone=True) as (proxy, page):
+        first = local(lab, "first.bin", 9 * MIB)
+        there = replace(lab, page, first)
+        proxy.cut(True)
+        page.locator("dialog.conflict .primary").click()
+        lab.until(page, QUEUE.replace("{expression}", "queue.uploads('running')[0]?.note === 'upload.waitsForServer'"))
+        proxy.up()
+        wait_for_uploads(lab, page, 1)
+        expect_same(first, there)
+        second = local(lab, "second.bin", 9 * MIB)
+        there = replace(lab, page, second)
+        proxy.hold_at(proxy.passed + MIB)
+        page.locator("dialog.conflict .primary").click()
+        proxy.wait_for(proxy.limit - 100_000)
+        reload(lab, proxy, page)
+        # The panel is closed on a phone, but not where something is asked.
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Choose files…").click()
+        chooser.value.set_files(str(second))
+        wait_for_uploads(lab, page, 1)
+        expect_same(second, there)
+
+
+@test
 def cancelled(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
@@ -188,7 +281,7 @@ def what_is_spoiled_always_fails(lab):
     with behind_proxy(lab, script=script) as (_, page):
         mine = local(lab, "large.bin", 9 * MIB)
         choose(page, mine)
-        page.locator(".upload[data-state=failed]", has_text="The data was damaged on its way, several times").wait_for()
+        page.locator(".upload[data-state=failed]", has_text="Damaged on its way, several times").wait_for()
         expect(page.evaluate("fields['Repr-Digest'].length"), 2, "how often all of it was sent")
         expect(((lab.share / "large.bin").exists(), hidden(lab)), (False, []), "what is there")
         page.evaluate("spoils = false")

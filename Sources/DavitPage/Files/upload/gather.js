@@ -2,15 +2,16 @@
 //
 // A folder is {path, isFolder: true}, a file {path, file, size, modified, handle?, inner?}: path has the names from the
 // target down, handle is what the browser can open again after a reload, and inner the way from there to the file.
+// What cannot be read has a problem.
 
 /// The items of an event live no longer than it: all are asked for before anything is waited for.
 export function gather(items) {
     const found = []
     for (const item of items) {
-        if (typeof File !== "undefined" && item instanceof File) {
+        if (item instanceof File) {
             found.push(fromInput(item))
-        } else if (item.queryPermission || item.isSameEntry) {
-            found.push(fromHandle(item))
+        } else if (item.isSameEntry) {
+            found.push(walkHandle(item, item, []))
         } else if (item.kind === "file") {
             found.push(fromItem(item))
         }
@@ -21,10 +22,7 @@ export function gather(items) {
 }
 
 // Of a file input: with webkitdirectory it says where the file was, but keeps no folder that is empty.
-async function fromInput(file) {
-    const path = (file.webkitRelativePath || file.name).split("/")
-    return [fileEntry(path, file)]
-}
+const fromInput = (file) => [fileEntry((file.webkitRelativePath || file.name).split("/"), file)]
 
 const fileEntry = (path, file, more) => ({
     path, file, size: file.size, modified: file.lastModified, ...more,
@@ -37,7 +35,7 @@ function fromItem(item) {
     return (async () => {
         try {
             const opened = await handle
-            if (opened) return fromHandle(opened)
+            if (opened) return walkHandle(opened, opened, [])
         } catch {
             // Some browsers have the method and refuse it; the older way still works.
         }
@@ -46,28 +44,27 @@ function fromItem(item) {
     })()
 }
 
-async function fromHandle(handle) {
-    return walkHandle(handle, handle, [])
-}
-
 async function* walkHandle(top, handle, inner) {
     const path = [top.name, ...inner]
-    if (handle.kind === "directory") {
-        yield { path, isFolder: true }
-        for await (const [name, member] of handle.entries()) yield* walkHandle(top, member, [...inner, name])
-        return
-    }
+    const isFolder = handle.kind === "directory"
     try {
-        yield fileEntry(path, await handle.getFile(), { handle: top, inner })
+        if (!isFolder) return yield fileEntry(path, await handle.getFile(), { handle: top, inner })
+        yield { path, isFolder }
+        for await (const [name, member] of handle.entries()) yield* walkHandle(top, member, [...inner, name])
     } catch (problem) {
-        yield { path, size: 0, modified: 0, problem }
+        yield unread(path, isFolder, problem)
     }
 }
+
+// It is listed with what failed, and the rest goes on.
+const unread = (path, isFolder, problem) => ({ path, isFolder, problem, size: 0, modified: 0 })
 
 async function* fromEntry(entry, above) {
     const path = [...above, entry.name]
-    if (entry.isDirectory) {
-        yield { path, isFolder: true }
+    const isFolder = entry.isDirectory
+    try {
+        if (!isFolder) return yield fileEntry(path, await new Promise((resolve, reject) => entry.file(resolve, reject)))
+        yield { path, isFolder }
         const reader = entry.createReader()
         for (;;) {
             // It gives a hundred at a time, and none at the end.
@@ -75,11 +72,8 @@ async function* fromEntry(entry, above) {
             if (members.length === 0) return
             for (const member of members) yield* fromEntry(member, path)
         }
-    }
-    try {
-        yield fileEntry(path, await new Promise((resolve, reject) => entry.file(resolve, reject)))
     } catch (problem) {
-        yield { path, size: 0, modified: 0, problem }
+        yield unread(path, isFolder, problem)
     }
 }
 
@@ -87,7 +81,7 @@ async function* fromEntry(entry, above) {
 export async function reopen(record, { isAnyVersion = false } = {}) {
     try {
         let handle = record.handle
-        for (const [index, name] of (record.inner ?? []).entries()) {
+        for (const [index, name] of record.inner.entries()) {
             handle = index + 1 < record.inner.length
                 ? await handle.getDirectoryHandle(name) : await handle.getFileHandle(name)
         }

@@ -3,7 +3,7 @@
 import { DavError } from "../dav.js"
 import { element, icon, styleSheet } from "../element.js"
 import { explainFor } from "../errors.js"
-import { nameOf, visible } from "../href.js"
+import { nameOf, parentOf, visible } from "../href.js"
 import { app } from "../main.js"
 import { announce, toast } from "../messages.js"
 import { has, page } from "../page.js"
@@ -12,9 +12,9 @@ import { reopen } from "./gather.js"
 import { Panel } from "./panel.js"
 import { existing, hrefOf, settleConflicts, settleNames, settleRoom } from "./prepare.js"
 import { Queue, stayAwake } from "./queue.js"
-import { share, startUpload } from "./start.js"
-import { claim, forget } from "./store.js"
-import { discard, resumableBytes } from "./transfer.js"
+import { askForFiles, askForFolder, share, startUpload } from "./start.js"
+import { claim } from "./store.js"
+import { isSame, reset, resumableBytes } from "./transfer.js"
 import { Upload, aliveSessions, session } from "./upload.js"
 
 export { startUpload }
@@ -57,11 +57,14 @@ export async function upload(folder, found, { isPasted = false } = {}) {
         if (given.length > 0) await begin(folder, given, { isPasted, isAgain: given.length < entries.length })
     } catch (problem) {
         if (problem.name === "AbortError") return
-        toast(explainFor("upload.notBegun", problem.href ? problem : new DavError(problem.status ?? -1, { href: folder })), { kind: "error" })
+        notBegun(folder, problem)
     } finally {
         panel.reads(undefined)
     }
 }
+
+const notBegun = (folder, problem) =>
+    toast(explainFor("upload.notBegun", problem, { name: visible(nameOf(folder)) || page.title }), { kind: "error" })
 
 async function read(found) {
     const entries = []
@@ -81,6 +84,12 @@ async function begin(folder, given, { isPasted, isAgain }) {
     if (!entries) return
     panel.reads(entries.length)
     const there = await existing(folder, entries)
+    // What cannot be sent needs neither room nor an answer.
+    for (const entry of entries) {
+        if (entry.size > (page.maximumFileBytes ?? Infinity)) entry.problem ??= new DavError(413)
+    }
+    const refused = entries.filter(({ problem }) => problem)
+    entries = entries.filter(({ problem }) => !problem)
     const folders = entries.filter(({ isFolder }) => isFolder)
     let files = entries.filter(({ isFolder }) => !isFolder)
     // The same again while it is on its way is no second upload.
@@ -96,38 +105,29 @@ async function begin(folder, given, { isPasted, isAgain }) {
         ...folders.filter(isNew).sort((a, b) => a.path.length - b.path.length).map((entry) => new Upload({
             share, base: folder, href: hrefOf(folder, entry.path), path: entry.path, size: 0, modified: 0, isFolder: true,
         })),
-        ...files.map((entry) => made(folder, entry, isPasted)),
+        ...[...files, ...refused].map((entry) => made(folder, entry, isPasted)),
     ]
     if (uploads.length === 0) return
     panel.show()
     if (files.some(({ size }) => size > resumableBytes) && !has("uploads")) panel.notes("upload.cannotResume")
-    announce(t("upload.begun", { count: files.length }))
+    announce(files.length > 0 ? t("upload.begun", { count: files.length }) : t("upload.failedCount", { count: refused.length }))
     queue.add(uploads)
 }
 
-function made(folder, { path, file, size, modified, handle, inner, etag, problem }, isPasted) {
-    const limit = page.maximumFileBytes
-    const href = hrefOf(folder, path, false)
-    let wrong = problem
-    if (!wrong && Number.isFinite(limit) && limit !== null && size > limit) wrong = new DavError(413, { href })
-    return new Upload({
-        share, base: folder, href, path, size, modified, file, handle, inner, etag,
-        blob: isPasted && size <= mostKeptBytes ? file : undefined,
-        ...(wrong ? { state: "failed", problem: wrong } : {}),
-    })
-}
+const made = (folder, { path, isFolder, file, size, modified, handle, inner, etag, problem }, isPasted) => new Upload({
+    share, base: folder, href: hrefOf(folder, path, false), path, isFolder, size, modified, file, handle, inner, etag, problem,
+    blob: isPasted && size <= mostKeptBytes ? file : undefined,
+    state: problem ? "failed" : "waiting",
+})
 
-const hasArrived = ({ path, size, modified }, there) => {
-    const found = there.get(path.slice(0, -1).join("/"))?.get(path.at(-1))
-    return found !== undefined && found.size === size && Math.floor(found.modified / 1000) === Math.floor(modified / 1000)
-}
+const hasArrived = (one, there) => isSame(one, there.get(one.path.slice(0, -1).join("/"))?.get(one.path.at(-1)))
 
 const isOnItsWay = (href, { size, modified }) => queue.find((one) =>
     one.href === href && one.size === size && one.modified === modified && ["running", "waiting", "paused"].includes(one.state))
 
 // Files that an earlier page has begun with, and that the reader gives again. Returns the others.
 function giveToMissing(entries) {
-    const missing = [...queue.uploads("missing"), ...queue.uploads("locked"), ...queue.uploads("failed").filter(({ file }) => !file)]
+    const missing = [...queue.uploads("missing"), ...queue.uploads("locked")]
     if (missing.length === 0) return entries
     const key = (name, size, modified) => `${size} ${modified} ${name}`
     const wanted = new Map()
@@ -179,48 +179,30 @@ export async function restore() {
 
 // What arrived in the last moment of its page is not asked for.
 async function withoutArrived(uploads) {
-    const arrived = new Set()
+    const left = []
     for (const base of new Set(uploads.map((one) => one.base))) {
         const own = uploads.filter((one) => one.base === base)
-        let there
-        try {
-            there = await existing(base, own)
-        } catch {
-            continue
+        // Where nothing can be seen, nothing has arrived.
+        const there = await existing(base, own).catch(() => new Map())
+        for (const one of own) {
+            if (hasArrived(one, there)) queue.cancel([one])
+            else left.push(one)
         }
-        for (const one of own) if (hasArrived(one, there)) arrived.add(one)
     }
-    for (const one of arrived) {
-        forget(one.id)
-        if (one.url) discard(one.url)
-    }
-    return uploads.filter((one) => !arrived.has(one))
+    return left
 }
 
-const permissions = new Map()
-async function isReadable(handle) {
-    if (!permissions.has(handle.name)) permissions.set(handle.name, [])
-    const known = permissions.get(handle.name)
-    for (const { other, state } of known) if (await other.isSameEntry(handle)) return state
-    const state = handle.queryPermission === undefined || await handle.queryPermission({ mode: "read" }) === "granted"
-    known.push({ other: handle, state })
-    return state
-}
+const isReadable = async (handle) => !handle.queryPermission || await handle.queryPermission({ mode: "read" }) === "granted"
 
 /// After a click: asks the browser whether these may be read again.
 async function unlock(uploads) {
     const ready = []
     for (const one of uploads) {
-        try {
-            if (await one.handle.requestPermission({ mode: "read" }) !== "granted") continue
-        } catch {
-            continue
-        }
+        if (await one.handle.requestPermission?.({ mode: "read" }).catch(() => {}) !== "granted") continue
         one.file = await reopen(one)
         if (one.file) ready.push(one)
-        else queue.park(one, "missing")
+        else queue.park(one)
     }
-    permissions.clear()
     queue.resume(ready)
 }
 
@@ -237,26 +219,37 @@ async function find(items) {
 
 /// Once more, as things are now: what has changed on the server is asked about, and a file that has changed is read anew.
 async function retry(uploads) {
-    const changed = uploads.filter(({ problem }) => problem?.status === 412)
-    const others = uploads.filter((one) => !changed.includes(one))
-    const ready = []
-    for (const one of others) {
-        if (one.isFolder || (one.file && one.problem?.name !== "FileUnreadable")) {
-            ready.push(one)
-            continue
-        }
-        one.file = one.handle && await freshly(one)
-        ready.push(one)
-    }
-    queue.resume(ready)
+    const unread = uploads.filter(({ problem }) => problem.name === "FileUnreadable" || problem instanceof DOMException)
+    const changed = uploads.filter(({ problem }) => problem.status === 412)
+    // First of all, because the browser lets a page ask only right after a click.
+    chooseAnew(unread.filter(({ handle }) => !handle))
+    for (const one of unread) if (one.handle) one.file = await freshly(one)
+    queue.resume(uploads.filter((one) => !changed.includes(one) && (one.handle || !unread.includes(one))))
+    // A second question while one is open would be about what the first has begun.
+    if (isAsking) return
+    isAsking = true
     for (const base of new Set(changed.map((one) => one.base))) await again(base, changed.filter((one) => one.base === base))
+    isAsking = false
+}
+let isAsking = false
+
+// Without a handle the browser gives a file that has changed only to whoever chooses it again. It is another upload then, to
+// the same place.
+async function chooseAnew(uploads) {
+    if (uploads.length === 0) return
+    const [{ href, isFolder }] = uploads
+    const folder = parentOf(href)
+    const items = await (isFolder ? askForFolder() : askForFiles())
+    if (items.length === 0) return
+    queue.cancel(uploads.filter((one) => one.isFolder === isFolder && parentOf(one.href) === folder))
+    startUpload({ folder, items })
 }
 
 // A file that was changed since is another upload of the same name.
 async function freshly(upload) {
     const file = await reopen(upload, { isAnyVersion: true })
     if (!file || (file.size === upload.size && file.lastModified === upload.modified)) return file
-    queue.resize(upload, file)
+    reset(upload, { size: file.size, modified: file.lastModified })
     return file
 }
 
@@ -266,14 +259,15 @@ async function again(base, uploads) {
     try {
         settled = await settleConflicts(base, files, await existing(base, files))
     } catch (problem) {
-        toast(explainFor("upload.notBegun", problem), { kind: "error" })
-        return
+        return notBegun(base, problem)
     }
     if (!settled) return
-    const left = new Set(uploads)
+    // What was begun or cancelled in between is no longer asked about.
+    const left = new Set(uploads.filter(({ state }) => state === "failed"))
     for (const { upload: one, path, etag } of settled) {
-        left.delete(one)
-        queue.restart(one, { path, etag, href: hrefOf(base, path, false) })
+        if (!left.delete(one)) continue
+        reset(one, { path, etag, href: hrefOf(base, path, false) })
+        queue.resume([one])
     }
     queue.cancel([...left])
 }

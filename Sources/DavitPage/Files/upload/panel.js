@@ -77,7 +77,7 @@ export class Panel {
         parts.toggle = element("button.uploads-toggle", {
             type: "button", "aria-expanded": "true", "aria-controls": "uploads-body", onclick: () => this.#toggle(),
         }, icon("chevron"), parts.title)
-        parts.pause = tool("pause", t("upload.pauseAll"), () => queue.pause([...queue.uploads("running"), ...queue.uploads("waiting")]))
+        parts.pause = tool("pause", t("upload.pauseAll"), () => queue.pause(queue.list()))
         parts.resume = tool("play", t("upload.resumeAll"), () => queue.resume(queue.uploads("paused")))
         parts.retry = tool("refresh", t("upload.retryAll"), () => this.#handlers.retry(queue.uploads("failed")))
         parts.cancel = tool("close", t("upload.cancelAll"), () => this.#cancelAll())
@@ -88,10 +88,10 @@ export class Panel {
             type: "button", onclick: () => this.#handlers.unlock(queue.uploads("locked")),
         }, t("upload.continue"))
         parts.chooseFiles = element("button.primary", {
-            type: "button", onclick: async () => this.#find(askForFiles()),
+            type: "button", onclick: () => this.#find(askForFiles()),
         }, t("upload.chooseFiles"))
         parts.chooseFolder = element("button.plain", {
-            type: "button", onclick: async () => this.#find(askForFolder()),
+            type: "button", onclick: () => this.#find(askForFolder()),
         }, t("upload.chooseFolder"))
         parts.ask = element("div.uploads-ask", { hidden: true }, parts.askText,
             element("div", {}, parts.continue, parts.chooseFiles, parts.chooseFolder))
@@ -122,12 +122,11 @@ export class Panel {
     }
 
     async #cancelAll() {
-        const states = ["running", "waiting", "paused", "failed", "missing", "locked"]
-        const all = states.flatMap((state) => this.#queue.uploads(state))
+        const all = this.#queue.list().filter(({ state }) => state !== "done")
         const isSure = all.every(({ state }) => state === "failed") || await confirm({
             title: t("upload.cancelTitle", { count: all.length }), text: t("upload.cancelText"), action: t("upload.cancelAll"), danger: true,
         })
-        if (isSure) this.#queue.cancel(all.filter(({ state }) => state !== "done"))
+        if (isSure) this.#queue.cancel(all)
     }
 
     #render() {
@@ -150,6 +149,9 @@ export class Panel {
         if (isBusy) this.#timer = setTimeout(() => this.#render(), 1000)
     }
 
+    // How many wait for their files.
+    get #asked() { return this.#queue.count("missing") + this.#queue.count("locked") }
+
     #title(totals) {
         const queue = this.#queue
         if (this.#reading !== undefined) return t("upload.reading", { count: this.#reading })
@@ -157,7 +159,7 @@ export class Panel {
             return t("upload.running", { number: Math.min(totals.done + Math.max(queue.count("running"), 1), totals.total), total: totals.total })
         }
         if (queue.count("paused") > 0) return t("upload.pausedCount", { count: queue.count("paused") })
-        if (queue.count("missing") + queue.count("locked") > 0) return t("upload.interrupted", { count: queue.count("missing") + queue.count("locked") })
+        if (this.#asked > 0) return t("upload.interrupted", { count: this.#asked })
         if (totals.failed > 0) return t("upload.failedCount", { count: totals.failed })
         return t("upload.doneCount", { count: totals.done })
     }
@@ -174,7 +176,7 @@ export class Panel {
         const queue = this.#queue
         const { pause, resume, retry, cancel, close, ask, askText, chooseFiles, chooseFolder } = this.#parts
         const had = this.#parts.section.querySelector("header :focus")
-        const asked = queue.count("missing") + queue.count("locked")
+        const asked = this.#asked
         const isOver = !isBusy && queue.count("paused") + asked === 0
         pause.hidden = !isBusy
         resume.hidden = isBusy || queue.count("paused") === 0
@@ -182,8 +184,11 @@ export class Panel {
         cancel.hidden = isOver
         close.hidden = !isOver
         if (had?.hidden) this.#parts.toggle.focus()
+        const isNew = ask.hidden
         ask.hidden = asked === 0
         if (asked > 0) {
+            // What is asked for has to be seen, on a phone too.
+            if (isNew && this.#parts.body.hidden) this.#toggle()
             setText(askText, t("upload.asksAgain", { count: asked }))
             this.#parts.continue.hidden = queue.count("locked") === 0
             chooseFiles.hidden = queue.count("missing") === 0

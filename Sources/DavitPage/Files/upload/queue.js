@@ -4,7 +4,7 @@ import { mkcol } from "../dav.js"
 import { has } from "../page.js"
 import { readSetting, writeSetting } from "../settings.js"
 import { forget, keep } from "./store.js"
-import { discard, reset, resumableBytes, transfer } from "./transfer.js"
+import { discard, resumableBytes, transfer } from "./transfer.js"
 
 // A browser opens six connections to a server, and the page needs some itself.
 const mostAtOnce = 4
@@ -19,15 +19,12 @@ const lasting = new Set([400, 403, 405, 409, 413, 414, 415, 422, 501])
 
 const states = ["running", "failed", "locked", "missing", "paused", "waiting", "done"]
 
-/// Events: "change" when anything is another than before, some times in a second; "done" with the upload as detail; "settled"
-/// when nothing runs or waits any more.
+/// Events: "change" when anything is another than before, some times in a second; "done" and "failed" with the upload as detail.
 export class Queue extends EventTarget {
     rate = new Rate()
     #byState = new Map(states.map((state) => [state, new Set()]))
     #controllers = new Map()
-    #totalBytes = 0
     #doneBytes = 0
-    #total = 0
     #done = 0
     #isAnnounced = false
 
@@ -44,15 +41,20 @@ export class Queue extends EventTarget {
     /// All there are, in the order in which they matter.
     list() { return states.flatMap((state) => (state === "done" ? this.uploads(state).reverse() : this.uploads(state))) }
 
-    /// {total, done, failed} uploads; {bytes, loaded} of all that were not given up; a rate in bytes for a second.
+    /// How many there are in all, without those that have failed; {done, failed} uploads; {bytes, loaded} of all; a rate in bytes for
+    /// a second.
     get totals() {
-        let loaded = this.#doneBytes
+        let total = this.#done, bytes = this.#doneBytes, loaded = bytes
         for (const state of states) {
-            if (state === "done" || state === "waiting") continue
-            for (const upload of this.#byState.get(state)) loaded += upload.loaded
+            if (state === "done" || state === "failed") continue
+            for (const upload of this.#byState.get(state)) {
+                total += 1
+                bytes += upload.size
+                loaded += upload.loaded
+            }
         }
         return {
-            total: this.#total, done: this.#done, failed: this.count("failed"), bytes: this.#totalBytes, loaded,
+            total, done: this.#done, failed: this.count("failed"), bytes, loaded,
             // What waits for the server has no speed, and nobody knows when it ends.
             rate: this.uploads("running").some(({ note }) => !note) ? this.rate.value : 0,
         }
@@ -64,38 +66,23 @@ export class Queue extends EventTarget {
     }
 
     add(uploads) {
-        if (!this.isBusy && this.#done + this.count("failed") === this.#total) this.#startOver()
+        if (this.totals.total === this.#done) this.clearDone()
         for (const upload of uploads) {
             this.#byState.get(upload.state).add(upload)
-            this.#total += 1
-            this.#totalBytes += upload.size
-            if (!upload.isFolder && upload.state !== "failed") keep(upload.record)
+            if (upload.state !== "failed") remember(upload)
         }
         this.changed()
         this.#pump()
-    }
-
-    // What has ended is no part of the next figures; what failed stays to be tried again.
-    #startOver() {
-        this.#byState.get("done").clear()
-        this.#doneBytes = 0
-        this.#done = 0
-        this.#total = 0
-        this.#totalBytes = 0
-        for (const state of states) {
-            for (const upload of this.#byState.get(state)) {
-                this.#total += 1
-                this.#totalBytes += upload.size
-            }
-        }
     }
 
     pause(uploads) {
         for (const upload of uploads) {
             if (upload.state !== "waiting" && upload.state !== "running") continue
             this.#stop(upload)
+            // Its last byte may have arrived.
+            upload.mayBeThere = true
             this.#move(upload, "paused")
-            keep(upload.record)
+            remember(upload)
         }
         this.#pump()
     }
@@ -108,33 +95,19 @@ export class Queue extends EventTarget {
             upload.problem = undefined
             upload.isUnsure = upload.url !== undefined
             this.#move(upload, upload.file || upload.isFolder ? "waiting" : upload.handle ? "locked" : "missing")
-            keep(upload.record)
+            remember(upload)
         }
         this.#pump()
     }
 
-    /// It goes elsewhere, or replaces something else, and begins from nothing.
-    restart(upload, { href, path, etag }) {
-        reset(upload, { href, path, etag })
-        this.resume([upload])
-    }
-
-    /// The file has become another one.
-    resize(upload, file) {
-        this.#totalBytes += file.size - upload.size
-        reset(upload, { size: file.size, modified: file.lastModified })
-    }
-
-    /// Its file has to come from somewhere first: "missing" or "locked".
-    park(upload, state) { this.#move(upload, state) }
+    /// Its file has to be shown first.
+    park(upload) { this.#move(upload, "missing") }
 
     cancel(uploads) {
         for (const upload of uploads) {
             if (upload.state === "done" || upload.state === "cancelled") continue
             this.#stop(upload)
             this.#byState.get(upload.state).delete(upload)
-            this.#total -= 1
-            this.#totalBytes -= upload.size
             upload.state = "cancelled"
             forget(upload.id)
             if (upload.url) discard(upload.url)
@@ -143,9 +116,10 @@ export class Queue extends EventTarget {
         this.#pump()
     }
 
+    /// What has ended is no part of the next figures; what failed stays to be tried again.
     clearDone() {
         this.#byState.get("done").clear()
-        if (this.isEmpty) this.#startOver()
+        this.#doneBytes = this.#done = 0
         this.changed()
     }
 
@@ -169,7 +143,6 @@ export class Queue extends EventTarget {
     #stop(upload) {
         this.#controllers.get(upload)?.abort()
         this.#controllers.delete(upload)
-        upload.note = undefined
     }
 
     #pump() {
@@ -189,7 +162,6 @@ export class Queue extends EventTarget {
             if (upload.isFolder) depth = upload.path.length
             this.#run(upload)
         }
-        if (!this.isBusy) this.dispatchEvent(new Event("settled"))
     }
 
     async #run(upload) {
@@ -212,7 +184,6 @@ export class Queue extends EventTarget {
         } catch (problem) {
             if (signal.aborted) return
             upload.problem = problem
-            upload.note = undefined
             // What is refused for good is nothing that another page should begin with.
             if (lasting.has(problem.status)) forget(upload.id)
             this.#move(upload, "failed")
@@ -225,7 +196,7 @@ export class Queue extends EventTarget {
     async #send(upload, { signal, changed }) {
         const context = {
             signal, changed, verifies: this.verifies, canResume: has("uploads"),
-            keep: () => { if (!signal.aborted) keep(upload.record) },
+            keep: () => { if (!signal.aborted) remember(upload) },
         }
         try {
             await transfer(upload, context)
@@ -239,7 +210,6 @@ export class Queue extends EventTarget {
 
     #end(upload) {
         upload.loaded = upload.size
-        upload.note = undefined
         this.#done += 1
         this.#doneBytes += upload.size
         this.#move(upload, "done")
@@ -250,6 +220,9 @@ export class Queue extends EventTarget {
         this.dispatchEvent(new CustomEvent("done", { detail: upload }))
     }
 }
+
+// A folder is made again with what goes into it: another page would ask for its file.
+const remember = (upload) => { if (!upload.isFolder) keep(upload.record) }
 
 // 405: it is there.
 async function makeOne(href) {

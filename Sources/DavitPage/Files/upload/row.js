@@ -19,34 +19,32 @@ export function reason(problem) {
     return explain(problem)
 }
 
+const label = (button, text) => { button.title = button.ariaLabel = text }
+
 export class UploadRow {
     element
     #upload
-    #status
-    #progress
+    #name = element("bdi.upload-name", {})
+    #status = element("span.upload-status", {})
+    #progress = element("progress", { value: "0" })
+    #picture = element("span.upload-picture", {})
     #main
     #cancel
-    #picture
     #mainState
+    #path
 
     constructor(upload, queue, handlers) {
         this.#upload = upload
-        const name = visible(upload.path.join("/"))
         const run = () => {
             if (upload.state === "running" || upload.state === "waiting") queue.pause([upload])
             else if (upload.state === "failed") handlers.retry([upload])
             else if (upload.state === "locked") handlers.unlock([upload])
             else queue.resume([upload])
         }
-        this.#picture = element("span.upload-picture", {})
-        this.#status = element("span.upload-status", {})
-        this.#progress = element("progress", { max: String(Math.max(upload.size, 1)), "aria-label": t("upload.progressOf", { name }) })
         this.#main = iconButton("pause", "", run)
-        this.#cancel = iconButton("close", t("upload.cancelOf", { name }), () => queue.cancel([upload]))
-        const shown = element("bdi.upload-name", { title: name })
-        fillName(shown, name)
+        this.#cancel = iconButton("close", "", () => queue.cancel([upload]))
         this.element = element("li.upload", {}, this.#picture,
-            element("div.upload-text", {}, shown, this.#progress, this.#status),
+            element("div.upload-text", {}, this.#name, this.#progress, this.#status),
             this.#main, this.#cancel)
     }
 
@@ -57,7 +55,9 @@ export class UploadRow {
         own.ariaSetSize = count
         own.style.transform = `translateY(${top}px)`
         this.#progress.hidden = upload.state === "done" || upload.state === "failed" || upload.isFolder
-        if (!this.#progress.hidden && this.#progress.value !== upload.loaded) this.#progress.value = upload.loaded
+        // Of a file that has changed the size is another.
+        const share = upload.loaded / upload.size || 0
+        if (this.#progress.value !== share) this.#progress.value = share
         const status = this.#text()
         if (this.#status.textContent !== status) this.#status.textContent = this.#status.title = status
         this.#updateButtons()
@@ -81,9 +81,15 @@ export class UploadRow {
     }
 
     #updateButtons() {
-        const { state } = this.#upload
-        if (state === this.#mainState) return
+        const { state, path } = this.#upload
+        if (state === this.#mainState && path === this.#path) return
         this.element.dataset.state = this.#mainState = state
+        this.#path = path
+        const whole = visible(path.join("/"))
+        fillName(this.#name, whole)
+        this.#name.title = whole
+        this.#progress.ariaLabel = t("upload.progressOf", { name: whole })
+        label(this.#cancel, t("upload.cancelOf", { name: whole }))
         this.#picture.replaceChildren(icon(pictures[state] ?? (this.#upload.isFolder ? "folder" : "file")))
         const name = visible(this.#upload.name)
         const kinds = {
@@ -95,10 +101,8 @@ export class UploadRow {
         this.#main.hidden = !kind
         this.#cancel.hidden = state === "done"
         if (kind) {
-            const label = t(kind[1], { name })
             this.#main.replaceChildren(icon(kind[0]))
-            this.#main.setAttribute("aria-label", label)
-            this.#main.title = label
+            label(this.#main, t(kind[1], { name }))
         }
         if (hadFocus && !this.element.contains(document.activeElement)) this.element.closest("[tabindex]")?.focus({ preventScroll: true })
     }

@@ -24,17 +24,23 @@ const isPassing = (problem) => problem instanceof DavError && (passing.has(probl
 export async function transfer(upload, context) {
     for (let attempts = 0; ;) {
         const before = upload.loaded
+        upload.note = undefined
         try {
             if (context.canResume && (upload.isInParts || upload.size > resumableBytes)) await resumable(upload, context)
             else await whole(upload, context)
             return
-        } catch (problem) {
+        } catch (caught) {
+            let problem = caught
             if (context.signal.aborted) throw context.signal.reason
             if (isTooMuchAtOnce(problem, upload, context)) {
                 upload.isInParts = true
                 continue
             }
-            if (problem.status === 412 && await isThere(upload)) return
+            try {
+                if (problem.status === 412 && await isThere(upload)) return
+            } catch (unknown) {
+                problem = unknown
+            }
             if (!isPassing(problem) || (upload.isOver && isWrongDigest(problem))) throw problem
             if (problem.status === 0) await mustBeReadable(upload.file)
             attempts = upload.loaded > before ? 1 : attempts + 1
@@ -44,7 +50,6 @@ export async function transfer(upload, context) {
             upload.note = "upload.waitsForServer"
             context.changed()
             await restored(context.signal, problem.retryAfter)
-            upload.note = undefined
         }
     }
 }
@@ -77,14 +82,17 @@ async function whole(upload, context) {
     upload.loaded = upload.size
 }
 
-/// Whether an answer that was lost was a good one: then what is there is what was sent.
-export async function isThere(upload) {
+/// Whether an entry is what was sent, and not what it was to replace, which may look the same.
+export const isSame = ({ etag, size, modified }, found) => found?.size === size && found.etag !== etag
+    && Math.floor(found.modified / 1000) === Math.floor(modified / 1000)
+
+// Whether an answer that was lost was a good one: then what is there is what was sent. Throws where that cannot be seen just now.
+async function isThere(upload) {
     if (!upload.mayBeThere) return false
     try {
-        const found = (await propfind(upload.href, { depth: 0 })).entries[0]
-        if (!found || found.isFolder || found.size !== upload.size) return false
-        return Math.floor(found.modified / 1000) === Math.floor(upload.modified / 1000)
-    } catch {
+        return isSame(upload, (await propfind(upload.href, { depth: 0 })).entries[0])
+    } catch (problem) {
+        if (isPassing(problem)) throw problem
         return false
     }
 }

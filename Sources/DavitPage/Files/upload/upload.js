@@ -68,13 +68,10 @@ export class Upload {
 
     get name() { return this.path.at(-1) }
 
-    /// What the database keeps. A file itself is not in it, but where it came from the clipboard.
+    /// What the database keeps. A file itself is not in it, but where it came from the clipboard (`blob`).
     get record() {
-        const { id, share, base, href, path, size, modified, etag, handle, inner, blob, url, offset, isInParts, adler } = this
-        return {
-            id, session, share, base, href, path, size, modified, etag, handle, inner, blob, url, offset, isInParts, adler,
-            isPaused: this.state === "paused",
-        }
+        const { file, problem, state, ...kept } = this
+        return { ...kept, session, isPaused: state === "paused" }
     }
 
     /// From a record of a page that is gone; what was on its way then may have arrived.
