@@ -421,6 +421,67 @@ def on_a_phone_and_in_the_dark(lab):
     assert width[0] <= width[1], f"the page is {width[0]} wide on {width[1]}"
 
 
+FAILURES = """async () => {
+    const from = (name) => import(document.querySelector("script[type=module]").src.replace("main.js", `${name}.js`))
+    const [{ queue }, { Upload }, { DavError }] = await Promise.all(["upload/main", "upload/upload", "dav"].map(from))
+    const read = Object.assign(new Error(), { name: "FileUnreadable" })
+    const damaged = new DavError(400, { condition: "digest-mismatch" })
+    const statuses = [0, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 423, 429, 431, 500, 501, 502, 503, 504, 507, 599]
+    const problems = [read, damaged, new DOMException(), new DavError(503, { retryAfter: 90 }), ...statuses.map((status) => new DavError(status))]
+    const cut = []
+    // Tall enough for all of them.
+    document.querySelector(".uploads").style.maxHeight = "none"
+    queue.clearDone()
+    queue.add(problems.map((problem, index) => new Upload({ path: [`${index}`], href: "/a", state: "failed", problem })))
+    await new Promise((resolve) => { queue.addEventListener("change", resolve, { once: true }) })
+    const rows = [...document.querySelectorAll(".upload")]
+    if (rows.length !== problems.length) throw new Error(`${rows.length} rows`)
+    for (const row of rows) {
+        const problem = problems[row.querySelector(".upload-name").textContent]
+        const text = row.querySelector(".upload-status")
+        const around = row.querySelector(".upload-text")
+        const [inner, outer] = [around, row].map((one) => one.getBoundingClientRect())
+        const isWhole = text.scrollHeight <= text.clientHeight && inner.top >= outer.top && inner.bottom <= outer.bottom
+        // The longest can be scrolled.
+        const isSeen = around.scrollHeight <= around.clientHeight || problem.retryAfter > 0
+        if (!isWhole || !isSeen) cut.push(text.textContent)
+    }
+    return cut
+}"""
+
+
+@test(is_long=True)
+def reasons_are_seen_whole(lab):
+    """On a phone as well, in every language."""
+    for language in ("en-GB", "de-DE", "fr-FR", "es-ES", "zh-CN"):
+        page = page_for_uploads(lab, phone=True, language=language)
+        page.context.route("**/small.bin", lambda route: route.fulfill(status=201) if route.request.method == "PUT" else route.continue_())
+        choose(page, local(lab, "small.bin", 10))
+        wait_for_uploads(lab, page, 1)
+        page.locator(".uploads-toggle").click()
+        expect(page.evaluate(FAILURES), [], language)
+        page.context.close()
+
+
+@test
+def messages_and_the_panel_stand_apart(lab):
+    page = page_for_uploads(lab)
+    choose(page, *(local(lab, f"{number}.bin", 10) for number in range(9)))
+    wait_for_uploads(lab, page, 9)
+    in_page(page, "messages", """({ toast }) => {
+        toast("“a name.txt” is not the file of an interrupted upload: its name, size or date differs.", { kind: "error" })
+        toast("Deleted", { timeout: 0, action: { label: "Undo" } })
+    }""")
+    for width, height in ((1280, 800), (1000, 700), (700, 800), (390, 844), (320, 640)):
+        page.set_viewport_size({"width": width, "height": height})
+        lab.screenshot(page, f"toasts-{width}")
+        for toast in page.locator(".toast").all():
+            one, other = toast.bounding_box(), page.locator(".uploads").bounding_box()
+            assert (one["x"] + one["width"] <= other["x"] or one["y"] + one["height"] <= other["y"]), (width, one, other)
+            assert one["x"] >= 0 and one["y"] >= 0 and one["x"] + one["width"] <= width, (width, one)
+            assert one["width"] >= 200, (width, one)
+
+
 def in_page(page, name, expression):
     """A value of a module."""
     return page.evaluate(f"import(document.querySelector('script[type=module]').src.replace('main.js', '{name}.js')).then({expression})")

@@ -8,7 +8,7 @@ import { bytes, duration, t } from "../strings.js"
 import { UploadRow } from "./row.js"
 import { askForFiles, askForFolder } from "./start.js"
 
-const rowRems = 4.25
+const rowRems = 4.75
 // Rows beyond the edges, so that scrolling shows no gap.
 const overscan = 4
 // Putting a long list in order costs; progress of the rows that are seen does not.
