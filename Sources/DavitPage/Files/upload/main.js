@@ -64,7 +64,7 @@ export async function upload(folder, found, { isPasted = false } = {}) {
 }
 
 const notBegun = (folder, problem) =>
-    toast(explainFor("upload.notBegun", problem, { name: visible(nameOf(folder)) || page.title }), { kind: "error" })
+    toast(explainFor("upload.notBegun", problem, { name: visible(nameOf(folder)) || page.title || t("core.files") }), { kind: "error" })
 
 async function read(found) {
     const entries = []
