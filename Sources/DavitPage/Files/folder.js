@@ -346,8 +346,8 @@ export class Folder extends EventTarget {
         this.filter = text
         this.#arrange()
         this.#tell("change")
-        // What is hidden is not selected: nothing happens to what is not seen.
-        this.select(this.selected.map((entry) => entry.href))
+        // Nothing happens to what is not seen.
+        this.reselect()
     }
 
     /// Folders come first; what is equal otherwise is in the order of names.
@@ -406,6 +406,12 @@ export class Folder extends EventTarget {
         this.selection = new Set(hrefs)
         const last = hrefs.at?.(-1)
         if (last) this.#anchor = last
+        this.#tell("selection")
+    }
+
+    /// Tells of the selection anew, without what is hidden. Where a range begins stays.
+    reselect() {
+        this.selection = new Set(this.selected.map((entry) => entry.href))
         this.#tell("selection")
     }
 

@@ -100,7 +100,7 @@ class Clipboard {
         const cut = taken?.isCut ? taken.hrefs : []
         if (cut.length > 0 || folder.cut.size > 0) folder.markCut(cut)
         // The toolbar offers what can be pasted.
-        folder.select([...folder.selection])
+        folder.reselect()
     }
 }
 

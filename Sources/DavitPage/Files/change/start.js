@@ -60,7 +60,8 @@ const registerChanges = (app) => {
     register({
         id: "paste", label: ({ folder }) => t("change.paste", { count: clipboard.hrefs.length, name: folder.href }), icon: "paste",
         group: "new", order: 30, scope: "folder", enabled: (context) => isFolderShown(context) && clipboard.hrefs.length > 0,
-        run: () => clipboard.paste(),
+        // Something else may be pasted while the first is on its way.
+        run: () => void clipboard.paste(),
     })
     register({
         id: "delete", label: "change.delete", icon: "delete", key: ["Delete", "Mod+Backspace"], group: "edit", order: 90, isDanger: true,

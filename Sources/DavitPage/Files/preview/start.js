@@ -21,9 +21,12 @@ export const start = (app) => {
         const folder = canonical(address.pathname)
         const href = name.startsWith("/") ? canonical(name) : folder + canonical(name)
         const isEdited = /[?&]edit(?:&|$)/.test(address.search)
-        // Two clicks wait for the same module, and have one viewer.
-        const { Viewer } = await import("./main.js")
-        viewer ??= new Viewer(app, { open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }) })
+        if (!viewer) {
+            // Two clicks wait for the same module, and have one viewer. Where there is one it shows the next file at once: a
+            // second key goes on from there.
+            const { Viewer } = await import("./main.js")
+            viewer ??= new Viewer(app, { open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }) })
+        }
         await viewer.show(href, { isEdited })
     }
     app.addEventListener("route", ({ detail }) => route(detail))

@@ -61,13 +61,14 @@ export const chooseFolder = async (folder) => startUpload({ folder, items: await
 /// Whoever may only read has none of it.
 export const start = (app) => {
     if (!page.canWrite) return
+    // Who chooses again while that is still read means something else.
     register({
         id: "upload", label: "upload.files", icon: "upload", key: "Mod+u", group: "new", order: 20, scope: "folder", isPrimary: true,
-        run: (context) => chooseFiles(context.folder.href),
+        run: (context) => void chooseFiles(context.folder.href),
     })
     register({
         id: "upload-folder", label: "upload.folder", icon: "upload-folder", group: "new", order: 30, scope: "folder", isBar: false,
-        run: (context) => chooseFolder(context.folder.href),
+        run: (context) => void chooseFolder(context.folder.href),
     })
 
     // Files from outside. What is moved within the page is another matter.
