@@ -218,13 +218,7 @@ struct HostileUploadTests {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
         let upload = try await share.createUpload("/a")
-        let slow = Task { [client = share.client] in
-            try await client.send(
-                "PATCH", upload,
-                [TestShare.partial, ("Upload-Offset", "0"), ("Upload-Complete", "?0")],
-                body: GatedBody(Array("one".utf8), then: [], declared: nil, gate: gate)
-            ).status
-        }
+        let slow = share.beginAppending(Array("one".utf8), to: upload, until: gate)
         await gate.untilReached()
         share.wait(seconds: 101)
         share.share.expireUploads()
@@ -239,13 +233,7 @@ struct HostileUploadTests {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
         let upload = try await share.createUpload("/a")
-        let slow = Task { [client = share.client] in
-            try await client.send(
-                "PATCH", upload,
-                [TestShare.partial, ("Upload-Offset", "0"), ("Upload-Complete", "?0")],
-                body: GatedBody(bytes(1 << 20), then: [], declared: nil, gate: gate)
-            ).status
-        }
+        let slow = share.beginAppending(bytes(1 << 20), to: upload, until: gate)
         await gate.untilReached()
         share.wait(seconds: 101)
         #expect(try await share.offset(of: upload) == 1 << 20)

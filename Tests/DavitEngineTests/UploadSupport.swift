@@ -89,6 +89,17 @@ extension TestShare {
             body: Array(text.utf8), principal: principal)
     }
 
+    /// Appends these bytes at the begin, by a request that does not end before the gate opens.
+    func beginAppending(_ bytes: [UInt8], to upload: String, until gate: Opening) -> Task<UInt16, any Error> {
+        Task { [client] in
+            try await client.send(
+                "PATCH", upload,
+                [Self.partial, ("Upload-Offset", "0"), ("Upload-Complete", "?0")],
+                body: GatedBody(bytes, then: [], declared: nil, gate: gate)
+            ).status
+        }
+    }
+
     /// What HEAD says of it; nil if it is not there.
     func offset(of upload: String, principal: String? = nil) async throws -> Int? {
         let response = try await client.send("HEAD", upload, principal: principal)
