@@ -110,12 +110,11 @@ def queue(page, expression):
 
 def wait_for_uploads(lab, page, done, failed=0, limit_ms=LIMIT_MS):
     """All of them have ended, so many well."""
-    ended = QUEUE.replace("{expression}", f"!queue.isBusy && queue.totals.done >= {done} && queue.totals.failed >= {failed}")
+    ended = QUEUE.replace("{expression}", f"!queue.isBusy && queue.totals.done >= {done} && queue.totals.failed >= {failed} && queue.totals")
     try:
-        lab.until(page, ended, limit_ms=limit_ms)
+        totals = lab.until(page, ended, limit_ms=limit_ms)
     except AssertionError as problem:
         raise AssertionError(f"{queue(page, 'queue.totals')} {states(page)}") from problem
-    totals = queue(page, "queue.totals")
     expect((totals["done"], totals["failed"]), (done, failed), f"uploads done and failed {states(page)}")
 
 
