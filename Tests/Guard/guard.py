@@ -21,6 +21,8 @@ BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
 # On another kernel than the baseline's a request may go another way, which takes some allocations more.
 TOLERANCE_ELSEWHERE = 0.30
+# What costs more is counted again: once in a while a thread that hands something back comes late, and that is made anew.
+TURNS = 3
 # A mean may be off by this: what happens once in many requests, as when a table grows, may fall in or out.
 SLACK = {"allocations": 0.2, "bytes": 64, "calls": 0.06}
 # How much a socket takes at once is up to the kernel, in each of its releases, and what it has left is sent again.
@@ -197,6 +199,9 @@ def main():
         return
     chosen = [case for case in CASES if options.only in case.name]
     found = {}
+    baseline_kernel, accepted = load()
+    is_of_this_kernel = options.accept or baseline_kernel == kernel()
+    tolerance = TOLERANCE if is_of_this_kernel else TOLERANCE_ELSEWHERE
     with tempfile.TemporaryDirectory(prefix="davit-guard.", dir="/dev/shm") as folder, \
             tempfile.TemporaryDirectory(prefix="davit-guard.") as built:
         tools = Tools(built)
@@ -205,22 +210,23 @@ def main():
             if options.accept:
                 sys.exit("guard: a baseline needs the system calls too")
         for number, case in enumerate(chosen):
-            found[case.name] = count(case, tools, options.davit, os.path.join(folder, str(number)))
+            for turn in range(1 if options.accept else TURNS):
+                cost = count(case, tools, options.davit, os.path.join(folder, f"{number}-{turn}"))
+                if not is_of_this_kernel:
+                    cost.pop("calls", None)
+                if not compare(accepted.get(case.name, cost), cost, tolerance)[0]:
+                    break
+            found[case.name] = cost
     if HUNDRED.name in found and THOUSAND.name in found:
         found[MEMBERS] = per_member(found)
     if options.verbose:
         for name, cost in found.items():
             show(name, cost)
-    baseline_kernel, accepted = load()
     if options.accept:
         store(accepted, found)
-        baseline_kernel, accepted = load()
-    tolerance = TOLERANCE
-    if baseline_kernel != kernel():
+        _, accepted = load()
+    if not is_of_this_kernel:
         print(f"system calls: skipped: the baseline is of Linux {baseline_kernel}, this is {kernel()}")
-        tolerance = TOLERANCE_ELSEWHERE
-        for cost in found.values():
-            cost.pop("calls", None)
     passed, failed = report(accepted, found, tolerance)
     print(f"guard: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
