@@ -34,7 +34,7 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, litmus, examples, recordings, clients, browser, deployment, crash
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, fuzz, litmus, examples, recordings, clients, browser, deployment, crash
 	@scripts/test.sh
 
 unit: packages-build ## the unit tests
@@ -93,7 +93,7 @@ micro: packages-build packages-guard ## the small parts of a request, against be
 	$(SWIFT) build $(RELEASE_FLAGS:davit=DavitBenchmarks)
 	@python3 bench/micro.py $(if $(ACCEPT),--accept)
 
-fuzz: packages-build ## made input for each parser: make fuzz [SECONDS=600] [TARGETS='head chunked']
+fuzz: packages-build ## generated input for each parser: make fuzz [SECONDS=600] [TARGETS='head chunked']
 	@scripts/fuzz.sh $(or $(SECONDS),600) $(TARGETS)
 
 clean: ## remove what was built

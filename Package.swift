@@ -206,7 +206,10 @@ if Context.environment["DAVIT_FUZZ"] != nil {
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
         .executableTarget(
             name: "DavitFuzz",
-            dependencies: ["CFuzzer", "DavitTesting", "DavitServer", "DavitWebDAV", "DavitHTTP"],
+            dependencies: [
+                "CFuzzer", "Davit", "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting", "DavitServer",
+                "DavitWebDAV", "DavitXML", "DavitHTTP",
+            ],
             path: "Fuzz/Targets", swiftSettings: strict),
     ]
 }

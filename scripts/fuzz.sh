@@ -1,35 +1,60 @@
 #!/usr/bin/env bash
-# Fuzzes what reads bytes from the network: scripts/fuzz.sh [SECONDS [TARGET...]], 600 for each of all targets.
+# Fuzzes what reads bytes from the network: scripts/fuzz.sh [SECONDS [TARGET...]], 600 seconds for each of all targets.
 #
-# New inputs go to .build/fuzz-corpus, where the next run goes on; what breaks an invariant to .build/fuzz-findings.
+# As many targets run at a time as there are cores. New inputs are kept in .build/fuzz-corpus for the next run; inputs that
+# break an invariant in .build/fuzz-findings. The last line is `fuzz: N passed, M failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 seconds=${1:-600}
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(head chunked multipart range ifheader fields)
 SWIFT=${SWIFT:-swift}
 scratch=.build/fuzz
-# libFuzzer is to see a trap, and to keep its input.
+# libFuzzer handles a trap itself, and keeps the input.
 export SWIFT_BACKTRACE=enable=no
 
 # Coverage everywhere, libFuzzer in the executable. gold cannot link it.
 DAVIT_FUZZ=1 "$SWIFT" build -c release --scratch-path "$scratch" --product DavitFuzz \
     -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld || exit 1
+program=$scratch/release/DavitFuzz
 
-failed=0
-for target in "${targets[@]}"; do
-    corpus=.build/fuzz-corpus/$target
-    findings=.build/fuzz-findings/$target
+# All that the program has, so that a new one is not forgotten; each has its seeds and its dictionary.
+if [ ${#targets[@]} -eq 0 ]; then
+    read -r -a targets <<<"$("$program" | sed -n 's/^usage: DavitFuzz \([a-z|]*\) .*/\1/p' | tr '|' ' ')"
+fi
+
+# run_target NAME: its output is printed whole when it ends, because others run beside it.
+run_target() {
+    local target=$1 output status=0 length=600
+    local corpus=.build/fuzz-corpus/$target findings=.build/fuzz-findings/$target
     mkdir -p "$corpus" "$findings"
-    printf '\n== %s\n' "$target"
     # Short inputs: what is read byte by byte costs the square of its length.
-    if ! "$scratch/release/DavitFuzz" "$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=1024 -max_len=600 \
-        -print_final_stats=1 -dict="Fuzz/Dictionaries/$target" -artifact_prefix="$findings/" "$corpus" "Fuzz/Seeds/$target"
-    then
-        echo "$target: see $findings"
-        failed=$((failed + 1))
+    [ "$target" != xml ] || length=2000
+    output=$("$program" "$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=1024 -max_len="$length" -verbosity=0 \
+        -print_final_stats=1 -dict="Fuzz/Dictionaries/$target" -artifact_prefix="$findings/" "$corpus" "Fuzz/Seeds/$target" 2>&1) \
+        || status=$?
+    if [ "$status" -eq 0 ]; then
+        printf '%s: passed, %s inputs\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' <<<"$output")"
+    else
+        printf '%s\nFAILED: %s: see %s\n' "$output" "$target" "$findings"
     fi
+    return "$status"
+}
+
+passed=0 failed=0
+count() {
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+running=()
+for target in "${targets[@]}"; do
+    if [ ${#running[@]} -ge "$cores" ]; then
+        count wait "${running[0]}"
+        running=("${running[@]:1}")
+    fi
+    run_target "$target" &
+    running+=($!)
 done
-printf '\nfuzz: %s passed, %s failed\n' "$((${#targets[@]} - failed))" "$failed"
-[ "$failed" -eq 0 ]
+for process in "${running[@]}"; do count wait "$process"; done
+printf 'fuzz: %s passed, %s failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

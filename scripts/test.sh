@@ -139,6 +139,11 @@ suite_guard() {
     counted "guard" python3 Tests/Guard/guard.py
 }
 
+suite_fuzz() {
+    section "fuzz"
+    counted "fuzz" scripts/fuzz.sh 10
+}
+
 suite_litmus() {
     section "litmus"
     counted "litmus" litmus/run.sh
@@ -189,7 +194,7 @@ suite_crash() {
 }
 
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard litmus examples recordings clients browser deployment crash)
+[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard fuzz litmus examples recordings clients browser deployment crash)
 for suite in "${suites[@]}"; do "suite_$suite"; done
 
 section "result"

@@ -1,6 +1,7 @@
 /// What can be fuzzed, by the name on the command line and of the folder with its seeds.
 enum FuzzTarget: String, CaseIterable, Sendable {
     case head, chunked, multipart, range, ifheader, fields
+    case parts, digests, uploads, forwarded, xml, synctoken, userfile, zipnames
 
     /// Written once, before the first input; libFuzzer runs on one thread.
     nonisolated(unsafe) static var chosen = FuzzTarget.head
@@ -13,6 +14,14 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .range: fuzzRange(input)
         case .ifheader: fuzzIfHeader(input)
         case .fields: fuzzFields(input)
+        case .parts: fuzzParts(input)
+        case .digests: fuzzDigests(input)
+        case .uploads: fuzzUploads(input)
+        case .forwarded: fuzzForwarded(input)
+        case .xml: fuzzXML(input)
+        case .synctoken: fuzzSyncToken(input)
+        case .userfile: fuzzUserFile(input)
+        case .zipnames: fuzzZIPNames(input)
         }
     }
 }

@@ -1,20 +1,20 @@
-internal import DavitHTTP
+package import DavitHTTP
 
 /// What a request says in the fields of draft-ietf-httpbis-resumable-upload. Values of other types count as absent, as
 /// the draft has it (§4.1).
-struct DraftFields: Sendable {
+package struct DraftFields: Sendable {
     /// The iteration of the draft that the client implements, if that is one of those that are known here.
     let version: Int?
     /// The content ends with that of this request; nil if it does not say.
     let isComplete: Bool?
-    let offset: Int64?
-    let length: Int64?
+    package let offset: Int64?
+    package let length: Int64?
 
     static let versionField = "Upload-Draft-Interop-Version"
     /// 3 is draft -01, which Apple's URLSession speaks; 8 is everything from -09 on.
     private static let versions = 3...8
 
-    init(_ request: HTTPRequest) {
+    package init(_ request: HTTPRequest) {
         let sent = request.string(named: Self.versionField).flatMap { Int($0) }
         version = sent.flatMap { Self.versions.contains($0) ? $0 : nil }
         // The field was turned round after version 3; who says no version may mean either.

@@ -1,21 +1,21 @@
-internal import DavitHTTP
+package import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
 /// What a request says in the fields of tus 1.0.
-struct TusFields: Sendable {
+package struct TusFields: Sendable {
     /// Pairs of `Upload-Metadata` that mean something here.
-    struct Metadata: Sendable {
-        var name: [UInt8]?
+    package struct Metadata: Sendable {
+        package var name: [UInt8]?
         var type: String?
         /// Seconds since 1970; clients with JavaScript send milliseconds, which no time of a file is.
         var modified: Int64?
     }
 
-    let offset: Int64?
-    let length: Int64?
+    package let offset: Int64?
+    package let length: Int64?
     let defersLength: Bool
-    let metadata: Metadata
+    package let metadata: Metadata
 
     static let metadataField = "Upload-Metadata"
 
@@ -29,6 +29,12 @@ struct TusFields: Sendable {
         default: throw WebDAVError(.badRequest)
         }
         metadata = try Self.metadata(request.string(named: Self.metadataField) ?? "")
+    }
+
+    /// The fields of a request with `Upload-Checksum` checked too; nil for what is answered with 400.
+    package static func valid(in request: HTTPRequest) -> TusFields? {
+        guard let fields = try? TusFields(request), (try? checksum(request)) != nil else { return nil }
+        return fields
     }
 
     /// A list of keys, each with a value in Base64 or none.

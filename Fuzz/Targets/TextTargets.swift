@@ -1,0 +1,43 @@
+import Davit
+import DavitArchive
+import DavitServer
+import DavitStore
+
+/// Sync tokens (RFC 6578 §3.2): a text that is accepted is the only spelling of its token.
+func fuzzSyncToken(_ input: [UInt8]) {
+    let text = String(decoding: input, as: UTF8.self)
+    guard let token = SyncToken(parsing: text) else { return }
+    invariant(token.text == text, "one spelling")
+    invariant(token.number >= 0 && token.base >= token.number, "numbers in order")
+}
+
+/// Files of accounts: each account comes from a line with a colon, and a name never contains one.
+func fuzzUserFile(_ input: [UInt8]) {
+    guard let accounts = try? UserFile.parse(input, path: "users") else { return }
+    let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    invariant(!accounts.isEmpty && accounts.count <= lines.count, "an account for each line at most")
+    for account in accounts { invariant(!account.name.utf8.contains(UInt8(ascii: ":")), "a name") }
+    var list = Accounts()
+    for account in accounts.prefix(4) {
+        if case .hash(let hash) = account.secret { try? list.add(name: account.name, hash: hash) }
+    }
+}
+
+/// Names in archives stay in the folder where the archive is unpacked, on Windows too, and different names stay different.
+func fuzzZIPNames(_ input: [UInt8]) {
+    let names = input.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false).map { Array($0) }
+    let paths = names.map { name in
+        ZIPEntry(path: name, kind: .file(length: 0), modifiedSeconds: 0).path
+    }
+    for path in paths {
+        invariant(!path.contains(UInt8(ascii: "\\")), "no backslash")
+        invariant(path.count < 2 || path[1] != UInt8(ascii: ":") || !isLetter(path[0]), "no drive")
+    }
+    if names.count == 2, names[0] != names[1] {
+        invariant(paths[0] != paths[1], "different names stay different")
+    }
+}
+
+private func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+}
