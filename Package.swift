@@ -207,7 +207,8 @@ if Context.environment["DAVIT_FUZZ"] != nil {
         .executableTarget(
             name: "DavitFuzz",
             dependencies: [
-                "CFuzzer", "Davit", "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting", "DavitServer",
+                "CFuzzer", "Davit", "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting",
+                "DavitServer",
                 "DavitWebDAV", "DavitXML", "DavitHTTP",
             ],
             path: "Fuzz/Targets", swiftSettings: strict),
