@@ -24,6 +24,9 @@ struct DestinationHeaderTests {
         Row(value: "/a+b&c@d:e//f", path: "/a+b&c@d:e//f"),
         Row(value: "/\u{E9}", path: "/\u{E9}"),
         Row(value: "/../a", path: "/../a"),
+        // Other schemes: nothing but the scheme counts.
+        Row(value: "FTP://u@h:21/a?b", scheme: "ftp", path: "/"),
+        Row(value: "urn:uuid:a", scheme: "urn", path: "/"),
         // User information, as git and lftp send it.
         Row(value: "http://u@h/a", scheme: "http", authority: "h", path: "/a"),
         Row(value: "http://U:p%40@H:80/a@b", scheme: "http", authority: "h:80", path: "/a@b"),
@@ -36,6 +39,7 @@ struct DestinationHeaderTests {
         #expect(header.scheme == row.scheme.map { Array($0.utf8) })
         #expect(header.authority == row.authority.map { Array($0.utf8) })
         #expect(header.rawPath == Array(row.path.utf8))
+        #expect(header.isHTTP == (row.authority != nil || row.scheme == nil))
         #expect(header.rawQuery == row.query.map { Array($0.utf8) })
     }
 
@@ -51,6 +55,9 @@ struct DestinationHeaderTests {
         ("http:/a", .unexpectedByte(UInt8(ascii: "a"), offset: 6)),
         ("http:a", .unexpectedByte(UInt8(ascii: "a"), offset: 5)),
         ("http:///a", .empty(offset: 7)),
+        ("1http://h/a", .unexpectedByte(UInt8(ascii: "1"), offset: 0)),
+        (" -a:b", .unexpectedByte(UInt8(ascii: "-"), offset: 1)),
+        ("ftp:", .empty(offset: 4)),
         ("//h/a", .unexpectedByte(UInt8(ascii: "/"), offset: 1)),
         ("/a b", .unexpectedByte(UInt8(ascii: " "), offset: 2)),
         (" /a\0", .unexpectedByte(0, offset: 3)),

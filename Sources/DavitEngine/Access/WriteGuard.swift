@@ -175,7 +175,7 @@ extension Share {
     func path(ofReference reference: String, in context: RequestContext) -> ResourcePath? {
         let bytes = Array(reference.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
-        if let authority = destination.authority, !isOurs(authority, in: context) { return nil }
+        guard isOurs(destination, in: context) else { return nil }
         return try? self.path(at: destination.rawPath, in: context)
     }
 
@@ -190,9 +190,15 @@ extension Share {
     /// True if something else answers for a path of this share.
     func hides(_ path: ResourcePath) -> Bool { rules?.hides(path) == true }
 
+    /// True if the reference is a path, or an http or https URI of this server. Both schemes count, whichever the request
+    /// came by: behind a proxy that ends TLS, clients name https in requests that arrive as http.
+    func isOurs(_ reference: DestinationHeader, in context: RequestContext) -> Bool {
+        reference.isHTTP && (reference.authority.map { isOurs($0, in: context) } ?? true)
+    }
+
     /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
     /// configured public names; and if a proxy hides which host the client asked, and nobody has configured one.
-    func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
+    private func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
         guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {

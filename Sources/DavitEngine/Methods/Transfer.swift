@@ -13,10 +13,8 @@ struct Transfer: Sendable {
             throw WebDAVError(.badRequest)
         }
         guard let parsed = try? DestinationHeader.parse(field.span) else { throw WebDAVError(.badRequest) }
-        if let authority = parsed.authority, !share.isOurs(authority, in: context) {
-            // §9.8.5: the destination is on another server.
-            throw WebDAVError(.badGateway)
-        }
+        // §9.8.5: the destination is on another server, or in another URL namespace.
+        guard share.isOurs(parsed, in: context) else { throw WebDAVError(.badGateway) }
         // A query is no part of a resource's name here: what it asks for cannot be made.
         if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
         let path: ResourcePath?

@@ -54,9 +54,7 @@ struct SearchScopes {
         guard let parsed = try? DestinationHeader.parse(whole.span), parsed.rawQuery == nil else {
             throw WebDAVError(.badRequest)
         }
-        if let authority = parsed.authority, !share.isOurs(authority, in: context) {
-            throw WebDAVError(.notFound)
-        }
+        guard share.isOurs(parsed, in: context) else { throw WebDAVError(.notFound) }
         return isAbsolute ? parsed.rawPath : Self.withoutDotSegments(parsed.rawPath)
     }
 

@@ -5,9 +5,9 @@ public struct DestinationHeader: Hashable, Sendable {
     /// In lower case; nil for a path alone.
     public let scheme: [UInt8]?
     /// `host[:port]` in lower case, without the user information that some clients put before it (see
-    /// ``parse(_:)``); nil for a path alone.
+    /// ``parse(_:)``); nil for a path alone, and for a URI of a scheme other than http and https.
     public let authority: [UInt8]?
-    /// As sent, percent-encoded, with its leading slash.
+    /// As sent, percent-encoded, with its leading slash; "/" for a URI of a scheme other than http and https.
     public let rawPath: [UInt8]
     /// What follows `?`, without it; nil without a `?`.
     public let rawQuery: [UInt8]?
@@ -23,7 +23,7 @@ public struct DestinationHeader: Hashable, Sendable {
 
     /// Parses a field value, or another reference to a resource. User information (RFC 3986 §3.2.1) is dropped: it is no
     /// part of a resource's name, and clients that were given it in their URL, as git and lftp, repeat it here. Nobody
-    /// is logged in with it.
+    /// is logged in with it. A URI of another scheme is parsed as far as its scheme: no server can be reached through it.
     ///
     /// - Throws: ``ParseError``; the server answers 400.
     public static func parse(_ value: Span<UInt8>) throws(ParseError) -> DestinationHeader {
@@ -40,12 +40,26 @@ public struct DestinationHeader: Hashable, Sendable {
         return split(text, scheme: nil, authority: nil)
     }
 
+    /// True for a path alone and for a URI of http or https: the resources of an HTTP server have no others
+    /// (RFC 9110 §4.2).
+    public var isHTTP: Bool { scheme == nil || authority != nil }
+
     private static func parse(absolute text: ArraySlice<UInt8>) throws(ParseError) -> DestinationHeader {
         guard let colon = text.firstIndex(where: { !isSchemeByte($0) }) else {
             throw .empty(offset: text.endIndex)
         }
         guard text[colon] == UInt8(ascii: ":"), colon > text.startIndex else {
             throw .unexpectedByte(text[colon], offset: colon)
+        }
+        // RFC 3986 §3.1: a scheme begins with a letter.
+        let first = text[text.startIndex]
+        guard UInt8(ascii: "a")...UInt8(ascii: "z") ~= first.lowercasedASCII else {
+            throw .unexpectedByte(first, offset: text.startIndex)
+        }
+        let scheme = text[..<colon].map(\.lowercasedASCII)
+        guard scheme.elementsEqual("http".utf8) || scheme.elementsEqual("https".utf8) else {
+            if colon + 1 == text.endIndex { throw .empty(offset: text.endIndex) }
+            return split([], scheme: scheme, authority: nil)
         }
         for offset in colon + 1...colon + 2 {
             guard offset < text.endIndex else { throw .empty(offset: offset) }
@@ -59,9 +73,7 @@ public struct DestinationHeader: Hashable, Sendable {
         let host = rest[..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? rest.startIndex
         let authority = rest[host..<end]
         if authority.isEmpty { throw .empty(offset: end) }
-        return split(
-            rest[end...], scheme: text[..<colon].map(\.lowercasedASCII),
-            authority: authority.map(\.lowercasedASCII))
+        return split(rest[end...], scheme: scheme, authority: authority.map(\.lowercasedASCII))
     }
 
     private static func split(
