@@ -78,7 +78,7 @@ let package = Package(
         // The one target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
-        library("DavitXML", ["CXML2"]),
+        library("DavitXML", ["DavitHTTP", "CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
@@ -162,7 +162,7 @@ let package = Package(
                 "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP",
                 openSSL,
             ]),
-        tests(of: "DavitXML", []),
+        tests(of: "DavitXML", ["DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP"]),

@@ -16,10 +16,11 @@ extension HTTPRequest {
     }
 
     /// The whole content, for the XML bodies of WebDAV.
-    /// - Throws: 413 over `limitBytes`, before reading where Content-Length tells.
-    func wholeBody(limitBytes: Int) async throws(WebDAVError) -> [UInt8] {
+    /// - Throws: 413 over `limitBytes`, before reading where Content-Length tells; 415 for an unknown charset.
+    func wholeBody(limitBytes: Int) async throws(WebDAVError) -> XMLBody {
+        let charset = try xmlCharset
         do throws(HTTPError) {
-            return try await content(limitBytes: limitBytes)
+            return XMLBody(bytes: try await content(limitBytes: limitBytes), charset: charset)
         } catch {
             if error.status == .contentTooLarge { throw WebDAVError(.contentTooLarge) }
             throw WebDAVError(connection: error)

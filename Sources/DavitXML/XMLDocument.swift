@@ -1,4 +1,5 @@
 internal import CXML2
+public import DavitHTTP
 
 /// A parsed document. Owns libxml2's tree; every ``XMLElement`` keeps it alive.
 ///
@@ -21,15 +22,18 @@ internal import CXML2
 
     public var root: XMLElement { unsafe XMLElement(rootNode, of: self) }
 
-    /// Parses a whole document in UTF-8 or UTF-16, whatever encoding it declares.
+    /// Parses a whole document, in any encoding of ``Charset``.
+    ///
+    /// A byte order mark decides about the encoding, then `charset`, then the document itself (RFC 7303 §3).
     ///
     /// Nothing is fetched, no entity but the five predefined ones exists, and a document type declaration is
     /// refused before it has any effect. Safe to call from several threads.
+    /// - Parameter charset: the charset parameter of the media type; nil if there is none.
     /// - Throws: ``XMLError``.
     public static func parse(
-        _ bytes: [UInt8], limits: XMLLimits = XMLLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: XMLLimits = XMLLimits()
     ) throws(XMLError) -> XMLDocument {
-        let text = try XMLInput.prepare(bytes, limits: limits)
+        let text = try XMLInput.prepare(bytes, charset: charset, limits: limits)
         var parser = XMLTreeParser(limits: limits)
         let tree = unsafe parser.parse(text)
         if let failure = parser.failure {

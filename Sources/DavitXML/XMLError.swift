@@ -12,8 +12,8 @@ public struct XMLPosition: Hashable, Sendable {
 
 /// Why a document is refused. Says where, never what: the bytes can be secrets.
 public enum XMLError: Error, Hashable, Sendable {
-    /// Not well-formed, not namespace-well-formed, not UTF-8 or UTF-16, or with a document type declaration
-    /// (RFC 4918 §8.2 and §20.6): 400.
+    /// Not well-formed, not namespace-well-formed, not text in its encoding, in an encoding that is not supported, or with
+    /// a document type declaration (RFC 4918 §8.2 and §20.6): 400.
     case malformed(XMLPosition)
     /// A document type declaration that refers to something outside; it was not read: 403 with
     /// `no-external-entities` (RFC 4918 §16).

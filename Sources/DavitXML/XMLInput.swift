@@ -1,46 +1,69 @@
+internal import DavitHTTP
+
 /// Brings a document into the one form libxml2 gets to see: UTF-8 without a byte order mark and without a
 /// character that XML forbids.
 ///
 /// libxml2 itself would hand other encodings to converters that are loaded from disk, and would take a NUL for the
 /// end of the document.
 enum XMLInput {
+    /// - Parameter charset: the encoding as far as it is known from outside the document.
     /// - Throws: ``XMLError``; also where ``XMLMarkupScan`` finds something that libxml2 must not see.
-    static func prepare(_ bytes: [UInt8], limits: XMLLimits) throws(XMLError) -> [UInt8] {
+    static func prepare(
+        _ bytes: [UInt8], charset: Charset? = nil, limits: XMLLimits
+    ) throws(XMLError) -> [UInt8] {
         guard bytes.count <= min(limits.bytes, Int(Int32.max)) else {
             throw .limitExceeded(.bytes, XMLPosition(line: 0, column: 0))
         }
-        let text = try utf8(bytes)
+        // The limit is about what was received; in UTF-8 it can be three times as much.
+        let text = try utf8(bytes, charset: charset)
+        guard text.count <= Int(Int32.max) else {
+            throw .limitExceeded(.bytes, XMLPosition(line: 0, column: 0))
+        }
+        // A name that means nothing is an error wherever the encoding is known from (XML 1.0 §4.3.3).
+        if let label = XMLEncodingDeclaration.label(in: text) { _ = try self.charset(label) }
         if let offset = forbiddenCharacter(in: text) { throw .malformed(XMLPosition(of: offset, in: text)) }
         var scan = XMLMarkupScan(text, attributeLimit: limits.attributes)
         return Array(text[..<(try scan.usefulLength())])
     }
 
-    /// XML 1.0 appendix F: UTF-16 is known by its mark or by its first `<`; everything else must be UTF-8.
-    /// Other encodings need not be understood (XML 1.0 §4.3.3), and no client is known to use one.
-    private static func utf8(_ bytes: [UInt8]) throws(XMLError) -> [UInt8] {
+    /// The text without its byte order mark. RFC 7303 §3: a mark decides, then `charset`, then the document itself; XML 1.0
+    /// appendix F: UTF-16 without a mark is known by its first `<`, and everything else by its declaration.
+    private static func utf8(_ bytes: [UInt8], charset: Charset?) throws(XMLError) -> [UInt8] {
         let start = bytes.prefix(4)
-        if start.starts(with: [0xFE, 0xFF]) { return try utf8(fromUTF16: bytes[2...], isBigEndian: true) }
-        if start.starts(with: [0xFF, 0xFE]) { return try utf8(fromUTF16: bytes[2...], isBigEndian: false) }
-        if start.starts(with: [0, 0x3C]) { return try utf8(fromUTF16: bytes[...], isBigEndian: true) }
-        if start.starts(with: [0x3C, 0]) { return try utf8(fromUTF16: bytes[...], isBigEndian: false) }
-        let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes
-        guard String(validating: text, as: UTF8.self) != nil else {
-            throw .malformed(XMLPosition(line: 0, column: 0))
+        if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
+            return try decode(bytes, as: .utf16)
         }
-        return text
+        if start.starts(with: [0xEF, 0xBB, 0xBF]) { return try decode(Array(bytes[3...]), as: .utf8) }
+        if let charset, charset != .utf16 { return try decode(bytes, as: charset) }
+        if start.starts(with: [0, 0x3C]) { return try decode(bytes, as: .utf16BigEndian) }
+        if start.starts(with: [0x3C, 0]) { return try decode(bytes, as: .utf16LittleEndian) }
+        if let charset { return try decode(bytes, as: charset) }
+        let declared = try XMLEncodingDeclaration.label(in: bytes).map { (label) throws(XMLError) in
+            try self.charset(label)
+        }
+        switch declared {
+        case .usASCII, .latin1, .windows1252: return try decode(bytes, as: declared ?? .utf8)
+        // Its declaration could be read, so that it cannot be UTF-16: some programs write that name whatever the encoding.
+        case nil, .utf8, .utf16, .utf16BigEndian, .utf16LittleEndian: return try decode(bytes, as: .utf8)
+        }
     }
 
-    private static func utf8(
-        fromUTF16 bytes: ArraySlice<UInt8>, isBigEndian: Bool
-    ) throws(XMLError) -> [UInt8] {
-        let units = stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map { index in
-            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-            return isBigEndian ? first << 8 | second : second << 8 | first
+    private static func charset(_ label: ArraySlice<UInt8>) throws(XMLError) -> Charset {
+        // By far the most frequent one.
+        if label.elementsEqual("utf-8".utf8) || label.elementsEqual("UTF-8".utf8) { return .utf8 }
+        do { return try Charset(label: Array(label)) } catch {
+            throw .malformed(XMLPosition(line: 1, column: 0))
         }
-        guard bytes.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self) else {
+    }
+
+    private static func decode(_ bytes: [UInt8], as charset: Charset) throws(XMLError) -> [UInt8] {
+        if charset == .utf8, String(validating: bytes, as: UTF8.self) != nil { return bytes }
+        do {
+            let text = try charset.decode(bytes)
+            return Array(text.utf8)
+        } catch {
             throw .malformed(XMLPosition(line: 0, column: 0))
         }
-        return Array(text.utf8)
     }
 
     /// Where a character stands that is no `Char` (XML 1.0 §2.2).

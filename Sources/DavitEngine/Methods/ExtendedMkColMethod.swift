@@ -50,9 +50,9 @@ struct ExtendedMkColMethod: ChangeMethod {
     func prepare(_ scene: Scene) async throws(WebDAVError) -> MkColBody {
         let request = scene.context.request
         try Self.checkType(of: request)
-        let bytes = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
         do throws(BodyError) {
-            return bytes.isEmpty ? MkColBody.empty : try MkColBody.parse(bytes)
+            return body.isEmpty ? .empty : try MkColBody.parse(body.bytes, charset: body.charset)
         } catch {
             switch error {
             case .notThis: throw WebDAVError(.unsupportedMediaType)

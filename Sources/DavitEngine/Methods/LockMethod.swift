@@ -55,9 +55,10 @@ struct LockMethod: ChangeMethod {
     }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
-        let bytes = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        if bytes.isEmpty { return .refresh }
-        return .new(try parsing { () throws(BodyError) in try LockInfo.parse(bytes) })
+        let body = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        if body.isEmpty { return .refresh }
+        return .new(
+            try parsing { () throws(BodyError) in try LockInfo.parse(body.bytes, charset: body.charset) })
     }
 
     var mayChangeRowsOnly: Bool { true }

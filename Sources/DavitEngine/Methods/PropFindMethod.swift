@@ -8,8 +8,8 @@ struct PropFindMethod: Sendable {
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let depth = try depth(of: context.request)
-        let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        let plan = try share.plans.plan(for: bytes)
+        let body = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let plan = try share.plans.plan(for: body)
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
         let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
         return try await respond(context, plan, depth, lookup)
@@ -39,7 +39,7 @@ struct PropFindMethod: Sendable {
         guard depth == .zero, let bytes = context.request.body.arrived,
             bytes.count <= share.configuration.bodyLimitBytes
         else { return nil }
-        let plan = try share.plans.plan(for: bytes)
+        let plan = try share.plans.plan(for: XMLBody(bytes: bytes, charset: context.request.xmlCharset))
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
         if plan.wantsSyncToken, share.journal != nil { return nil }
         let stream = try stream(context, plan, depth, try share.find(context, .never))

@@ -22,8 +22,10 @@ struct PropPatchMethod: ChangeMethod {
     func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> PropertyUpdate {
-        let bytes = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        return try parsing { () throws(BodyError) in try PropertyUpdate.parse(bytes) }
+        let body = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        return try parsing { () throws(BodyError) in
+            try PropertyUpdate.parse(body.bytes, charset: body.charset)
+        }
     }
 
     var mayChangeRowsOnly: Bool { true }

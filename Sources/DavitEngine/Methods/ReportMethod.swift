@@ -9,8 +9,10 @@ struct ReportMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         // §3.6: absent means 0.
         let depth = try Depth.asked(in: context.request, fallback: .zero)
-        let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        let body = try parsing { () throws(BodyError) in try ReportBody.parse(bytes) }
+        let content = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try parsing { () throws(BodyError) in
+            try ReportBody.parse(content.bytes, charset: content.charset)
+        }
         if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share
         let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }

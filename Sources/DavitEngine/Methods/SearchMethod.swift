@@ -7,8 +7,8 @@ struct SearchMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        let bytes = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
-        let request = try Self.parse(bytes)
+        let body = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let request = try Self.parse(body)
         let share = share
         let places = try await share.attempt { wait throws(WebDAVError) in
             let arbiter = try share.find(context, wait)
@@ -29,8 +29,10 @@ struct SearchMethod: Sendable {
         }
     }
 
-    private static func parse(_ bytes: [UInt8]) throws(WebDAVError) -> SearchRequest {
-        do throws(SearchRequest.ParseError) { return try SearchRequest.parse(bytes) } catch {
+    private static func parse(_ body: XMLBody) throws(WebDAVError) -> SearchRequest {
+        do throws(SearchRequest.ParseError) {
+            return try SearchRequest.parse(body.bytes, charset: body.charset)
+        } catch {
             switch error {
             case .body(let error): throw WebDAVError(body: error)
             case .unknownGrammar: throw WebDAVError(.forbidden, .searchGrammarSupported)

@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitXML
 
 /// Why the XML of a request is refused. Lines count from 1; 0 means unknown.
@@ -22,16 +23,20 @@ public enum BodyError: Error, Hashable, Sendable {
 extension XMLElement {
     /// The root of a request body, which must be this element of the `DAV:` namespace.
     static func root(
-        named local: StaticString, of bytes: [UInt8], limits: XMLLimits
+        named local: StaticString, of bytes: [UInt8], charset: Charset?, limits: XMLLimits
     ) throws(BodyError) -> XMLElement {
-        let root = try root(of: bytes, limits: limits)
+        let root = try root(of: bytes, charset: charset, limits: limits)
         guard root.isDAV(local) else { throw .notThis(line: root.line) }
         return root
     }
 
     /// The root of a request body, whatever it is called.
-    static func root(of bytes: [UInt8], limits: XMLLimits) throws(BodyError) -> XMLElement {
-        do { return try XMLDocument.parse(bytes, limits: limits).root } catch { throw BodyError(error) }
+    static func root(
+        of bytes: [UInt8], charset: Charset?, limits: XMLLimits
+    ) throws(BodyError) -> XMLElement {
+        do { return try XMLDocument.parse(bytes, charset: charset, limits: limits).root } catch {
+            throw BodyError(error)
+        }
     }
 
     func isDAV(_ local: StaticString) -> Bool { isNamed(local, in: "DAV:") }

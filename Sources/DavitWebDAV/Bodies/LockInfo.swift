@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// What a LOCK with content asks for (RFC 4918 §14.11). The type is always write (§14.15).
@@ -13,11 +14,12 @@ public struct LockInfo: Hashable, Sendable {
 
     /// Parses the content of a LOCK; without content it is a refresh (§9.10.2), which is not for here.
     ///
+    /// - Parameter charset: the charset parameter of its media type, if there is one.
     /// - Throws: ``BodyError``; `notThis` for a scope or type that no server knows.
     public static func parse(
-        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> LockInfo {
-        let root = try XMLElement.root(named: "lockinfo", of: bytes, limits: limits.xml)
+        let root = try XMLElement.root(named: "lockinfo", of: bytes, charset: charset, limits: limits.xml)
         guard let scope = try root.only("lockscope"), let type = try root.only("locktype") else {
             throw .malformed(line: root.line)
         }

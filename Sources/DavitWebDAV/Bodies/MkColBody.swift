@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// What an extended MKCOL sets on the new collection (RFC 5689 §5.1).
@@ -13,11 +14,12 @@ public struct MkColBody: Hashable, Sendable {
 
     /// Parses the content of an extended MKCOL. Unknown elements are ignored (RFC 4918 §17).
     ///
+    /// - Parameter charset: the charset parameter of its media type, if there is one.
     /// - Throws: ``BodyError``; `notThis` for a document about something else, which the server answers 415.
     public static func parse(
-        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> MkColBody {
-        let root = try XMLElement.root(named: "mkcol", of: bytes, limits: limits.xml)
+        let root = try XMLElement.root(named: "mkcol", of: bytes, charset: charset, limits: limits.xml)
         let instructions = try PropertyUpdate.instructions(
             in: root, allowsRemove: false, limits: limits)
         var isPlain = true

@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// What a PROPFIND wants to know (RFC 4918 §14.20).
@@ -12,12 +13,13 @@ public enum PropFindBody: Hashable, Sendable {
     /// Parses the content of a PROPFIND. No content means allprop (§9.1).
     ///
     /// Unknown elements are ignored (§17).
+    /// - Parameter charset: the charset parameter of its media type, if there is one.
     /// - Throws: ``BodyError``; `malformed` also for none or several of the three alternatives.
     public static func parse(
-        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> PropFindBody {
         if bytes.isEmpty { return .allprop(include: []) }
-        let root = try XMLElement.root(named: "propfind", of: bytes, limits: limits.xml)
+        let root = try XMLElement.root(named: "propfind", of: bytes, charset: charset, limits: limits.xml)
         let all = try root.only("allprop")
         let names = try root.only("propname")
         let some = try root.only("prop")

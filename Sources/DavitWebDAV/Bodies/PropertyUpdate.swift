@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// What a PROPPATCH changes (RFC 4918 §14.19).
@@ -29,11 +30,13 @@ public struct PropertyUpdate: Hashable, Sendable {
 
     /// Parses the content of a PROPPATCH. Unknown elements are ignored (§17).
     ///
+    /// - Parameter charset: the charset parameter of its media type, if there is one.
     /// - Throws: ``BodyError``; `malformed` also if there is nothing to do.
     public static func parse(
-        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> PropertyUpdate {
-        let root = try XMLElement.root(named: "propertyupdate", of: bytes, limits: limits.xml)
+        let root = try XMLElement.root(
+            named: "propertyupdate", of: bytes, charset: charset, limits: limits.xml)
         let instructions = try Self.instructions(in: root, allowsRemove: true, limits: limits)
         if instructions.isEmpty { throw .malformed(line: root.line) }
         return PropertyUpdate(instructions: instructions)

@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// What a REPORT asks for: its root element says which report it is (RFC 3253 §3.6).
@@ -16,11 +17,12 @@ public enum ReportBody: Hashable, Sendable {
 
     /// Parses the content of a REPORT.
     ///
+    /// - Parameter charset: the charset parameter of its media type, if there is one.
     /// - Throws: ``BodyError``; `malformed` for no content, and for a known report that lacks something.
     public static func parse(
-        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> ReportBody {
-        let root = try XMLElement.root(of: bytes, limits: limits.xml)
+        let root = try XMLElement.root(of: bytes, charset: charset, limits: limits.xml)
         if root.isDAV("expand-property") {
             var budget = limits.properties
             return .expandProperty(try ExpandedProperty.parse(in: root, budget: &budget))

@@ -1,3 +1,4 @@
+public import DavitHTTP
 internal import DavitXML
 
 /// What the content of a SEARCH asks for (RFC 5323 §2.2.2, §4).
@@ -19,10 +20,14 @@ public enum SearchRequest: Hashable, Sendable {
     }
 
     /// Parses the content of a SEARCH. Elements that are not known are ignored (RFC 4918 §17), but for operators.
+    ///
+    /// - Parameter charset: the charset parameter of its media type, if there is one.
     public static func parse(
-        _ bytes: [UInt8], limits: BodyLimits = BodyLimits()
+        _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(ParseError) -> SearchRequest {
-        let root = try reading { () throws(BodyError) in try XMLElement.root(of: bytes, limits: limits.xml) }
+        let root = try reading { () throws(BodyError) in
+            try XMLElement.root(of: bytes, charset: charset, limits: limits.xml)
+        }
         if root.isDAV("searchrequest") {
             guard let grammar = root.firstChild else { throw .body(.malformed(line: root.line)) }
             guard grammar.isDAV("basicsearch") else { throw .unknownGrammar }
