@@ -28,11 +28,15 @@ extension Share {
             if response.status == .noContent { answer.status = .ok }
         }
         answer.fields.appendMissing(content.head.fields)
+        let canonical = resource.canonicalPath ?? path
+        if let language = try? await contentLanguage(at: canonical, of: resource.info) {
+            answer.fields.append(.contentLanguage, language.description)
+        }
         answer.fields.append(.contentLocation, context.href(of: path))
         answer.body = .file(content.file, offset: 0, length: content.file.length)
         preferences.append(to: &answer.fields, result: true)
         configuration.hooks.told?(
-            ShareAction(downloadOf: resource.canonicalPath ?? path, context, in: self))
+            ShareAction(downloadOf: canonical, context, in: self))
         return answer
     }
 

@@ -10,6 +10,7 @@ final class ReadStatements {
     let recordAt: Statement
     let recordsUnder: Statement
     let pathsWithProperties: Statement
+    let pathsWithProperty: Statement
     let locks: Statement
     let intents: Statement
     let uploads: Statement
@@ -55,6 +56,8 @@ final class ReadStatements {
             SELECT parent, name, inode, birth, pending_inode, pending_birth FROM resource r
             WHERE EXISTS (SELECT 1 FROM property p WHERE p.parent = r.parent AND p.name = r.name)
             """, on: connection)
+        pathsWithProperty = try Statement(
+            "SELECT parent, name FROM property WHERE namespace = ?1 AND local = ?2", on: connection)
         locks = try Statement(
             """
             SELECT l.token, l.parent, l.name, l.is_infinite, l.is_exclusive, l.owner, l.principal,
@@ -66,7 +69,7 @@ final class ReadStatements {
         intents = try Statement(
             """
             SELECT id, source, destination, moved_inode, moved_birth, replaced_inode, replaced_birth, is_copy,
-                origin, origin_inode, origin_birth, executable, modified, kept
+                origin, origin_inode, origin_birth, executable, modified, kept, content_language
             FROM intent ORDER BY id
             """, on: connection)
         uploads = try Statement(

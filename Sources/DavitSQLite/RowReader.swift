@@ -73,6 +73,15 @@ final class RowReader: @unchecked Sendable {
         return paths
     }
 
+    /// Reads the whole table, without values: no index is worth its cost for one question at the start.
+    func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
+        var paths: [ResourcePath] = []
+        try statements.pathsWithProperty.forEachRow([.text(name.namespace), .text(name.local)]) { row in
+            paths.append(row.path(0))
+        }
+        return paths
+    }
+
     // MARK: Locks and intents
 
     func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] {
@@ -101,7 +110,7 @@ final class RowReader: @unchecked Sendable {
                     origin: row.isNull(8)
                         ? nil
                         : Intent.Origin(path: try Self.checkedPath(row.blob(8)), identity: row.identity(9)),
-                    attributes: Self.attributes(row),
+                    attributes: Self.attributes(row), contentLanguage: row.isNull(14) ? nil : row.text(14),
                     kept: row.isNull(13) ? nil : try Self.checkedPath(row.blob(13))))
         }
         return intents

@@ -236,6 +236,7 @@ final class RowWriter {
             .optional(intent.origin?.identity.birth),
             .optional(intent.attributes?.isExecutable.map { $0 ? 1 : 0 }),
             .optional(intent.attributes?.modified?.nanoseconds), .optional(intent.kept?.bytes),
+            .optional(intent.contentLanguage),
         ])
     }
 

@@ -1,6 +1,7 @@
 internal import CSQLite
 public import DavitHTTP
 public import DavitStore
+public import DavitWebDAV
 internal import Synchronization
 
 /// State in one SQLite database, `state.sqlite` in a folder of its own. The default of the server.
@@ -87,6 +88,10 @@ public final class SQLiteStateStore: StateStore {
 
     public func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
         try readers.withReader { (reader) throws(StateError) in try reader.pathsWithProperties() }
+    }
+
+    public func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
+        try readers.withReader { (reader) throws(StateError) in try reader.paths(with: name) }
     }
 
     public func intents() throws(StateError) -> [Intent] {

@@ -150,6 +150,12 @@ package enum Schema {
 
         PRAGMA user_version = 6;
         """,
+        // The language of content that is about to replace other content.
+        """
+        ALTER TABLE intent ADD COLUMN content_language TEXT;
+
+        PRAGMA user_version = 7;
+        """,
     ]
 
     /// Brings the database to the newest version, in one transaction.

@@ -133,8 +133,8 @@ final class WriteStatements {
             """
             INSERT OR REPLACE INTO intent (id, source, destination, moved_inode, moved_birth,
                 replaced_inode, replaced_birth, is_copy, origin, origin_inode, origin_birth, executable, modified,
-                kept)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                kept, content_language)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             """, on: connection)
         dropIntent = try Statement("DELETE FROM intent WHERE id = ?1", on: connection)
 

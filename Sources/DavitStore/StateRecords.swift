@@ -99,6 +99,9 @@ public struct Intent: Hashable, Sendable {
     public var origin: Origin?
     /// No rename: what the resource at `destination` gets along with rows of the same commit.
     public var attributes: ResourceAttributes?
+    /// No rename: what `getcontentlanguage` becomes once the content with the identity `moved` is at `destination`; empty
+    /// if it is removed.
+    public var contentLanguage: String?
     /// Where what is replaced goes, if the trash keeps it: it then takes its properties along. A copy changes places
     /// with it there.
     public var kept: ResourcePath?
@@ -117,7 +120,7 @@ public struct Intent: Hashable, Sendable {
     public init(
         id: Int64, source: ResourcePath, destination: ResourcePath, moved: ResourceIdentity,
         replaced: ResourceIdentity?, isCopy: Bool, origin: Origin? = nil,
-        attributes: ResourceAttributes? = nil, kept: ResourcePath? = nil
+        attributes: ResourceAttributes? = nil, contentLanguage: String? = nil, kept: ResourcePath? = nil
     ) {
         self.id = id
         self.source = source
@@ -127,6 +130,7 @@ public struct Intent: Hashable, Sendable {
         self.isCopy = isCopy
         self.origin = origin
         self.attributes = attributes
+        self.contentLanguage = contentLanguage
         self.kept = kept
     }
 }

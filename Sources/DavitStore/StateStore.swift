@@ -82,6 +82,8 @@ public protocol StateStore: Sendable {
     func locks() throws(StateError) -> [(lock: Lock, binding: Binding)]
     /// Every path that has dead properties, with its binding.
     func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)]
+    /// Every path that has a dead property of this name.
+    func paths(with name: PropertyName) throws(StateError) -> [ResourcePath]
     /// In the order of their ids.
     func intents() throws(StateError) -> [Intent]
 
@@ -105,6 +107,11 @@ public protocol StateStore: Sendable {
 }
 
 extension StateStore {
+    /// For stores that answer from memory: reads every record.
+    public func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
+        try records(under: .root).filter { $0.record.properties.contains { $0.name == name } }.map(\.path)
+    }
+
     /// Commits all changes in order, or none.
     public func apply(_ changes: [StateChange]) throws(StateError) {
         try apply(changes) { _ in }

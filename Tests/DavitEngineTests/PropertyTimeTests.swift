@@ -182,7 +182,10 @@ struct PropertyTimeTests {
         ("<D:lastmodified>-9223372036854775808</D:lastmodified>", "409 Conflict"),
         ("<A:executable>yes</A:executable>", "409 Conflict"),
         ("<D:creationdate>2018-06-04T10:11:12Z</D:creationdate>", "403 Forbidden"),
-        ("<D:displayname>other</D:displayname>", "403 Forbidden"),
+        ("<D:displayname>a<x:b/></D:displayname>", "409 Conflict"),
+        ("<D:getcontentlanguage>not a tag</D:getcontentlanguage>", "409 Conflict"),
+        ("<D:getcontentlanguage>en&#13;&#10;Set-Cookie: a</D:getcontentlanguage>", "409 Conflict"),
+        ("<D:getcontentlanguage>en<x:b/></D:getcontentlanguage>", "409 Conflict"),
         ("<D:getetag>\"x\"</D:getetag>", "403 Forbidden"),
         ("<D:current-user-principal/>", "403 Forbidden"),
     ]

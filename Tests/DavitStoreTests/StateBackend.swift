@@ -41,6 +41,13 @@ struct StateSnapshot: Equatable {
         var bindings: [ResourcePath: Binding] = [:]
         for (path, binding) in try store.pathsWithProperties() { bindings[path] = binding }
         guard bindings == records.mapValues(\.binding) else { throw Contradiction(question: "paths") }
+        for name in Set(records.values.flatMap { $0.properties.map(\.name) }) {
+            let expected = records.filter { $0.value.properties.contains { $0.name == name } }.keys
+            let found = try store.paths(with: name)
+            guard found.count == expected.count, Set(found) == Set(expected) else {
+                throw Contradiction(question: "paths with \(name)")
+            }
+        }
         for path in paths {
             guard try store.record(at: path) == records[path] else {
                 throw Contradiction(question: "record at \(path)")

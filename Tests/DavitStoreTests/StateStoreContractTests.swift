@@ -77,6 +77,12 @@ struct StateStoreContractTests {
     static let keepingIntent = Intent(
         id: 13, source: path("a"), destination: path("b"), moved: identity(1), replaced: identity(2),
         isCopy: false, kept: path(".t/x"))
+    static let languageIntent = Intent(
+        id: 14, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
+        contentLanguage: "da, en")
+    static let removalIntent = Intent(
+        id: 15, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
+        contentLanguage: "")
 
     static let properties: [Case] = [
         Case(
@@ -266,10 +272,13 @@ struct StateStoreContractTests {
                 [
                     .putIntent(intent), .putIntent(copyIntent), .putIntent(moveIntent),
                     .putIntent(timeIntent), .putIntent(keepingIntent),
-                    .putIntent(patchIntent),
+                    .putIntent(patchIntent), .putIntent(languageIntent), .putIntent(removalIntent),
                 ], [.dropIntent(id: 8)],
             ],
-            intents: [copyIntent, moveIntent, intent, patchIntent, timeIntent, keepingIntent]),
+            intents: [
+                copyIntent, moveIntent, intent, patchIntent, timeIntent, keepingIntent, languageIntent,
+                removalIntent,
+            ]),
         Case("an intent that is dropped is gone", [[.putIntent(intent)], [.dropIntent(id: 7)]]),
     ]
 

@@ -13,13 +13,16 @@ extension Share {
                     try finish(intent, attributes)
                     continue
                 }
-                try finishExchange(intent)
+                // The new content has come into place, or it has not.
+                if intent.contentLanguage == nil { try finishExchange(intent) }
                 guard try resources.identity(at: intent.destination) == intent.moved else {
                     forget(intent)
                     continue
                 }
-                try removeReplaced(intent)
-                try removeOrigin(intent)
+                if intent.contentLanguage == nil {
+                    try removeReplaced(intent)
+                    try removeOrigin(intent)
+                }
             } catch {
                 report("a rename of an earlier run could not be looked at: \(error)")
                 continue

@@ -274,8 +274,9 @@ extension Share {
 }
 
 extension Intent {
-    /// What follows for the rows once the rename has happened; ends the intent.
+    /// What follows for the rows once the rename has happened, or the content is replaced; ends the intent.
     var rowsAfterwards: [StateChange] {
+        if let languageChange { return [languageChange.row(at: destination), .dropIntent(id: id)] }
         let keep = kept.map { [StateChange.moveRows(from: destination, to: $0)] } ?? []
         let move = StateChange.moveRows(from: source, to: destination)
         return keep + [move] + (origin.map { [.removeRows(under: $0.path)] } ?? []) + [.dropIntent(id: id)]

@@ -5,7 +5,7 @@ internal import DavitWebDAV
 /// What is known of a resource besides what the file system says, kept as the row of the live property that shows it.
 ///
 /// Such rows go the way of dead properties: with a MOVE, and away with a DELETE. Nobody but this server writes them,
-/// because the property is protected.
+/// because the property is protected; `displayname` and `getcontentlanguage` are not, and are the client's.
 extension StoredProperty {
     /// Digests of content that had this entity tag, compared with its bytes as they came in.
     init(_ digests: [ContentDigest], of tag: EntityTag) {
@@ -16,9 +16,13 @@ extension StoredProperty {
     /// When a client says that content was made.
     init(created: Timestamp) { self.init(.creationdate, text: "\(created.seconds)") }
 
+    /// The `Content-Language` of a PUT.
+    init(_ language: ContentLanguage) { self.init(.contentLanguage, text: language.description) }
+
+    private init(_ property: LiveProperty, text: String) { self.init(property.name, text: text) }
+
     /// - Parameter text: nothing that has a meaning in XML.
-    private init(_ property: LiveProperty, text: String) {
-        let name = property.name
+    private init(_ name: PropertyName, text: String) {
         let element = #"<N:\#(name.local) xmlns:N="\#(name.namespace)">\#(text)</N:\#(name.local)>"#
         self.init(name: name, value: PropertyValue(element: Array(element.utf8)))
     }
@@ -38,10 +42,26 @@ extension [StoredProperty] {
         text(of: .creationdate).flatMap { Int64($0) }.flatMap(Timestamp.init(checking:))
     }
 
-    private func text(of property: LiveProperty) -> String? {
+    /// What a client has set as `displayname` (RFC 4918 §15.2), as it was sent.
+    var displayName: PropertyValue? { value(of: LiveProperty.displayname.name) }
+
+    /// What GET says in `Content-Language` (§15.3).
+    var contentLanguage: ContentLanguage? { value(of: .contentLanguage)?.contentLanguage }
+
+    private func text(of property: LiveProperty) -> String? { value(of: property.name)?.trimmedText }
+
+    private func value(of name: PropertyName) -> PropertyValue? {
         if isEmpty { return nil }
-        let name = property.name
-        return first { $0.name == name }?.value.trimmedText
+        return first { $0.name == name }?.value
+    }
+}
+
+extension PropertyValue {
+    /// The value of `getcontentlanguage` as a field; nil if it is not one.
+    var contentLanguage: ContentLanguage? {
+        guard let (text, _) = simpleText else { return nil }
+        let bytes = Array(text.utf8)
+        return ContentLanguage(parsing: bytes.span)
     }
 }
 

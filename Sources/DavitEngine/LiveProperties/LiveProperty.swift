@@ -69,7 +69,7 @@ enum LiveProperty: CaseIterable, Sendable {
     }
 
     /// Whether it may depend on a row: see ``Share/keep(_:at:of:)``.
-    var mayHaveRow: Bool { self == .checksums || self == .creationdate }
+    var mayHaveRow: Bool { self == .checksums || self == .creationdate || self == .displayname }
 
     /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2,
     /// RFC 3253 §3.1, RFC 6578 §4).
@@ -87,7 +87,7 @@ enum LiveProperty: CaseIterable, Sendable {
         switch self {
         case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection
         case .addMember, .syncToken: member.info.isCollection
-        // The root of a share has no name of its own.
+        // The root of a share has no name of its own; it can be given one.
         case .displayname: !member.name.isEmpty
         case .principalURL, .alternateURISet, .groupMembership: false
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,

@@ -4,7 +4,7 @@ internal import DavitWebDAV
 
 /// What one instruction of a PROPPATCH does; that of an extended MKCOL does the same, or is refused.
 enum PropertyEffect: Equatable {
-    /// A dead property is kept as it was sent, or removed.
+    /// A dead property, or a live one that clients may set, is kept as it was sent, or removed.
     case row
     case executable(Bool)
     /// The modification time; nil if it stays.
@@ -23,10 +23,13 @@ enum PropertyEffect: Equatable {
             return
         }
         guard case .set(_, let value) = instruction else {
-            self = .protected
+            // §15.2: what is removed is the client's value; the property stays.
+            self = live == .displayname ? .row : .protected
             return
         }
         switch live {
+        // §15.2: text, and nothing else.
+        case .displayname: self = value.simpleText == nil ? .unsuitable : .row
         case .executable where !isCollection: self = Self.executable(value)
         case .getlastmodified:
             self = Self.date(value, now: now).map { .modified($0) } ?? .unsuitable
@@ -77,9 +80,10 @@ enum PropertyEffect: Equatable {
     /// What Windows keeps beside the modification time: it reads back what it has set, and takes it for granted that
     /// it is a date, or attributes in hexadecimal.
     private static func isSuitable(_ instruction: PropertyUpdate.Instruction, now: Timestamp) -> Bool {
-        guard case .set(let name, let value) = instruction,
-            name.namespace == LiveProperty.windowsNamespace
-        else { return true }
+        guard case .set(let name, let value) = instruction else { return true }
+        // GET sends it as a field.
+        if name == .contentLanguage { return value.contentLanguage != nil }
+        guard name.namespace == LiveProperty.windowsNamespace else { return true }
         switch name.local {
         case "Win32CreationTime", "Win32LastAccessTime": return parsedDate(value, now: now) != nil
         case "Win32FileAttributes":

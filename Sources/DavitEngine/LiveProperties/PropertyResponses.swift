@@ -168,7 +168,12 @@ final class PropertyResponses {
             scratch.removeAll(keepingCapacity: true)
             HTTPDate.appendISO8601(rows.created ?? info.created ?? info.modified, to: &scratch)
             writer.property("creationdate", bytes: scratch)
-        case .displayname: writer.property("displayname", escaped: member.name)
+        case .displayname:
+            if let value = rows.displayName {
+                writer.deadProperty(value)
+            } else {
+                writer.property("displayname", escaped: member.name)
+            }
         case .getcontentlength: writer.property("getcontentlength", number: info.length)
         case .getcontenttype:
             writer.property(
@@ -223,6 +228,7 @@ final class PropertyResponses {
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         case .currentUserPrincipal: principals.userElement != nil
         case .checksums: !digests.isEmpty
+        case .displayname: !member.name.isEmpty || rows.displayName != nil
         case .syncToken:
             member.info.isCollection
                 && (plan.kind == .names ? share.journal != nil : syncToken?.root.contains(path) == true)

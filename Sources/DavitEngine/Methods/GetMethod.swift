@@ -11,6 +11,7 @@ struct GetMethod: Sendable {
         let resource = try await open(context.path)
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
         if var response = try response(context, resource) {
+            try await addLanguage(to: &response, of: resource, context)
             if DigestWish.isIn(context.request) {
                 try await DigestWish(context.request).fulfil(
                     in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share)
@@ -28,7 +29,26 @@ struct GetMethod: Sendable {
         // A digest may have to be computed.
         if DigestWish.isIn(context.request) { return nil }
         if let file = try pageFile(context) { return file }
-        return try response(context, open(context.path, .never))
+        let resource = try open(context.path, .never)
+        // The language is in the database.
+        if share.state.hasContentLanguage(at: resource.canonicalPath ?? context.path) { return nil }
+        return try response(context, resource)
+    }
+
+    /// RFC 4918 §15.3: GET and HEAD say what `getcontentlanguage` does.
+    private func addLanguage(
+        to response: inout HTTPResponse, of resource: OpenResource, _ context: RequestContext
+    ) async throws(WebDAVError) {
+        switch response.status {
+        case .ok: break
+        // RFC 9110 §15.3.7: with If-Range the client has the fields of the representation already.
+        case .partialContent where !context.request.contains(.ifRange): break
+        default: return
+        }
+        let path = resource.canonicalPath ?? context.path
+        if let language = try await share.contentLanguage(at: path, of: resource.info) {
+            response.fields.append(.contentLanguage, language.description)
+        }
     }
 
     /// - Returns: nil for what is no file of the page.

@@ -148,7 +148,10 @@ struct PutMethod: BriefMethod {
                 try staged.write(buffer)
             }
             let new = try staged.seal(replacing: old, modified: upload.modified)
-            let kept = try share.publish(staged, at: scene.target, over: old, as: new, scene.context)
+            let language =
+                upload.isPart ? nil : try share.languageChange(to: upload.language, at: path, of: old)
+            let kept = try share.publish(
+                staged, at: scene.target, over: old, as: new, language: language, scene.context)
             return Outcome(
                 info: new, isNew: old == nil, kept: kept, keepsFacts: keepFacts(at: path, of: new))
         }
@@ -199,9 +202,11 @@ extension Share {
 
     /// Lets the rows at `path` hold for what will replace the resource, before it does: a crash between the
     /// two leaves them with whichever is there. Without rows there is nothing to do, and no query.
-    func bind(_ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo) throws(StoreError) {
-        guard let old, state.hasRows(at: path) else { return }
-        try record([.bind(path, current: old.identity, pending: new.identity)])
+    func binding(
+        _ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo
+    ) -> [StateChange] {
+        guard let old, state.hasRows(at: path) else { return [] }
+        return [.bind(path, current: old.identity, pending: new.identity)]
     }
 }
 

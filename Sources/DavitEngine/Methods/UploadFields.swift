@@ -11,6 +11,8 @@ struct UploadFields: Sendable {
     /// `Content-Digest`, `Repr-Digest` and `OC-Checksum`: what the content has to be. All of it is sent as it is, so that
     /// message and representation have the same digests here; but of a part `Content-Digest` alone speaks.
     var digests: [ContentDigest] = []
+    /// `Content-Language`: what languages all of the content is for; nil if the client names none.
+    var language: ContentLanguage?
     /// The content of the message is a part of that of the resource.
     let isPart: Bool
     /// `X-Expected-Entity-Length`, which the Finder sends with chunked content: what it thinks will come. Good for
@@ -22,7 +24,8 @@ struct UploadFields: Sendable {
     /// Times that nobody can read, or that no content can have, are left out, and not accepted in the answer: these
     /// fields are no standard, and content is worth more than its time.
     ///
-    /// - Throws: 400 with `digest-malformed`: who sends a digest wants it to be looked at.
+    /// - Throws: 400 with `digest-malformed`: who sends a digest wants it to be looked at; 400 for a `Content-Language` that
+    ///   is malformed or over ``ContentLanguage/maximumBytes``: it would be sent again with every answer.
     init(_ request: HTTPRequest, isPart: Bool) throws(WebDAVError) {
         self.isPart = isPart
         modified = Self.time(.xOCMTime, in: request)
@@ -31,7 +34,16 @@ struct UploadFields: Sendable {
         if let value = request.combinedBytes(of: .contentDigest) {
             digests += try Self.parsing { () throws(DigestError) in try DigestField.parse(value.span) }
         }
-        if !isPart { digests += try Self.wholeDigests(request) }
+        if !isPart {
+            digests += try Self.wholeDigests(request)
+            language = try Self.language(request)
+        }
+    }
+
+    private static func language(_ request: HTTPRequest) throws(WebDAVError) -> ContentLanguage? {
+        guard let value = request.combinedBytes(of: .contentLanguage) else { return nil }
+        guard let language = ContentLanguage(parsing: value.span) else { throw WebDAVError(.badRequest) }
+        return language.tags.isEmpty ? nil : language
     }
 
     /// `Repr-Digest` and `OC-Checksum`: what all of the content has to be, also where this request has a part of it.
@@ -58,7 +70,7 @@ struct UploadFields: Sendable {
     }
 
     /// True if something is to be kept in a row, or compared with all of the content.
-    var needsMoreThanBytes: Bool { created != nil || !digests.isEmpty }
+    var needsMoreThanBytes: Bool { created != nil || !digests.isEmpty || language != nil }
 
     private static func time(_ name: FieldName, in request: HTTPRequest) -> Timestamp? {
         request.withValue(of: name) { parseTime($0) } ?? nil

@@ -23,6 +23,10 @@ struct SearchSubject {
     func read(_ operand: SearchOperand) throws(WebDAVError) -> Reading {
         switch operand {
         case .live(let property):
+            if property == .displayname, let value = properties.displayName {
+                guard let (text, language) = value.simpleText else { return .structured }
+                return .value(.text(text), language: language)
+            }
             guard property.exists(of: member) else { return .undefined }
             if property == .checksums, properties.digests(of: member.info).isEmpty { return .undefined }
             guard let value = try value(of: property) else { return .structured }

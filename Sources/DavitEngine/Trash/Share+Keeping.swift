@@ -125,26 +125,32 @@ extension Share {
     /// - Parameters:
     ///   - old: what stands at the target; nil if nothing does.
     ///   - new: what the content will be.
+    ///   - language: what becomes of `getcontentlanguage`; nil if it stays.
     func publish(
         _ staged: any StagedContent, at target: Lookup, over old: ResourceInfo?, as new: ResourceInfo,
-        _ context: RequestContext
+        language: LanguageChange?, _ context: RequestContext
     ) throws(StoreError) -> TrashEntry? {
         let path = target.path
+        let languageUpdate = language.map { LanguageUpdate($0, at: path, over: old, as: new, in: self) }
+        let rowsBefore = binding(path, from: old, to: new) + (languageUpdate?.rowsBefore ?? [])
         guard let old, let keeping = try keeping(old, at: target.place, because: .overwritten, context) else {
-            try bind(path, from: old, to: new)
-            try staged.publish(isReplacing: old != nil)
+            if !rowsBefore.isEmpty { try record(rowsBefore) }
+            try publishing(languageUpdate) { () throws(StoreError) in
+                try staged.publish(isReplacing: old != nil)
+            }
             if let old { versions.follow(path, from: old.entityTag, to: new.entityTag) }
             return nil
         }
         let entry = keeping.entry
         var rows: [StateChange] = [.putTrash(entry)]
-        if state.hasRows(at: path) {
-            rows.append(.bind(path, current: old.identity, pending: new.identity))
-            rows += try properties(of: entry)
-        }
-        try record(rows)
+        if state.hasRows(at: path) { rows += try properties(of: entry) }
+        try record(rows + rowsBefore)
         let isKept: Bool
-        do throws(StoreError) { isKept = try staged.publish(keepingReplacedAt: keeping.trash) } catch {
+        do throws(StoreError) {
+            isKept = try publishing(languageUpdate) { () throws(StoreError) in
+                try staged.publish(keepingReplacedAt: keeping.trash)
+            }
+        } catch {
             forget(entry)
             throw error
         }

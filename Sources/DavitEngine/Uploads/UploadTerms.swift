@@ -11,11 +11,11 @@ struct UploadTerms: Sendable {
     /// What of the request counts when the content is complete, as lines of fields.
     let fieldLines: [UInt8]
 
-    /// What a PUT of the whole content looks at: conditions, times, and digests of all of it; and which of these the answer
+    /// What a PUT of the whole content looks at: conditions, times, its language, and digests of all of it; and which of these the answer
     /// shall have.
     private static let kept: [FieldName] = [
         .if, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .xOCMTime, .xOCCTime, .reprDigest,
-        .ocChecksum, .wantReprDigest,
+        .ocChecksum, .wantReprDigest, .contentLanguage,
     ]
 
     /// - Parameters:

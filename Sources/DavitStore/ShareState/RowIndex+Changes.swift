@@ -21,9 +21,11 @@ extension RowIndex {
         case .bind(let path, let current, let pending):
             bind(path, to: Binding(identity: current, pending: pending))
             touched.append(path)
-        case .setProperty(let path, _):
+        case .setProperty(let path, let property):
             setHasProperties(true, at: path)
-        case .removeProperty(let path, _):
+            if property.name == .contentLanguage { setHasLanguage(true, at: path) }
+        case .removeProperty(let path, let name):
+            if name == .contentLanguage { setHasLanguage(false, at: path) }
             guard isEmptying else { return }
             setHasProperties(false, at: path)
             touched.append(path)
@@ -36,6 +38,7 @@ extension RowIndex {
         case .putRecord(let path, let record):
             setBinding(record.binding, at: path)
             setHasProperties(!record.properties.isEmpty, at: path)
+            setHasLanguage(record.properties.contains { $0.name == .contentLanguage }, at: path)
             touched.append(path)
         case .addLock(let lock):
             insert(lock)

@@ -15,6 +15,8 @@ struct RowIndex {
     var uploads: [String: UploadRecord] = [:]
     /// The names under which their bytes are hidden.
     var stagedNames: Set<[UInt8]> = []
+    /// Whether a path has, or had, a ``PropertyName/contentLanguage``.
+    private(set) var hasSeenLanguages = false
     /// Locks that have come or gone since somebody looked; nil where nobody does.
     var lockChanges: [Lock]?
 
@@ -90,8 +92,14 @@ struct RowIndex {
 
     func setBinding(_ binding: Binding?, at path: ResourcePath) { walk(to: path).binding = binding }
 
+    mutating func setHasLanguage(_ hasLanguage: Bool, at path: ResourcePath) {
+        if hasLanguage { hasSeenLanguages = true }
+        node(at: path)?.hasLanguage = hasLanguage
+    }
+
     func setHasProperties(_ hasProperties: Bool, at path: ResourcePath) {
         let node = walk(to: path)
+        if !hasProperties { node.hasLanguage = false }
         guard node.hasProperties != hasProperties else { return }
         node.hasProperties = hasProperties
         walk(to: path) { $0.propertyCount += hasProperties ? 1 : -1 }
@@ -137,6 +145,7 @@ struct RowIndex {
         let count = top.propertyCount
         guard let parent = path.parent else {
             (root.children, root.binding, root.hasProperties, root.propertyCount) = ([:], nil, false, 0)
+            root.hasLanguage = false
             return nil
         }
         walk(to: parent) { $0.propertyCount -= count }.children[SegmentKey(path.name)] = nil

@@ -7,6 +7,8 @@ final class RowNode {
     var children: [SegmentKey: RowNode] = [:]
     var binding: Binding?
     var hasProperties = false
+    /// One of its properties is ``PropertyName/contentLanguage``.
+    var hasLanguage = false
     /// In the order they were added.
     var locks: [HeldLock] = []
     /// The ids of uploads to members of this collection.

@@ -14,6 +14,8 @@ public final class ShareState: Sendable {
     private let lockCount: Atomic<Int>
     /// How many paths with properties it has.
     private let propertyCount: Atomic<Int>
+    /// False until something has a ``PropertyName/contentLanguage``.
+    private let mayHaveLanguages: Atomic<Bool>
     /// How many uploads it has.
     private let uploadCount: Atomic<Int>
     private let lastIntentID: Atomic<Int64>
@@ -32,6 +34,8 @@ public final class ShareState: Sendable {
             rows.setBinding(binding, at: path)
             rows.setHasProperties(true, at: path)
         }
+        for path in try store.paths(with: .contentLanguage) { rows.setHasLanguage(true, at: path) }
+        mayHaveLanguages = Atomic(rows.hasSeenLanguages)
         for (lock, binding) in try store.locks() {
             rows.setBinding(binding, at: lock.root)
             rows.insert(lock)
@@ -102,6 +106,7 @@ public final class ShareState: Sendable {
             lockCount.store(index.root.lockCount, ordering: .releasing)
             propertyCount.store(index.root.propertyCount, ordering: .releasing)
             uploadCount.store(index.root.uploadCount, ordering: .releasing)
+            mayHaveLanguages.store(index.hasSeenLanguages, ordering: .releasing)
             guard let changes = index.lockChanges, !changes.isEmpty else { return [] }
             index.lockChanges = []
             return changes
@@ -194,6 +199,12 @@ public final class ShareState: Sendable {
     private var hasProperties: Bool { propertyCount.load(ordering: .acquiring) > 0 }
 
     // MARK: Properties
+
+    /// Whether there is a ``PropertyName/contentLanguage`` at `path`. Answered from memory, because every GET asks.
+    public func hasContentLanguage(at path: ResourcePath) -> Bool {
+        guard mayHaveLanguages.load(ordering: .acquiring) else { return false }
+        return index.withLock { index in index.node(at: path)?.hasLanguage ?? false }
+    }
 
     /// The dead properties of what is at `path` now, ordered by name. Asks the store only if there are some.
     ///

@@ -9,6 +9,9 @@ public struct PropertyName: Hashable, Sendable {
         self.local = local
     }
 
+    /// `DAV:getcontentlanguage` (RFC 4918 §15.3).
+    public static let contentLanguage = dav("getcontentlanguage")
+
     /// A name in the `DAV:` namespace.
     public static func dav(_ local: String) -> PropertyName { PropertyName(namespace: "DAV:", local: local) }
 }

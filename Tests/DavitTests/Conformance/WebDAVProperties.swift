@@ -57,12 +57,12 @@ extension WebDAVExchange {
                     lacks: [">2<"]),
             ]),
         WebDAVExchange(
-            "9.2, 15.1, 15.2, 15.4, 15.5, 15.6, 15.7, 15.8, 15.9, 15.10",
+            "9.2, 15.1, 15.4, 15.5, 15.6, 15.7, 15.8, 15.9, 15.10",
             "live properties are protected, each of them, set or removed",
             [ask("PUT /a", [], "x", 201)]
                 + [
-                    "creationdate", "displayname", "getcontentlength", "getcontenttype", "getetag",
-                    "lockdiscovery", "resourcetype", "supportedlock",
+                    "creationdate", "getcontentlength", "getcontenttype", "getetag", "lockdiscovery",
+                    "resourcetype", "supportedlock",
                 ].flatMap { name in
                     [set("<D:\(name)>1</D:\(name)>"), remove("<D:\(name)/>")].map {
                         ask(
@@ -77,9 +77,30 @@ extension WebDAVExchange {
                         holds: ["<D:getlastmodified/>", "409 Conflict"], lacks: ["200 OK"])
                 ]),
         WebDAVExchange(
-            "15.3", "getcontentlanguage is the client's",
+            "15.2", "displayname is the last segment until a client sets it, and again when it is removed",
             [
                 ask("PUT /a", [], "x", 201),
+                ask("PROPFIND /a", ["Depth: 0"], find("<D:displayname/>"), 207, holds: [">a<"]),
+                ask(
+                    "PROPPATCH /a", [],
+                    update(set("<D:displayname xml:lang=\"en\">An A</D:displayname>")), 207,
+                    holds: ["200 OK"]),
+                ask(
+                    "PROPFIND /a", ["Depth: 0"], find("<D:displayname/>"), 207,
+                    holds: ["xml:lang=\"en\"", ">An A<"]),
+                ask("MOVE /a", ["Destination: /b"], 201),
+                ask("PROPFIND /b", ["Depth: 0"], find("<D:displayname/>"), 207, holds: [">An A<"]),
+                ask("PROPPATCH /b", [], update(remove("<D:displayname/>")), 207, holds: ["200 OK"]),
+                ask("PROPFIND /b", ["Depth: 0"], find("<D:displayname/>"), 207, holds: [">b<"]),
+            ]),
+        WebDAVExchange(
+            "15.3", "getcontentlanguage is the Content-Language of the PUT, and can be set",
+            [
+                ask("PUT /a", ["Content-Language: da, en"], "x", 201),
+                ask("PROPFIND /a", ["Depth: 0"], find("<D:getcontentlanguage/>"), 207, holds: [">da, en<"]),
+                ask("PUT /a", [], "y", 204),
+                ask("PROPFIND /a", ["Depth: 0"], find("<D:getcontentlanguage/>"), 207, holds: ["404"]),
+                ask("PUT /a", ["Content-Language: not a tag"], "y", 400),
                 ask(
                     "PROPPATCH /a", [], update(set("<D:getcontentlanguage>fr</D:getcontentlanguage>")), 207,
                     holds: ["200 OK"]),

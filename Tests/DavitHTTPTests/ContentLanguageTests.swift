@@ -1,0 +1,41 @@
+import DavitHTTP
+import Testing
+
+/// Content-Language (RFC 9110 §8.5).
+struct ContentLanguageTests {
+    static let wellFormed: [(value: String, tags: [String])] = [
+        ("de", ["de"]), ("mi, en", ["mi", "en"]), ("  en-US\t", ["en-US"]),
+        ("da,en-CA ,\tzh-Hant-TW", ["da", "en-CA", "zh-Hant-TW"]),
+        ("x-klingon", ["x-klingon"]), ("sl-rozaj-1994", ["sl-rozaj-1994"]), ("es-419", ["es-419"]),
+        // Lists may have empty elements (§5.6.1).
+        ("", []), (" , ,", []), (",en,,de,", ["en", "de"]),
+        (String(repeating: "a,", count: 128), Array(repeating: "a", count: 128)),
+    ]
+
+    @Test(arguments: wellFormed)
+    func parses(value: String, tags: [String]) throws {
+        let bytes = Array(value.utf8)
+        let parsed = ContentLanguage(parsing: bytes.span)
+        let language = try #require(parsed)
+        #expect(language.tags == tags)
+        // What is sent again is understood again.
+        let text = Array(language.description.utf8)
+        if text.count <= ContentLanguage.maximumBytes {
+            let again = ContentLanguage(parsing: text.span)
+            #expect(again == language)
+        }
+    }
+
+    static let malformed: [String] = [
+        "en us", "en_US", "-", "en-", "-en", "en--us", "1en", "toolonglanguage", "en-toolongsubtag",
+        "d\u{E9}", "*",
+        "en;q=1", "\"en\"", "en\u{0}", "<en>", String(repeating: "a,", count: 128) + "b",
+    ]
+
+    @Test(arguments: malformed)
+    func refuses(value: String) {
+        let bytes = Array(value.utf8)
+        let language = ContentLanguage(parsing: bytes.span)
+        #expect(language == nil)
+    }
+}
