@@ -77,7 +77,9 @@ extension [UInt8] {
 
     /// Appends milliseconds with three decimals.
     mutating func appendMilliseconds(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
+        // At most about 146,000 years.
+        let limit = Duration.seconds(Int64.max / 2_000_000)
+        let (seconds, attoseconds) = Swift.min(limit, Swift.max(.zero, duration)).components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         appendDecimal(microseconds / 1000)
         append(UInt8(ascii: "."))

@@ -36,6 +36,12 @@ package enum Clock {
         var time = timespec()
         // Fails only for a clock that does not exist.
         _ = unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return nanoseconds(seconds: Int64(time.tv_sec), fraction: Int64(time.tv_nsec))
+    }
+
+    /// Converts a reading of a clock to nanoseconds, saturating at 0 and at `Int64.max`: wall clocks before 1970 read as
+    /// 1970, and from 2262-04-11 on as the last moment of that range.
+    package static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
+        max(0, FileStatus.nanoseconds(seconds: seconds, fraction: fraction))
     }
 }

@@ -14,7 +14,8 @@ package struct ProgressGuard: Sendable {
     /// - Parameter window: nanoseconds.
     package init(window: Int64, bytesPerSecond: Int) {
         self.window = window
-        bytesPerWindow = Int(clamping: window / 1_000_000 * Int64(bytesPerSecond) / 1000)
+        let (product, overflow) = (window / 1_000_000).multipliedReportingOverflow(by: Int64(bytesPerSecond))
+        bytesPerWindow = overflow ? .max : Int(product / 1000)
     }
 
     package mutating func didMove(_ count: Int) {

@@ -26,4 +26,16 @@ struct StampClockTests {
             last = modified
         }
     }
+
+    /// A wall clock that has reached the end of its range stands still; the times do not.
+    @Test(arguments: [Int64.max, .max - 1, 0, .min])
+    func goesForwardAtTheEndsOfTheRange(now: Int64) {
+        let clock = StampClock()
+        var last = Int64.min
+        for _ in 0..<3000 {
+            let next = clock.next(now: now)
+            #expect(next > last)
+            last = next
+        }
+    }
 }

@@ -156,6 +156,26 @@ struct EventStreamTests {
                 + "event: adata: b\nid: 12\ndata: x\n\n")
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .seconds(-1)])
+    func retryTimesSaturate(retry: Duration) async throws {
+        let stream = try await Self.events { try await $0.send("x", retry: retry) }
+        #expect(stream == "retry: \(retry < .zero ? 0 : Int64.max / 1_000_000 * 1000)\ndata: x\n\n")
+    }
+
+    @Test func durationsOfTheAccessLogSaturate() {
+        for duration in [Duration.seconds(Int64.max), .seconds(Int64.min)] {
+            let record = AccessRecord(
+                request: nil, status: .ok, bytesSent: 0, duration: duration,
+                time: Timestamp(nanoseconds: .min),
+                connectionPeer: "", isComplete: true)
+            for format in [AccessFormat.davit, .json] {
+                var line: [UInt8] = []
+                format.append(record, to: &line)
+                #expect(!line.isEmpty)
+            }
+        }
+    }
+
     /// Events have no end of their own, and get one when the connection is to end: what was written before is still read,
     /// and the task is told.
     @Test func theyEndWithTheServer() async throws {

@@ -30,4 +30,13 @@ struct ProgressGuardTests {
         guardian.didMove(9)
         #expect(guardian.beginWait(now: Self.seconds(9)) == Self.seconds(10))
     }
+
+    /// The longest window, as a duration without an end becomes.
+    @Test func theRateOfALongWindowSaturates() {
+        var guardian = ProgressGuard(window: .max / 2, bytesPerSecond: .max)
+        #expect(guardian.beginWait(now: 5) == .max / 2 + 5)
+        guardian.didMove(1000)
+        guardian.endWait(now: 10)
+        #expect(guardian.beginWait(now: 10) == .max / 2 + 5)
+    }
 }

@@ -224,7 +224,7 @@ struct LockMethod: ChangeMethod {
 extension ActiveLock {
     /// How a lock is shown to the client of a request, at the time of that.
     init(_ lock: Lock, in context: RequestContext) {
-        let left = max(0, lock.expiry.nanoseconds - context.now.nanoseconds + 999_999_999) / 1_000_000_000
+        let left = lock.expiry.secondsRoundedUp(since: context.now)
         self.init(
             scope: lock.scope, depth: lock.depth, owner: lock.owner, remainingSeconds: left,
             token: lock.token, rootHref: context.href(ofRootOf: lock), principal: lock.principal,

@@ -90,7 +90,7 @@ extension Share {
     /// Purges the oldest entries until the others are few enough, and young enough.
     func trimTrash() {
         guard let limits = configuration.trash else { return }
-        let end = now().adding(seconds: -Int64(limits.days) * 86_400)
+        let end = now().subtracting(days: limits.days)
         purge { entry in entry.deleted < end || self.isTrashTooLarge }
     }
 

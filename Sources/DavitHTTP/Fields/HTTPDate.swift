@@ -53,7 +53,8 @@ public enum HTTPDate {
     package static func appendISO8601WithMilliseconds(_ timestamp: Timestamp, to text: inout [UInt8]) {
         appendISO8601(timestamp, to: &text)
         text.removeLast()
-        let milliseconds = (timestamp.nanoseconds - timestamp.seconds * 1_000_000_000) / 1_000_000
+        let fraction = timestamp.nanoseconds % 1_000_000_000
+        let milliseconds = (fraction < 0 ? fraction + 1_000_000_000 : fraction) / 1_000_000
         text.append(UInt8(ascii: "."))
         text.append(UInt8(truncatingIfNeeded: 48 + milliseconds / 100))
         appendTwoDigits(milliseconds, to: &text)

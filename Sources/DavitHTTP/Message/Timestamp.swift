@@ -6,8 +6,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// An instant by nanoseconds since 1970.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// An instant by seconds since 1970.
-    public init(seconds: Int64) { nanoseconds = seconds &* 1_000_000_000 }
+    /// An instant by seconds since 1970; saturates at the ends of the range of ``nanoseconds``.
+    public init(seconds: Int64) {
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        nanoseconds = overflow ? (seconds < 0 ? .min : .max) : product
+    }
 
     /// Whole seconds, rounded towards the past.
     public var seconds: Int64 {
@@ -17,8 +20,23 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The instant so many seconds later.
+    /// Returns the instant `seconds` later; saturates at the ends of the range of ``nanoseconds``.
     public func adding(seconds: Int64) -> Timestamp {
-        Timestamp(nanoseconds: nanoseconds &+ seconds &* 1_000_000_000)
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(Timestamp(seconds: seconds).nanoseconds)
+        return Timestamp(nanoseconds: overflow ? (seconds < 0 ? .min : .max) : sum)
+    }
+
+    /// Returns the instant `days` of 24 hours earlier; saturates at the ends of the range of ``nanoseconds``.
+    package func subtracting(days: Int) -> Timestamp {
+        let (seconds, overflow) = Int64(days).multipliedReportingOverflow(by: -86_400)
+        return adding(seconds: overflow ? (days < 0 ? .max : .min) : seconds)
+    }
+
+    /// Returns the whole seconds from `start` to this instant, rounded up; 0 if this instant is not after it. Saturates.
+    package func secondsRoundedUp(since start: Timestamp) -> Int64 {
+        guard start < self else { return 0 }
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(start.nanoseconds)
+        let distance = overflow ? Int64.max : difference
+        return (distance - 1) / 1_000_000_000 + 1
     }
 }

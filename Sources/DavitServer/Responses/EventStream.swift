@@ -54,7 +54,9 @@ public struct EventWriter: Sendable {
         if let event { appendLine(event, name: "event", to: &bytes) }
         if let id { appendLine(id, name: "id", to: &bytes) }
         if let retry {
-            let (seconds, attoseconds) = retry.components
+            // At most about 300,000 years.
+            let limit = Duration.seconds(Int64.max / 1_000_000)
+            let (seconds, attoseconds) = min(limit, max(.zero, retry)).components
             appendLine(
                 String(seconds * 1000 + attoseconds / 1_000_000_000_000_000), name: "retry", to: &bytes)
         }

@@ -32,7 +32,7 @@ package struct FileStatus: Hashable, Sendable {
     package var identity: Identity { Identity(device: device, inode: inode) }
 
     /// Nanoseconds of a time, clamped to what an `Int64` holds: the years 1677 to 2262.
-    static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
+    package static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }
         let (sum, sumOverflow) = product.addingReportingOverflow(fraction)

@@ -179,10 +179,3 @@ package func realPath(_ path: String) throws(SystemError) -> [UInt8] {
     defer { unsafe free(text) }
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
 }
-
-/// The wall clock in nanoseconds since the epoch.
-package func wallClockNanoseconds() -> Int64 {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-}
