@@ -5,7 +5,7 @@ internal import DavitHTTP
 ///
 /// Whoever has it can authenticate in this realm: it is to be kept like a password. It cannot be turned back
 /// into one, except by guessing, which is fast.
-package struct DigestSecret: Sendable {
+package struct DigestSecret: Equatable, Sendable {
     /// The algorithms of RFC 7616 §3.2 that are offered, without their `-sess` forms.
     package enum Algorithm: Sendable, CaseIterable {
         case sha256

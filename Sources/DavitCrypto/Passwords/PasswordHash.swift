@@ -3,7 +3,7 @@
 ///
 /// Its text is `$scrypt$ln=15,r=8,p=1$SALT$HASH`, with Base64 without padding, as other programs write it. Not
 /// printable by accident: the text is a property of its own.
-package struct PasswordHash: Sendable {
+package struct PasswordHash: Equatable, Sendable {
     /// Why a text is not a hash. Never has a part of the text.
     package enum ParseError: Error, Equatable, Sendable {
         /// Not `$scrypt$ln=N,r=N,p=N$SALT$HASH`.

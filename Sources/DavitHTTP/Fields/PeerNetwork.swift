@@ -16,6 +16,17 @@ package struct PeerNetwork: Hashable, Sendable {
         bits = address.isIPv4 ? address.low : address.high
     }
 
+    private init(_ kind: Kind, _ bits: UInt64) { (self.kind, self.bits) = (kind, bits) }
+
+    /// The network around this one that one party often has all of: an IPv4 network of 24 bits, an IPv6 network of 48.
+    package var surrounding: PeerNetwork {
+        switch kind {
+        case .ipv4: PeerNetwork(kind, bits & ~0xFF)
+        case .ipv6: PeerNetwork(kind, bits & ~0xFFFF)
+        case .other: self
+        }
+    }
+
     /// - Parameter text: an address as the system or a proxy writes it, perhaps with a zone.
     package init(of text: String) {
         self.init(of: IPAddress(String(text.prefix { $0 != "%" })))

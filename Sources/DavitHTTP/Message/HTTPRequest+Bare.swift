@@ -10,6 +10,7 @@ extension HTTPRequest {
         other.parsedMountPath = parsedMountPath
         other.principal = principal
         other.admittedBy = admittedBy
+        other.credentialNumber = credentialNumber
         other.isSecure = isSecure
         other.clientCertificate = clientCertificate
         other.ends = ends

@@ -35,6 +35,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
         var admittedBy: ObjectIdentifier?
+        var credentialNumber: UInt64 = 0
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var ends: ConnectionEnds?
@@ -79,6 +80,12 @@ public final class HTTPRequest: @unchecked Sendable {
     package var admittedBy: ObjectIdentifier? {
         get { values.admittedBy }
         set { values.admittedBy = newValue }
+    }
+    /// Identifies the account that admitted this request, with the password that it had then; 0 without one. No number is
+    /// used twice in a process.
+    package var credentialNumber: UInt64 {
+        get { values.credentialNumber }
+        set { values.credentialNumber = newValue }
     }
     /// The client asks over TLS: the connection came in over it, or a trusted proxy says that its own did.
     public package(set) var isSecure: Bool {
@@ -180,6 +187,7 @@ extension HTTPRequest {
         values.body = EmptyRequestBody.shared
         values.principal = nil
         values.admittedBy = nil
+        values.credentialNumber = 0
         if values.forwardedOrigin != nil { values.forwardedOrigin = nil }
         values.requestNumber = 0
         values.hostKind = nil

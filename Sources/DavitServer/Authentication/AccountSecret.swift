@@ -3,7 +3,7 @@ internal import DavitCrypto
 internal import DavitHTTP
 
 /// What is kept of a password.
-struct AccountSecret: Sendable {
+struct AccountSecret: Equatable, Sendable {
     private var hash: PasswordHash?
     private var digests: [DigestSecret]
     private let realm: [UInt8]
@@ -118,7 +118,7 @@ extension DigestSecret.Algorithm {
 #else
 /// A password as bytes of fixed length, so that a comparison always takes the same time: without OpenSSL there is no
 /// hash that a password could be kept as.
-struct AccountSecret: Sendable {
+struct AccountSecret: Equatable, Sendable {
     /// The password, then zeros. A password has no zero byte, so that its end is never in doubt.
     private let padded: [UInt8]
 

@@ -1,3 +1,6 @@
+internal import DavitHTTP
+internal import Synchronization
+
 /// Names, and what is kept of their passwords, for ``Authentication``.
 ///
 /// Passwords are not kept. Of one that is added, the Digest secrets are, or a salted scrypt hash where no Digest scheme
@@ -35,16 +38,30 @@ public struct Accounts: Sendable {
     struct Account: Sendable {
         var name: String
         var secret: AccountSecret
+        /// See ``HTTPRequest/credentialNumber``.
+        var number: UInt64 = 0
     }
+
+    private static let lastNumber = Atomic<UInt64>(0)
 
     let settings: AuthenticationSettings
     private var list: [Account] = []
     private var indexByName: [[UInt8]: Int] = [:]
     /// The digests of RFC 7616 §3.4.4, as digits.
     private var indexByHash: [[UInt8]: Int] = [:]
+    /// The secrets that are used again; nil when all accounts are added.
+    private var reusable: [[UInt8]: AccountSecret]?
 
     /// No account yet; the settings decide what is kept of passwords.
     public init(_ settings: AuthenticationSettings = AuthenticationSettings()) { self.settings = settings }
+
+    /// No account yet. A password that is right for an account of `previous` gets the secret that this account has there,
+    /// so that it counts as unchanged: a new scrypt hash would have another salt.
+    package init(_ settings: AuthenticationSettings, reusingSecretsOf previous: Accounts) {
+        self.settings = settings
+        guard previous.settings == settings else { return }
+        reusable = previous.indexByName.mapValues { previous.list[$0].secret }
+    }
 
     /// True before the first account.
     public var isEmpty: Bool { list.isEmpty }
@@ -57,7 +74,9 @@ public struct Accounts: Sendable {
         guard !password.isEmpty else { throw .emptyPassword }
         guard password.count <= Self.limitBytes else { throw .tooLong }
         for byte in password where byte < 32 || byte == 127 { throw .controlCharacter }
-        try add(name, AccountSecret(user: Array(name.utf8), password: password, settings: settings))
+        let user = Array(name.utf8)
+        if let known = reusable?[user], known.matches(password, of: user) { return add(name, known) }
+        add(name, try AccountSecret(user: user, password: password, settings: settings))
     }
 
     /// Adds an account of which only this is known.
@@ -65,7 +84,7 @@ public struct Accounts: Sendable {
     /// - Throws: ``Problem``; the list stays as it was.
     public mutating func add(name: String, hash: String) throws(Problem) {
         try check(name)
-        try add(name, AccountSecret(parsing: hash, settings: settings))
+        add(name, try AccountSecret(parsing: hash, settings: settings))
     }
 
     private func check(_ name: String) throws(Problem) {
@@ -76,7 +95,7 @@ public struct Accounts: Sendable {
         guard indexByName[bytes] == nil else { throw .duplicate }
     }
 
-    private mutating func add(_ name: String, _ secret: AccountSecret) throws(Problem) {
+    private mutating func add(_ name: String, _ secret: AccountSecret) {
         let bytes = Array(name.utf8)
         for hash in AccountSecret.userHashes(of: bytes, realm: settings.realm) {
             indexByHash[hash] = list.count
@@ -84,6 +103,25 @@ public struct Accounts: Sendable {
         indexByName[bytes] = list.count
         list.append(Account(name: name, secret: secret))
     }
+
+    /// Gives each account a number: the one that it has in `previous` if its secret is the same there, else a new one.
+    /// - Returns: the numbers in `previous` that are not used any more.
+    mutating func number(keepingThoseOf previous: Accounts?) -> Set<UInt64> {
+        reusable = nil
+        var revoked = Set(previous?.list.map(\.number) ?? [])
+        for index in list.indices {
+            let known = previous.flatMap { $0.indexByName[Array(list[index].name.utf8)].map($0.account(at:)) }
+            if let known, known.secret == list[index].secret {
+                list[index].number = known.number
+                revoked.remove(known.number)
+            } else {
+                list[index].number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+            }
+        }
+        return revoked
+    }
+
+    private func account(at index: Int) -> Account { list[index] }
 
     /// The schemes that every account can use, in the order of the settings.
     package var schemes: [AuthenticationSettings.Scheme] {

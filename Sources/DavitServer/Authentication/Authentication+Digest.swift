@@ -57,7 +57,9 @@ extension Authentication {
             guard let nonce, credentials.opaque.map({ $0 == opaque }) ?? true,
                 take(credentials.count, of: nonce, origin, now: now)
             else { return .refused(.credentials(isStale: true)) }
-            return .admitted(name: account.name, info: info(credentials, secret, nonce, now: now))
+            return .admitted(
+                name: account.name, number: account.number,
+                info: info(credentials, secret, nonce, now: now))
         }
     }
 

@@ -9,8 +9,9 @@ internal import Synchronization
 /// challenge for another target is 400. Who guesses is answered 429, sooner and for longer the more often it was, and
 /// nothing is looked at meanwhile. With good credentials `request.principal` is the name of the account.
 ///
-/// A password is compared with a scrypt hash on another thread, and once in five minutes; two at a time, while 32 wait;
-/// further ones are answered 503. What was found stays here, under a key that nobody else has.
+/// A password is compared with a scrypt hash on another thread, and once in five minutes. Few are hashed at a time; the
+/// others wait in a ``PasswordQueue`` of limited length. Whoever sends too many is answered 429, and 503 if the queue is
+/// full. Remembered passwords never wait. What was found stays here, under a key that nobody else has.
 public final class Authentication: Middleware {
     /// Who and what stands here now; all that changes with a request.
     struct State {
@@ -19,15 +20,23 @@ public final class Authentication: Middleware {
         var generation = 0
         var schemes: [AuthenticationSettings.Scheme]
         var cache = CredentialCache()
-        /// What is being hashed, and who else waits for that.
-        var flights: [CredentialKeys.Key: [CheckedContinuation<Decision?, Never>]] = [:]
+        /// Passwords that are being hashed or wait for that, and the other requests that have them.
+        var flights: [Flight: [CheckedContinuation<Decision?, Never>]] = [:]
+        /// Requests whose passwords wait to be hashed.
+        var queue = PasswordQueue<WaitingRequest>()
+        /// How many passwords are being hashed.
+        var hashing = 0
+        /// Addresses that have logged in to accounts.
+        var proven = AgingTable<ProvenPair, Bool>(limit: provenLimit)
         var failures = FailureLedger()
         var nonces = NonceLedger()
     }
 
     enum Decision: Sendable {
-        /// - Parameter info: the value of Authentication-Info, after Digest.
-        case admitted(name: String, info: [UInt8]?)
+        /// - Parameters:
+        ///   - number: of the account; see ``HTTPRequest/credentialNumber``.
+        ///   - info: the value of Authentication-Info, after Digest.
+        case admitted(name: String, number: UInt64, info: [UInt8]?)
         case refused(Refusal)
         /// There is a hash to be made.
         case slow(Attempt)
@@ -38,11 +47,22 @@ public final class Authentication: Middleware {
         case tooMany(waitSeconds: Int64)
         /// The answer to a challenge is for another target (RFC 7616 §3.4.6).
         case otherTarget
+        /// The queue of passwords is full.
         case busy
+        /// Too many passwords from the same address are in the queue.
+        case lineFull
+        /// The client disconnected while its password was in the queue.
+        case cancelled
     }
 
-    private static let hashesAtATime = 2
-    private static let waitingForHashes = 32
+    /// An account and an address, as hash values.
+    struct ProvenPair: Hashable, Sendable {
+        var account: Int
+        var address: Int
+    }
+
+    /// How many pairs of an account and an address that has logged in to it are remembered.
+    private static let provenLimit = 4096
 
     let realm: [UInt8]
     let now: @Sendable () -> Int64
@@ -55,7 +75,9 @@ public final class Authentication: Middleware {
     let work: any BlockingWork
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
     let keys = CredentialKeys()
-    let gate = Gate(limit: hashesAtATime, waitingLimit: waitingForHashes)
+    /// Each takes a thread and 32 MiB.
+    let hashesAtATime: Int
+    let tickets = Atomic<UInt64>(0)
 
     /// - Parameters:
     ///   - optionsFields: stand on 401 answers to OPTIONS too, for clients that look there for what the server
@@ -73,17 +95,22 @@ public final class Authentication: Middleware {
     }
 
     /// - Parameters:
+    ///   - hashesAtATime: how many passwords are hashed at the same time, from 1 on.
     ///   - report: told each time an address is held up, and for how long.
     ///   - now: nanoseconds of a clock that never goes back.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWork,
+        hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Int64
     ) throws(Accounts.Problem) {
         realm = Array(accounts.settings.realm.utf8)
+        var accounts = accounts
+        _ = accounts.number(keepingThoseOf: nil)
         state = Mutex(State(accounts: accounts, schemes: try Self.schemes(of: accounts)))
         self.optionsFields = optionsFields
         self.work = work
+        self.hashesAtATime = max(1, hashesAtATime)
         self.report = report
         self.now = now
     }
@@ -97,27 +124,40 @@ public final class Authentication: Middleware {
         return schemes
     }
 
-    /// From now on these accounts count and no others; who came in with another one has to authenticate again.
+    /// Replaces the accounts. Further requests need one of the new accounts.
     ///
-    /// Requests that are in the middle are not cut off.
+    /// Requests in flight go on; `WebServer.replaceAccounts` also ends those of accounts that are gone.
     /// - Throws: as the initialiser does, and if the realm is another one; the accounts then stay as they are.
     public func replaceAccounts(_ accounts: Accounts) throws(Accounts.Problem) {
+        _ = try replace(with: accounts)
+    }
+
+    /// As ``replaceAccounts(_:)``.
+    /// - Returns: the ``HTTPRequest/credentialNumber`` of each account that is gone or whose secret has changed. No
+    ///   request is admitted with one of them from now on, but requests in flight may have it.
+    package func replace(with accounts: Accounts) throws(Accounts.Problem) -> Set<UInt64> {
         guard Array(accounts.settings.realm.utf8) == realm else { throw .otherRealm }
         let schemes = try Self.schemes(of: accounts)
-        state.withLock { state in
+        var accounts = accounts
+        return state.withLock { state in
+            let revoked = accounts.number(keepingThoseOf: state.accounts)
             state.accounts = accounts
             state.generation += 1
             state.schemes = schemes
             state.cache = CredentialCache()
+            return revoked
         }
     }
+
+    /// The accounts of this moment.
+    package var accounts: Accounts { state.withLock { $0.accounts } }
 
     // MARK: Requests
 
     public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
         switch check(request) {
-        case .admitted(let name, let info):
-            admit(request, as: name)
+        case .admitted(let name, let number, let info):
+            admit(request, as: name, number)
             guard let response = next.respondAtOnce(to: request) else { return nil }
             return response.with(info)
         case .refused(let refusal): return answer(refusal, to: request)
@@ -132,8 +172,8 @@ public final class Authentication: Middleware {
             info = authenticationInfo(for: request)
         } else {
             switch await decide(about: request) {
-            case .admitted(let name, let found):
-                admit(request, as: name)
+            case .admitted(let name, let number, let found):
+                admit(request, as: name, number)
                 info = found
             case .refused(let refusal): return answer(refusal, to: request)
             case .slow: return answer(.busy, to: request)
@@ -142,8 +182,9 @@ public final class Authentication: Middleware {
         return try await next.respond(to: request).with(info)
     }
 
-    private func admit(_ request: HTTPRequest, as name: String) {
+    private func admit(_ request: HTTPRequest, as name: String, _ number: UInt64) {
         request.principal = name
+        request.credentialNumber = number
         request.admittedBy = ObjectIdentifier(self)
     }
 
@@ -181,7 +222,13 @@ public final class Authentication: Middleware {
             return response
         case .otherTarget:
             return .text("These credentials are for another target.\n", status: .badRequest)
-        case .busy: return .error(.serviceUnavailable, "too many passwords wait to be compared")
+        case .busy, .cancelled:
+            return .error(.serviceUnavailable, "too many passwords wait to be compared")
+        case .lineFull:
+            var response = HTTPResponse.text(
+                "Too many logins from your address are waiting. Try again later.\n", status: .tooManyRequests)
+            response.fields.append(.retryAfter, Int64(1))
+            return response
         }
     }
 

@@ -15,6 +15,13 @@ struct CredentialKeys: Sendable {
     func key(for value: borrowing Span<UInt8>) -> Key? {
         do throws(CryptoError) { return try digest?.code(for: value) } catch { return nil }
     }
+
+    /// As ``key(for:)`` for a name and a password, however the field spelled them.
+    func key(user: [UInt8], password: [UInt8]) -> Key? {
+        // No field begins with a zero byte.
+        let pair = [0] + user + [UInt8(ascii: ":")] + password
+        return key(for: pair.span)
+    }
     #else
     struct Key: Hashable, Sendable {
         private init() {}
@@ -22,6 +29,8 @@ struct CredentialKeys: Sendable {
 
     /// Nil: without hashed passwords nothing has to be remembered.
     func key(for value: borrowing Span<UInt8>) -> Key? { nil }
+
+    func key(user: [UInt8], password: [UInt8]) -> Key? { nil }
     #endif
 }
 
@@ -31,14 +40,17 @@ struct CredentialKeys: Sendable {
 /// program that repeats an old password does not count as one that guesses.
 struct CredentialCache: Sendable {
     enum Found {
-        /// - Parameter peer: the address from which they were found right.
-        case right(name: String, peer: String)
+        /// - Parameters:
+        ///   - number: of the account.
+        ///   - peer: the address from which they were found right.
+        case right(name: String, number: UInt64, peer: String)
         case wrong
     }
 
     private struct Entry: Sendable {
         /// Nil if they were wrong.
         var name: String?
+        var number: UInt64
         var peer: String
         var expiry: Int64
     }
@@ -47,7 +59,8 @@ struct CredentialCache: Sendable {
     static let rightLifetime: Int64 = 300_000_000_000
     /// Longer than failures are remembered, so that a program that repeats itself never collects them.
     static let wrongLifetime: Int64 = 900_000_000_000
-    static let limit = 1024
+    /// Most entries of each table. Each password has two: the field as it was sent, and name and password.
+    static let limit = 2048
 
     /// Two tables, so that no wrong ones push right ones out.
     private var right = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
@@ -55,17 +68,22 @@ struct CredentialCache: Sendable {
 
     func look(for key: CredentialKeys.Key, now: Int64) -> Found? {
         if let entry = right[key], entry.expiry > now, let name = entry.name {
-            return .right(name: name, peer: entry.peer)
+            return .right(name: name, number: entry.number, peer: entry.peer)
         }
         if let entry = wrong[key], entry.expiry > now { return .wrong }
         return nil
     }
 
-    mutating func keep(_ key: CredentialKeys.Key, right name: String, peer: String, now: Int64) {
-        right.set(Entry(name: name, peer: peer, expiry: now + Self.rightLifetime), for: key)
+    mutating func keep(
+        _ key: CredentialKeys.Key, right account: Accounts.Account, peer: String, now: Int64
+    ) {
+        right.set(
+            Entry(
+                name: account.name, number: account.number, peer: peer, expiry: now + Self.rightLifetime),
+            for: key)
     }
 
     mutating func keep(wrong key: CredentialKeys.Key, now: Int64) {
-        wrong.set(Entry(name: nil, peer: "", expiry: now + Self.wrongLifetime), for: key)
+        wrong.set(Entry(name: nil, number: 0, peer: "", expiry: now + Self.wrongLifetime), for: key)
     }
 }

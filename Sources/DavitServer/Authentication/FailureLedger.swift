@@ -52,6 +52,12 @@ package struct FailureLedger: Sendable {
         return until > now ? (until - now - 1) / Self.second + 1 : nil
     }
 
+    /// Whether the address has failed and that is not forgotten yet.
+    package func hasFailed(address: Int, now: Int64) -> Bool {
+        guard let record = addresses[address] else { return false }
+        return now - record.last < Self.memory
+    }
+
     /// - Returns: how many seconds the address is held up from now on; 0 if not.
     package mutating func failed(address: Int, account: Int, now: Int64) -> Int64 {
         Self.note(account, in: &accounts, Self.ofAccount, now)

@@ -196,34 +196,6 @@ struct GuessingTests {
         #expect(work.count == 1)
     }
 
-    /// Two at a time, 32 wait, and whoever comes then is told to come again.
-    @Test func hashesWaitForEachOther() async throws {
-        let work = HeldWork()
-        let gate = try Self.makeGate(work)
-        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
-            for guess in 0..<40 {
-                // The right password, written in so many ways, from as many addresses.
-                let pad = String(repeating: " ", count: guess + 1)
-                group.addTask {
-                    try await gate.send(
-                        ["Authorization: Basic\(pad)\(Base64.encode(Array("anna:päss".utf8)))"],
-                        from: "192.0.2.\(guess)"
-                    ).status
-                }
-            }
-            await work.waitUntil(count: 2)
-            // Those that find no room are there before anybody is let go.
-            var statuses: [HTTPStatus] = []
-            for _ in 0..<6 { if let status = try await group.next() { statuses.append(status) } }
-            #expect(work.count == 2)
-            work.open()
-            return try await group.reduce(into: statuses) { $0.append($1) }
-        }
-        #expect(statuses.prefix(6).allSatisfy { $0 == .serviceUnavailable })
-        #expect(statuses.dropFirst(6).allSatisfy { $0 == .noContent })
-        #expect(statuses.count == 40)
-    }
-
     @Test func aFullQueueIs503() async throws {
         let response = try await Self.makeGate(FullQueue()).basic("anna:päss")
         #expect(response.status == .serviceUnavailable)

@@ -1,0 +1,174 @@
+internal import DavitHTTP
+internal import Synchronization
+
+/// Hashing of passwords that are not remembered: which one is next, and which requests wait for it.
+extension Authentication {
+    /// The same password from the same address; it is hashed once, however many requests have it.
+    struct Flight: Hashable, Sendable {
+        var key: CredentialKeys.Key
+        var address: Int
+    }
+
+    /// What a request that waits in the queue is resumed with.
+    enum Turn: Sendable {
+        /// Its password is to be hashed now.
+        case hash
+        /// The same password was hashed meanwhile, for another address: look again.
+        case again
+        case refused(Refusal)
+    }
+
+    /// A request in the queue.
+    struct WaitingRequest: Sendable {
+        var key: CredentialKeys.Key?
+        var continuation: CheckedContinuation<Turn, Never>
+    }
+
+    /// Requests that wait for a hash; for tests.
+    package var waitingCount: Int { state.withLock { $0.queue.count } }
+
+    func decide(about request: HTTPRequest) async -> Decision {
+        while true {
+            let decision = check(request)
+            guard case .slow(let attempt) = decision else { return decision }
+            // The accounts may have changed while this request was resumed.
+            if let decision = await compare(attempt), isCurrent(attempt) { return decision }
+        }
+    }
+
+    private func isCurrent(_ attempt: Attempt) -> Bool {
+        state.withLock { $0.generation == attempt.generation }
+    }
+
+    /// Compares a password, once for all requests that have it and come from the same address.
+    /// - Returns: nil if the request is to be looked at again.
+    private func compare(_ attempt: Attempt) async -> Decision? {
+        guard let key = attempt.passwordKey else { return await hash(attempt) }
+        let flight = Flight(key: key, address: attempt.origin.address)
+        let isFirst = Mutex(false)
+        let found: Decision? = await withCheckedContinuation { continuation in
+            let leads = state.withLock { state in
+                if state.flights[flight]?.append(continuation) != nil { return false }
+                state.flights[flight] = []
+                return true
+            }
+            guard leads else { return }
+            isFirst.withLock { $0 = true }
+            continuation.resume(returning: nil)
+        }
+        guard isFirst.withLock({ $0 }) else { return found }
+        let decision = await hash(attempt)
+        let others = state.withLock { $0.flights.removeValue(forKey: flight) ?? [] }
+        // That one client disconnected says nothing about the other requests.
+        let shared: Decision? = if case .refused(.cancelled) = decision { nil } else { decision }
+        for other in others { other.resume(returning: shared) }
+        return decision
+    }
+
+    private func hash(_ attempt: Attempt) async -> Decision? {
+        switch await waitForTurn(attempt) {
+        case .hash: break
+        case .again: return nil
+        case .refused(let refusal): return .refused(refusal)
+        }
+        // Meanwhile the address may have guessed wrong, and the accounts may have changed.
+        let now = now()
+        let (isCurrent, wait) = state.withLock { state in
+            (
+                state.generation == attempt.generation,
+                state.failures.wait(
+                    address: attempt.origin.address, account: attempt.origin.account, now: now)
+            )
+        }
+        guard isCurrent, wait == nil else {
+            endTurn(hashed: nil)
+            return wait.map { .refused(.tooMany(waitSeconds: $0)) }
+        }
+        let isRight = await work.run { attempt.isRight }
+        guard let isRight else {
+            endTurn(hashed: nil)
+            return .refused(.busy)
+        }
+        let decision = settle(attempt, isRight: isRight)
+        endTurn(hashed: attempt.passwordKey)
+        return decision
+    }
+
+    /// Waits in the queue.
+    /// - Returns: if `hash`, ``endTurn(hashed:)`` is to be called.
+    private func waitForTurn(_ attempt: Attempt) async -> Turn {
+        let ticket = tickets.add(1, ordering: .relaxed).newValue
+        let now = now()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (turn, displaced) = state.withLock { state -> (Turn?, WaitingRequest?) in
+                    if Task.isCancelled { return (.refused(.cancelled), nil) }
+                    if state.hashing < hashesAtATime {
+                        state.hashing += 1
+                        return (.hash, nil)
+                    }
+                    return state.enqueue(
+                        attempt, ticket,
+                        WaitingRequest(key: attempt.passwordKey, continuation: continuation), now: now)
+                }
+                displaced?.continuation.resume(returning: .refused(.busy))
+                if let turn { continuation.resume(returning: turn) }
+            }
+        } onCancel: {
+            let waiting = state.withLock { $0.queue.remove(ticket: ticket)?.waiter }
+            waiting?.continuation.resume(returning: .refused(.cancelled))
+        }
+    }
+
+    /// Gives the turn to the next request, and has those look again that wait with the same password.
+    private func endTurn(hashed key: CredentialKeys.Key?) {
+        let now = now()
+        let (next, answered) = state.withLock { state -> (WaitingRequest?, [WaitingRequest]) in
+            let answered = key.map { key in state.queue.removeAll { $0.waiter.key == key } } ?? []
+            let next = state.removeNext(now: now)
+            if next == nil { state.hashing -= 1 }
+            return (next, answered.map(\.waiter))
+        }
+        next?.continuation.resume(returning: .hash)
+        for request in answered { request.continuation.resume(returning: .again) }
+    }
+}
+
+extension Authentication.State {
+    /// Puts a request into the queue.
+    /// - Returns: what the request is resumed with if it does not wait, and who waits no longer in its place.
+    fileprivate mutating func enqueue(
+        _ attempt: Authentication.Attempt, _ ticket: UInt64, _ request: Authentication.WaitingRequest,
+        now: Int64
+    ) -> (Authentication.Turn?, Authentication.WaitingRequest?) {
+        let entry = PasswordQueue.Entry(
+            ticket: ticket, account: attempt.line, address: attempt.origin.address,
+            network: attempt.origin.network, waiter: request)
+        let (failures, proven) = (failures, proven)
+        let admission = queue.append(entry) { Self.standing(of: $0, failures, proven, now) }
+        return switch admission {
+        case .waiting: (nil, nil)
+        case .displaced(let other): (nil, other.waiter)
+        case .lineFull: (.refused(.lineFull), nil)
+        case .full: (.refused(.busy), nil)
+        }
+    }
+
+    fileprivate mutating func removeNext(now: Int64) -> Authentication.WaitingRequest? {
+        let (failures, proven) = (failures, proven)
+        return queue.removeNext { Self.standing(of: $0, failures, proven, now) }?.waiter
+    }
+
+    private static func standing(
+        of entry: PasswordQueue<Authentication.WaitingRequest>.Entry, _ failures: FailureLedger,
+        _ proven: AgingTable<Authentication.ProvenPair, Bool>, _ now: Int64
+    ) -> PasswordQueue<Authentication.WaitingRequest>.Standing {
+        let isProven = proven[.init(account: entry.account, address: entry.address)] ?? false
+        let hasFailed = failures.hasFailed(address: entry.address, now: now)
+        return switch (isProven, hasFailed) {
+        case (true, false): .proven
+        case (true, true), (false, false): .unknown
+        case (false, true): .failed
+        }
+    }
+}

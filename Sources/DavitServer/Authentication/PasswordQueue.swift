@@ -1,0 +1,171 @@
+/// The passwords that wait to be hashed, and which of them is next.
+///
+/// Waiting passwords are served by standing first. Within one standing, accounts take turns, and within one account,
+/// networks do: whoever sends many passwords waits for his own, not others for him. Every fourth turn goes to another
+/// standing than the best, so that none starves.
+///
+/// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand times longer.
+package struct PasswordQueue<Waiter: Sendable>: Sendable {
+    /// What is known of the sender. The first one is the best.
+    package enum Standing: Int, Comparable, Sendable {
+        /// The address has logged in to the account before, and has not failed recently.
+        case proven
+        /// Nothing is known, or the address has both logged in to the account and failed recently.
+        case unknown
+        /// The address has sent a wrong password recently.
+        case failed
+
+        package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// A password that waits. Accounts, addresses and networks are hash values.
+    package struct Entry: Sendable {
+        /// Increases from entry to entry.
+        package let ticket: UInt64
+        package let account: Int
+        package let address: Int
+        /// The network of the address, coarser than that: see ``PeerNetwork/surrounding``.
+        package let network: Int
+        package let waiter: Waiter
+
+        package init(ticket: UInt64, account: Int, address: Int, network: Int, waiter: Waiter) {
+            self.ticket = ticket
+            self.account = account
+            self.address = address
+            self.network = network
+            self.waiter = waiter
+        }
+    }
+
+    /// What became of a new entry.
+    package enum Admission: Sendable {
+        case waiting
+        /// It waits in the place of this entry, which is out of the queue.
+        case displaced(Entry)
+        /// Too many passwords of the same account and address wait, or of the same address.
+        case lineFull
+        /// Too many passwords wait, and none of them has less right to.
+        case full
+    }
+
+    /// Most waiting passwords of one account and address. Equal passwords wait as one.
+    package static var perLine: Int { 4 }
+    /// Most waiting passwords of one address.
+    package static var perAddress: Int { 64 }
+    /// Most waiting passwords.
+    package static var total: Int { 256 }
+    /// Every so many turns another standing than the best is served.
+    private static var turnsOfBest: UInt64 { 4 }
+
+    private struct Line: Hashable, Sendable {
+        var account: Int
+        var network: Int
+    }
+
+    /// In the order of their arrival.
+    private var entries: [Entry] = []
+    /// When each account that waits was served, or came.
+    private var accountTimes: [Int: UInt64] = [:]
+    /// The same for each network of an account.
+    private var lineTimes: [Line: UInt64] = [:]
+    private var time: UInt64 = 0
+    private var turns: UInt64 = 0
+
+    package init() {}
+
+    package var count: Int { entries.count }
+
+    /// Adds an entry.
+    /// - Parameter standing: of an entry at this moment.
+    package mutating func append(_ entry: Entry, standing: (Entry) -> Standing) -> Admission {
+        let ofAddress = entries.filter { $0.address == entry.address }
+        guard ofAddress.count < Self.perAddress,
+            ofAddress.count(where: { $0.account == entry.account }) < Self.perLine
+        else { return .lineFull }
+        guard entries.count >= Self.total else {
+            insert(entry)
+            return .waiting
+        }
+        let last = leastEntitled(of: entries + [entry], standing)
+        guard last.ticket != entry.ticket, let displaced = remove(ticket: last.ticket) else { return .full }
+        insert(entry)
+        return .displaced(displaced)
+    }
+
+    /// Removes the entry whose turn it is; nil if none waits.
+    package mutating func removeNext(standing: (Entry) -> Standing) -> Entry? {
+        let standings = entries.map(standing)
+        guard let best = standings.min() else { return nil }
+        turns += 1
+        var served = best
+        if turns % Self.turnsOfBest == 0 {
+            let waiting = Set(standings).sorted()
+            served = waiting[Int(turns / Self.turnsOfBest % UInt64(waiting.count))]
+        }
+        let candidates = entries.indices.filter { standings[$0] == served }
+        guard let next = candidates.min(by: { order(of: entries[$0]) < order(of: entries[$1]) }) else {
+            return nil
+        }
+        let entry = entries[next]
+        time += 1
+        accountTimes[entry.account] = time
+        lineTimes[Line(account: entry.account, network: entry.network)] = time
+        remove(at: next)
+        return entry
+    }
+
+    /// Removes the entry with this ticket, if it still waits.
+    package mutating func remove(ticket: UInt64) -> Entry? {
+        guard let index = entries.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+        return remove(at: index)
+    }
+
+    /// Removes all entries that `isOver` selects.
+    package mutating func removeAll(where isOver: (Entry) -> Bool) -> [Entry] {
+        let removed = entries.filter(isOver)
+        for entry in removed { _ = remove(ticket: entry.ticket) }
+        return removed
+    }
+
+    private mutating func insert(_ entry: Entry) {
+        time += 1
+        let line = Line(account: entry.account, network: entry.network)
+        // Who comes waits behind those who wait already.
+        accountTimes[entry.account] = accountTimes[entry.account] ?? time
+        lineTimes[line] = lineTimes[line] ?? time
+        entries.append(entry)
+    }
+
+    @discardableResult
+    private mutating func remove(at index: Int) -> Entry {
+        let entry = entries.remove(at: index)
+        if !entries.contains(where: { $0.account == entry.account }) { accountTimes[entry.account] = nil }
+        if !entries.contains(where: { $0.account == entry.account && $0.network == entry.network }) {
+            lineTimes[Line(account: entry.account, network: entry.network)] = nil
+        }
+        return entry
+    }
+
+    private func order(of entry: Entry) -> (UInt64, UInt64, UInt64) {
+        let line = Line(account: entry.account, network: entry.network)
+        return (accountTimes[entry.account] ?? 0, lineTimes[line] ?? 0, entry.ticket)
+    }
+
+    /// The newest entry of the longest line of the account with most entries, among those of the worst standing.
+    private func leastEntitled(of all: [Entry], _ standing: (Entry) -> Standing) -> Entry {
+        let standings = all.map(standing)
+        let worst = standings.max()
+        let candidates = all.indices.filter { standings[$0] == worst }.map { all[$0] }
+        var ofAccount: [Int: Int] = [:]
+        var ofLine: [Line: Int] = [:]
+        for entry in candidates {
+            ofAccount[entry.account, default: 0] += 1
+            ofLine[Line(account: entry.account, network: entry.network), default: 0] += 1
+        }
+        func claim(_ entry: Entry) -> (Int, Int, UInt64) {
+            let line = Line(account: entry.account, network: entry.network)
+            return (ofAccount[entry.account] ?? 0, ofLine[line] ?? 0, entry.ticket)
+        }
+        return candidates.max { claim($0) < claim($1) } ?? all[all.endIndex - 1]
+    }
+}
