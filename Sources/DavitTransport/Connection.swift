@@ -25,8 +25,8 @@ internal import DavitSystem
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private(set) var phase: Phase
     @safe @exclusivity(unchecked) var task: Task<Void, Never>?
-    /// What the task goes on with when it starts.
-    private var handedOver: Exchange?
+    /// What the task serves; nil without a task.
+    private var exchange: Exchange?
 
     @safe @exclusivity(unchecked) private var waiting = Waiting.nothing
     private var continuation: UnsafeContinuation<Wake, Never>?
@@ -117,7 +117,7 @@ internal import DavitSystem
             exchange.giveBack()
             if isEnding { close() } else { scheduleEnd() }
         } else {
-            handedOver = exchange
+            self.exchange = exchange
             task = Task(executorPreference: loop) { await self.serve() }
         }
     }
@@ -127,9 +127,9 @@ internal import DavitSystem
     private var canRestWithOutput: Bool { !hasUntaken && !isEnding }
 
     private nonisolated(nonsending) func serve() async {
-        guard let exchange = handedOver else { return }
-        handedOver = nil
-        switch await exchange.run() {
+        guard let outcome = await exchange?.run() else { return }
+        exchange = nil
+        switch outcome {
         case .park: park()
         case .close: close()
         case .linger:
@@ -244,7 +244,7 @@ internal import DavitSystem
     private func idlenessPassed() {
         if phase == .open, channel.hasOutput, !isBroken {
             // The peer still reads its answer: a task waits for it, and looks whether it comes on.
-            handedOver = Exchange(on: self)
+            exchange = Exchange(on: self)
             task = Task(executorPreference: loop) { await self.serve() }
             return
         }
@@ -274,6 +274,10 @@ internal import DavitSystem
         isReadable = true
         channel.shutDown()
         if waiting != .nothing { resume(.closing) }
+    }
+
+    override func endRequest(where isRevoked: (HTTPRequest) -> Bool) {
+        if let request = exchange?.requestInFlight, isRevoked(request) { abort() }
     }
 
     // MARK: Waiting

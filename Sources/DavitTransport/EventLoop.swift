@@ -104,6 +104,11 @@ internal import Synchronization
         for member in members.all { member.abort() }
     }
 
+    /// Ends the requests in flight that `isRevoked` selects.
+    func endRequests(where isRevoked: (HTTPRequest) -> Bool) {
+        for member in members.all { member.endRequest(where: isRevoked) }
+    }
+
     /// Ends ``run()`` after this turn.
     func stop() { isStopped = true }
 

@@ -37,6 +37,8 @@ final class Exchange {
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
     /// Whether the handler was asked for the present request without a task.
     @safe @exclusivity(unchecked) private var isTried = false
+    /// Whether the present request is complete and its response is not.
+    @safe @exclusivity(unchecked) private var isAnswering = false
     /// What it answered, if not all of that could be written at once.
     @safe @exclusivity(unchecked) private var prepared: Prepared?
     /// The present response.
@@ -87,6 +89,9 @@ final class Exchange {
             if servedInRow % Self.requestsPerTurn == 0 { await loop.turn() }
         }
     }
+
+    /// The request that is being answered; nil between requests.
+    var requestInFlight: HTTPRequest? { isAnswering ? request : nil }
 
     // MARK: Without a task
 
@@ -218,6 +223,7 @@ final class Exchange {
     }
 
     private func beginAnswer() {
+        isAnswering = true
         request.ends = connection.ends
         request.isSecure = connection.channel.tls != nil
         request.clientCertificate = connection.channel.tls?.clientCertificate
@@ -306,6 +312,7 @@ final class Exchange {
 
     /// Leaves a request to a handler that kept it, else makes it ready for its next use.
     private func renewRequest() {
+        isAnswering = false
         isTried = false
         prepared = nil
         if isKnownUniquelyReferenced(&request) {

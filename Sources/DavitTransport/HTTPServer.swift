@@ -1,3 +1,4 @@
+public import DavitHTTP
 public import DavitServer
 public import DavitSystem
 internal import Synchronization
@@ -170,6 +171,13 @@ extension HTTPServer {
 
     /// Ends all connections, each when the request in flight on it has been answered. Returns at once.
     public func dismissConnections() { group?.dismissConnections() }
+
+    /// Ends requests in flight: their tasks are cancelled, and their connections are cut. Returns immediately; each loop
+    /// looks through its connections, so that requests need no bookkeeping.
+    /// - Parameter isRevoked: called on the loops; must not block. Requests that it selects must not be admitted any more.
+    public func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
+        group?.endRequests(where: isRevoked)
+    }
 
     /// Calls `action` on a loop after a while, at most a quarter of a second late; never if the server stops before.
     package func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {

@@ -1,4 +1,5 @@
 internal import DavitCrypto
+internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
@@ -195,6 +196,10 @@ final class LoopGroup: Sendable {
 
     func dismissConnections() {
         for loop in loops { Task(executorPreference: loop) { loop.dismissMembers() } }
+    }
+
+    func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
+        for loop in loops { Task(executorPreference: loop) { loop.endRequests(where: isRevoked) } }
     }
 
     func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {

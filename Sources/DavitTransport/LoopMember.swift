@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitSystem
 
 /// What an event loop reports events to: a connection or a listening socket. Belongs to the loop's thread.
@@ -15,6 +16,9 @@ class LoopMember: TimerEntry {
 
     /// The time for that is over.
     func abort() {}
+
+    /// Ends the request in flight, if there is one and `isRevoked` selects it.
+    func endRequest(where isRevoked: (HTTPRequest) -> Bool) {}
 }
 
 /// The members of a loop, by token.
