@@ -163,7 +163,7 @@ let package = Package(
                 openSSL,
             ]),
         tests(of: "DavitXML", ["DavitHTTP"]),
-        tests(of: "DavitWebDAV", ["DavitHTTP", "DavitXML"]),
+        tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),

@@ -74,6 +74,12 @@ public struct ShareConfiguration: Sendable {
     public var allowsInfiniteDepth = true
     /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
     public var orderedSearchLimit = 10_000
+    /// Steps of one SEARCH, about as many characters as are looked at: 64 for each resource, 16 for each operator, and the
+    /// lengths of the texts that are compared. After them the answer ends with what was found (RFC 5323 §2.3.1). By
+    /// default enough for 1,000,000 resources and some ten operators on their names; a step takes a few nanoseconds.
+    public var searchStepLimit = 1_000_000_000
+    /// Steps of a SEARCH after which its thread serves other requests.
+    package var searchPieceSteps = 4_000_000
     /// How many may be told of changes as they happen, at a time; over it 503.
     public var eventStreamLimit = 1_024
     /// How long somebody who asks what has changed waits for it to be compared; then 503 with Retry-After.

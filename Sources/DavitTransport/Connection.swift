@@ -119,6 +119,7 @@ internal import DavitSystem
         } else {
             self.exchange = exchange
             task = Task(executorPreference: loop) { await self.serve() }
+            if hasEnded { task?.cancel() }
         }
     }
 
@@ -208,11 +209,11 @@ internal import DavitSystem
     override func eventArrived(_ event: Event) {
         if event.isReadable || event.hasEnded { isReadable = true }
         if event.hasEnded { hasEnded = true }
-        // Who sends no more while content without an end is on its way has gone: nothing else would tell for long.
-        if event.isBroken || event.hasEnded && live != nil {
-            isBroken = true
-            task?.cancel()
-        }
+        // A client that has closed the connection cannot be told from one that only ended its side of it. Either way the
+        // task is cancelled: long work then stops, while a short answer is still sent. Content without an end is cut,
+        // because no write might fail for long.
+        if event.isBroken || event.hasEnded && live != nil { isBroken = true }
+        if event.isBroken || event.hasEnded { task?.cancel() }
         if event.isWritable && !isOnPool {
             if hasUnsent && waiting != .room { sendUnsent() }
             if channel.endHold() { isReadable = true }

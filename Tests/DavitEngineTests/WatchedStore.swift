@@ -19,6 +19,7 @@ final class WatchedStore: ResourceStore {
         case remove
         /// Of a detached tree.
         case destroy
+        case quota
     }
 
     private let store: any ResourceStore
@@ -167,7 +168,8 @@ final class WatchedStore: ResourceStore {
     ) throws(StoreError) -> Int { try store.read(content, at: offset, into: buffer) }
 
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
-        try store.quota(at: path)
+        try pass(.quota)
+        return try store.quota(at: path)
     }
 
     func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {

@@ -39,6 +39,17 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         let properties: [StoredProperty]
     }
 
+    /// A resource whose evaluation by a search was interrupted.
+    private struct Candidate {
+        let member: Member
+        /// Canonical.
+        let path: ResourcePath
+        /// How the walk has come there.
+        let walked: ResourcePath
+        let properties: [StoredProperty]
+        let href: [UInt8]
+    }
+
     /// Where a walk begins.
     private struct Start {
         let depth: Depth
@@ -72,8 +83,6 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private static let pieceBytes = 192 << 10
     /// Steps of one piece, after which others get the thread: a search may come to many members and tell of none.
     private static let stepLimit = 8192
-    /// The same in time: what a condition costs is up to whoever has written it.
-    private static let searchPiece = Duration.milliseconds(25)
 
     private let share: Share
     private let context: RequestContext
@@ -88,6 +97,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Whether the answer is about the members of a collection, and not about the collection.
     let excludesRoot: Bool
     @safe @exclusivity(unchecked) private var levels: [Level] = []
+    /// Nothing else is evaluated before this one.
+    @safe @exclusivity(unchecked) private var candidate: Candidate?
     private var hasBegun = false
     private var hasEnded = false
     /// What is being written, in memory that all members share.
@@ -120,7 +131,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         // The grammar wants one scope at least.
         firstStart = Start(plan.places[0])
         otherStarts = plan.places.dropFirst().map { Start($0) }
-        search = SearchRun(plan, resources: share.resources)
+        search = SearchRun(plan, share: share)
         excludesRoot = false
         responses = PropertyResponses(share: share, context: context, plan: plan.properties)
     }
@@ -134,15 +145,31 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Makes the first piece.
     /// - Throws: when the target, or its members, cannot be read.
     func start() async throws(WebDAVError) {
-        try await share.offload { () throws(WebDAVError) in try self.writePiece() }
+        try await makePiece()
+    }
+
+    /// Has a piece made on another thread. A search hears there that its client has disconnected.
+    private func makePiece() async throws(WebDAVError) {
+        guard let cancellation = search?.meter.cancellation else {
+            return try await share.offload { () throws(WebDAVError) in try self.writePiece() }
+        }
+        let result = await withTaskCancellationHandler { () async -> Result<Void, WebDAVError> in
+            do throws(WebDAVError) {
+                return .success(
+                    try await share.offload { () throws(WebDAVError) in try self.writePiece() })
+            } catch { return .failure(error) }
+        } onCancel: {
+            cancellation.cancel()
+        }
+        try result.get()
     }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         do throws(WebDAVError) {
             while responses.writer.count == 0 && !hasEnded {
-                // A search may go on for long without a result, and without a word to a client that has gone.
-                if Task.isCancelled { throw WebDAVError.busy }
-                try await share.offload { () throws(WebDAVError) in try self.writePiece() }
+                // A search can take long without a result; no failing write reports that its client disconnected.
+                if search != nil, Task.isCancelled { throw WebDAVError.busy }
+                try await makePiece()
             }
         } catch {
             // The head is out: the connection is cut, so that nobody takes a part for the whole.
@@ -180,9 +207,12 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         // A little more, for what the last response adds over it.
         if !levels.isEmpty, search == nil { responses.writer.reserve(limit + 4096 - responses.writer.count) }
         var steps = 0
-        let deadline = search == nil ? nil : ContinuousClock.now + Self.searchPiece
+        search?.meter.beginPiece()
         while responses.writer.count < limit, steps < Self.stepLimit, !hasEnded {
-            if let deadline, steps > 0, ContinuousClock.now > deadline { break }
+            if let search {
+                if steps > 0, search.meter.isPieceOver { break }
+                if search.isExhausted { endWalk() }
+            }
             steps += 1
             if search?.isOver == true { try end() } else { try step() }
         }
@@ -191,10 +221,20 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
 
     /// The next member, the next target, the next result in order, or the end.
     private func step() throws(WebDAVError) {
+        if let candidate { return try resume(candidate) }
         if let level = levels.last { return try advance(level) }
         if startCount <= otherStarts.count { return try beginNext() }
-        if let row = search?.nextRow() { return try write(row) }
-        try end()
+        switch search?.nextRow() {
+        case .row(let row): try write(row)
+        case .pending: break
+        case .end, nil: try end()
+        }
+    }
+
+    /// Comes to no further resource.
+    private func endWalk() {
+        levels.removeAll()
+        startCount = otherStarts.count + 1
     }
 
     private func end() throws(WebDAVError) {
@@ -204,7 +244,10 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             // RFC 5323 §2.3.1: the answer has a part of the results.
             responses.writer.beginResponse(href: context.href)
             responses.writer.responseStatus(.insufficientStorage)
-            responses.writer.endResponse(description: "There are more results than are told here.")
+            responses.writer.endResponse(
+                description: search?.isExhausted == true
+                    ? "The search was too expensive and is incomplete: use a smaller scope or a simpler condition."
+                    : "The response contains only a part of the results.")
         }
         responses.writer.end()
     }
@@ -238,11 +281,30 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         href: () -> [UInt8]
     ) throws(WebDAVError) -> Bool {
         guard let search else { return true }
-        return try search.admits(member, at: path, walked: walked, properties, href: href)
+        switch try search.admits(member, at: path, walked: walked, properties, href: href) {
+        case .yes: return true
+        case .no: return false
+        case .paused:
+            candidate = Candidate(
+                member: member, path: path, walked: walked, properties: properties, href: href())
+            return false
+        }
+    }
+
+    /// Goes on evaluating a resource, and writes it if it is a result.
+    private func resume(_ resumed: Candidate) throws(WebDAVError) {
+        candidate = nil
+        guard
+            try admits(
+                resumed.member, at: resumed.path, walked: resumed.walked, resumed.properties,
+                href: { resumed.href })
+        else { return }
+        responses.writer.beginResponse(href: resumed.href)
+        try responses.write(resumed.member, at: resumed.path, properties: resumed.properties)
     }
 
     /// Writes a result of a search in its place, as it is now; what has gone meanwhile is left out.
-    private func write(_ row: SearchRun.Row) throws(WebDAVError) {
+    private func write(_ row: SearchRows.Row) throws(WebDAVError) {
         let lookup: Lookup
         do throws(StoreError) { lookup = try share.look(at: row.path, wait: .allowed) } catch {
             if error.isOfOneResource { return }
@@ -294,9 +356,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty], in level: Level
     ) throws(WebDAVError) {
-        if let search {
+        if search != nil {
             guard let walked = level.path.appending(member.name),
-                try search.admits(
+                try admits(
                     member, at: path, walked: walked, properties, href: { Self.href(of: member, in: level) })
             else { return }
         }

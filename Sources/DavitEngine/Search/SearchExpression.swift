@@ -16,107 +16,100 @@ enum Truth: Hashable, Sendable {
     }
 }
 
-/// A search condition, its literals read once for all resources.
-///
-/// What is undefined, has elements inside, or cannot be converted makes a comparison unknown; `is-defined` never is.
+/// A search condition over numbered tests. No deeper than ``XMLLimits/depth``.
 indirect enum SearchExpression: Sendable {
     case and([SearchExpression])
     case or([SearchExpression])
     case not(SearchExpression)
+    /// Of ``SearchProgram/tests``.
+    case test(Int)
+}
+
+/// An operator on one property. Properties and patterns are numbers in their ``SearchProgram``.
+///
+/// What is undefined, has elements inside, or cannot be converted makes a comparison unknown; `is-defined` never is.
+enum SearchTest: Sendable {
     /// A nil value is one that the literal does not have: the comparison is unknown.
     case comparison(
-        SearchCondition.Comparison, SearchOperand, SearchValue?, SearchLiteral.ValueType, isCaseless: Bool)
-    case like(SearchOperand, SearchPattern, isCaseless: Bool)
+        SearchCondition.Comparison, operand: Int, SearchValue?, SearchLiteral.ValueType, isCaseless: Bool)
+    case like(operand: Int, pattern: Int, isCaseless: Bool)
     case isCollection
-    case isDefined(SearchOperand)
-    case languageDefined(SearchOperand)
-    case languageMatches(SearchOperand, String)
+    case isDefined(operand: Int)
+    case languageDefined(operand: Int)
+    case languageMatches(operand: Int, String)
+}
 
-    init(_ condition: SearchCondition) {
-        switch condition {
-        case .and(let members): self = .and(members.map { SearchExpression($0) })
-        case .or(let members): self = .or(members.map { SearchExpression($0) })
-        case .not(let member): self = .not(SearchExpression(member))
-        case .comparison(let comparison, let name, let literal, let isCaseless):
+/// The condition and the order of a query, compiled once for all resources. Each property is in it once, so that its value
+/// is read, and its text decoded, once for each resource.
+struct SearchProgram: Sendable {
+    /// Nil for a query without a condition.
+    private(set) var expression: SearchExpression?
+    private(set) var tests: [SearchTest] = []
+    private(set) var operands: [SearchOperand] = []
+    /// The properties of the order, as numbers of operands.
+    private(set) var order: [Int] = []
+    private(set) var matchers: [SearchMatcher] = []
+    let alphabet: SearchAlphabet
+
+    init(_ query: SearchQuery) {
+        var compiler = Compiler()
+        expression = query.condition.map { compiler.compile($0) }
+        order = query.order.map { compiler.number(of: $0.property) }
+        tests = compiler.tests
+        operands = compiler.operands
+        let alphabet = SearchAlphabet(compiler.patterns)
+        self.alphabet = alphabet
+        matchers = compiler.patterns.map { SearchMatcher($0, alphabet) }
+    }
+
+    private struct Compiler {
+        var tests: [SearchTest] = []
+        var operands: [SearchOperand] = []
+        var patterns: [SearchPattern] = []
+        private var numbers: [SearchOperand: Int] = [:]
+
+        mutating func number(of name: PropertyName) -> Int {
             let operand = SearchOperand(name)
-            let type = literal.type ?? operand.type ?? .string
-            let value = SearchValue(literal.text, as: type)
-            self = .comparison(
-                comparison, operand, isCaseless ? value?.lowercased : value, type, isCaseless: isCaseless)
-        case .like(let name, let pattern, let isCaseless):
-            self = .like(
-                SearchOperand(name), isCaseless ? pattern.lowercased : pattern, isCaseless: isCaseless)
-        case .isCollection: self = .isCollection
-        case .isDefined(let name): self = .isDefined(SearchOperand(name))
-        case .languageDefined(let name): self = .languageDefined(SearchOperand(name))
-        case .languageMatches(let name, let range):
-            self = .languageMatches(SearchOperand(name), range.lowercased())
+            if let known = numbers[operand] { return known }
+            numbers[operand] = operands.count
+            operands.append(operand)
+            return operands.count - 1
         }
-    }
 
-    /// Every property that the condition looks at.
-    var operands: [SearchOperand] {
-        switch self {
-        case .and(let members), .or(let members): members.flatMap(\.operands)
-        case .not(let member): member.operands
-        case .comparison(_, let operand, _, _, _), .like(let operand, _, _), .isDefined(let operand),
-            .languageDefined(let operand), .languageMatches(let operand, _):
-            [operand]
-        case .isCollection: []
+        mutating func compile(_ condition: SearchCondition) -> SearchExpression {
+            switch condition {
+            case .and(let members): return .and(members.map { compile($0) })
+            case .or(let members): return .or(members.map { compile($0) })
+            case .not(let member): return .not(compile(member))
+            case .comparison(let comparison, let name, let literal, let isCaseless):
+                let type = literal.type ?? SearchOperand(name).type ?? .string
+                let value = SearchValue(literal.text, as: type)
+                return add(
+                    .comparison(
+                        comparison, operand: number(of: name), isCaseless ? value?.lowercased : value, type,
+                        isCaseless: isCaseless))
+            case .like(let name, let pattern, let isCaseless):
+                patterns.append(isCaseless ? pattern.lowercased : pattern)
+                return add(
+                    .like(operand: number(of: name), pattern: patterns.count - 1, isCaseless: isCaseless))
+            case .isCollection: return add(.isCollection)
+            case .isDefined(let name): return add(.isDefined(operand: number(of: name)))
+            case .languageDefined(let name): return add(.languageDefined(operand: number(of: name)))
+            case .languageMatches(let name, let range):
+                return add(.languageMatches(operand: number(of: name), range.lowercased()))
+            }
         }
-    }
 
-    func truth(of subject: SearchSubject) throws(WebDAVError) -> Truth {
-        switch self {
-        case .and(let members): return try Self.decide(members, subject, by: .no)
-        case .or(let members): return try Self.decide(members, subject, by: .yes)
-        case .not(let member): return !(try member.truth(of: subject))
-        case .comparison(let comparison, let operand, let literal, let type, let isCaseless):
-            guard let literal, case .value(let value, _) = try subject.read(operand),
-                let converted = value.converted(to: type),
-                let order = (isCaseless ? converted.lowercased : converted).compared(to: literal)
-            else { return .unknown }
-            return Truth(comparison.holds(order))
-        case .like(let operand, let pattern, let isCaseless):
-            guard case .value(let value, _) = try subject.read(operand),
-                case .text(let text)? = value.converted(to: .string)
-            else { return .unknown }
-            return Truth(pattern.matches(isCaseless ? text.lowercased() : text))
-        case .isCollection: return Truth(subject.member.info.isCollection)
-        case .isDefined(let operand):
-            if case .undefined = try subject.read(operand) { return .no }
-            return .yes
-        case .languageDefined(let operand):
-            guard case .value(_, let language) = try subject.read(operand) else { return .unknown }
-            return Truth(language != nil)
-        case .languageMatches(let operand, let range):
-            guard case .value(_, let language?) = try subject.read(operand) else { return .unknown }
-            return Truth(Self.matches(language.lowercased(), range))
+        private mutating func add(_ test: SearchTest) -> SearchExpression {
+            tests.append(test)
+            return .test(tests.count - 1)
         }
-    }
-
-    /// The first member with the truth that settles it; else unknown if one of them is.
-    private static func decide(
-        _ members: [SearchExpression], _ subject: SearchSubject, by settling: Truth
-    ) throws(WebDAVError) -> Truth {
-        var isUnknown = false
-        for member in members {
-            let truth = try member.truth(of: subject)
-            if truth == settling { return settling }
-            if truth == .unknown { isUnknown = true }
-        }
-        return isUnknown ? .unknown : !settling
-    }
-
-    /// Basic filtering (RFC 4647 §3.3.1).
-    private static func matches(_ language: String, _ range: String) -> Bool {
-        range == "*" || language == range || language.hasPrefix(range + "-")
     }
 }
 
 extension SearchCondition.Comparison {
     /// - Parameter order: of the property's value and the literal's: -1, 0 or 1.
-    fileprivate func holds(_ order: Int) -> Bool {
+    func holds(_ order: Int) -> Bool {
         switch self {
         case .eq: order == 0
         case .lt: order < 0

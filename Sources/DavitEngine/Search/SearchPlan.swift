@@ -26,9 +26,8 @@ struct SearchPlan: Sendable {
     }
 
     let places: [Place]
-    let condition: SearchExpression?
+    let program: SearchProgram
     let order: [SearchOrder]
-    let operandsOfOrder: [SearchOperand]
     /// The most results: those asked for, or, in an order, those that are kept.
     let limit: Int
     let properties: PropFindPlan
@@ -36,12 +35,11 @@ struct SearchPlan: Sendable {
     /// - Parameter keptLimit: the most results that are put in an order.
     init(_ query: SearchQuery, in places: [Place], keptLimit: Int) {
         self.places = places
-        condition = query.condition.map { SearchExpression($0) }
+        program = SearchProgram(query)
         order = query.order
-        operandsOfOrder = query.order.map { SearchOperand($0.property) }
         let asked = query.limit ?? .max
         limit = order.isEmpty ? asked : min(asked, keptLimit)
-        let operands = (condition?.operands ?? []) + operandsOfOrder
+        let operands = program.operands
         let readsDead = operands.contains(where: \.mayHaveRow)
         let readsQuota =
             operands.contains(.live(.quotaAvailableBytes)) || operands.contains(.live(.quotaUsedBytes))

@@ -5,116 +5,103 @@ internal import DavitWebDAV
 /// Decides which of the resources that a walk comes to are results, counts them, and puts them in order. Belongs to one
 /// ``PropFindStream``.
 ///
-/// Without an order nothing is kept. With one, at most twice as many results as are wanted, each with its path and the
+/// Without an order nothing is kept. With one, at most as many results as are wanted, each with its path and the
 /// beginnings of what it is ordered by.
 final class SearchRun {
-    /// A result that waits for its place.
-    struct Row {
-        /// As it was walked to: links are followed again.
-        let path: ResourcePath
-        let href: [UInt8]
-        let name: [UInt8]
-        /// Nil where there is no value.
-        let keys: [SearchValue?]
-        /// Which one it was: what is equal stays in the order of the walk.
-        let number: Int
-    }
+    /// Whether a resource is to be written now.
+    enum Admission { case yes, no, paused }
 
-    /// Unicode scalars of a text by which results are ordered. A character may have any number of them.
-    private static let keyLimit = 256
+    /// A step of writing what was put in order.
+    enum Ordered {
+        case row(SearchRows.Row)
+        /// The next one is not known yet.
+        case pending
+        case end
+    }
 
     private let plan: SearchPlan
     private let resources: any ResourceStore
+    private let evaluator: SearchEvaluator
+    let meter: SearchMeter
     /// Of `plan.places`, which one is walked.
     @safe @exclusivity(unchecked) var place = 0
     @safe @exclusivity(unchecked) private var count = 0
-    @safe @exclusivity(unchecked) private var rows: [Row] = []
-    private var isSorted = false
-    /// There are more results than are told.
+    @safe @exclusivity(unchecked) private var rows: SearchRows
+    @safe @exclusivity(unchecked) private var isPrepared = false
+    /// There are more results than the answer has.
     @safe @exclusivity(unchecked) private(set) var isTruncated = false
+    /// The steps of the search are used up: no further resource is evaluated.
+    @safe @exclusivity(unchecked) private(set) var isExhausted = false
 
-    init(_ plan: SearchPlan, resources: any ResourceStore) {
+    init(_ plan: SearchPlan, share: Share) {
         self.plan = plan
-        self.resources = resources
+        resources = share.resources
+        let configuration = share.configuration
+        meter = SearchMeter(limit: configuration.searchStepLimit, pieceSteps: configuration.searchPieceSteps)
+        evaluator = SearchEvaluator(plan.program, meter: meter)
+        rows = SearchRows(plan.order, limit: max(1, plan.limit))
     }
 
-    /// Nothing that the walk could still come to would be told.
+    /// Nothing that the walk could still come to would be written.
     var isOver: Bool { isTruncated && plan.order.isEmpty }
 
-    /// Whether a resource is to be told at once.
+    /// Evaluates the condition for a resource.
+    ///
     /// - Parameters:
     ///   - path: canonical, of what it is.
     ///   - walked: how the walk has come there; another one for a link.
     ///   - href: made only if it is wanted.
+    /// - Returns: `paused` if the piece is over; then the next call is to be about the same resource.
     func admits(
         _ member: Member, at path: ResourcePath, walked: ResourcePath, _ properties: [StoredProperty],
         href: () -> [UInt8]
-    ) throws(WebDAVError) -> Bool {
-        // A resource in several scopes is one result.
-        for earlier in plan.places[..<place] where earlier.reaches(walked) { return false }
-        let subject = SearchSubject(member: member, path: path, properties: properties, resources: resources)
-        if let condition = plan.condition, try condition.truth(of: subject) != .yes { return false }
+    ) throws(WebDAVError) -> Admission {
+        do throws(SearchStop) {
+            if !evaluator.isPaused {
+                // A resource in several scopes is one result.
+                for earlier in plan.places[..<place] where earlier.reaches(walked) { return .no }
+                meter.add(place)
+                try evaluator.begin(
+                    SearchSubject(member: member, path: path, properties: properties, resources: resources))
+            }
+            let isResult = try evaluator.isTrue()
+            let keys = isResult ? try evaluator.keys(plan.order) : []
+            evaluator.finish()
+            return isResult ? admit(member, walked: walked, keys, href: href) : .no
+        } catch {
+            switch error {
+            case .paused: return .paused
+            case .exhausted:
+                evaluator.finish()
+                (isExhausted, isTruncated) = (true, true)
+                return .no
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    private func admit(
+        _ member: Member, walked: ResourcePath, _ keys: [SearchValue?], href: () -> [UInt8]
+    ) -> Admission {
         count += 1
         if plan.order.isEmpty {
             isTruncated = count > plan.limit
-            return !isTruncated
+            return isTruncated ? .no : .yes
         }
-        if plan.limit == 0 {
-            isTruncated = true
-            return false
-        }
-        rows.append(
-            Row(path: walked, href: href(), name: member.name, keys: try keys(of: subject), number: count))
-        if rows.count >= 2 * plan.limit { keepFirst() }
-        return false
+        let isKept =
+            plan.limit > 0
+            && rows.insert(
+                SearchRows.Row(path: walked, href: href(), name: member.name, keys: keys, number: count))
+        if !isKept { isTruncated = true }
+        return .no
     }
 
-    private func keys(of subject: SearchSubject) throws(WebDAVError) -> [SearchValue?] {
-        var keys: [SearchValue?] = []
-        for (order, operand) in zip(plan.order, plan.operandsOfOrder) {
-            guard case .value(let value, _) = try subject.read(operand) else {
-                keys.append(nil)
-                continue
-            }
-            let key = order.isCaseless ? value.lowercased : value
-            if case .text(let text) = key {
-                keys.append(.text(String(text.unicodeScalars.prefix(Self.keyLimit))))
-            } else {
-                keys.append(key)
-            }
+    /// The next result in order, once the walk has ended; the end, without an order.
+    func nextRow() -> Ordered {
+        if !isPrepared {
+            isPrepared = rows.prepare()
+            return .pending
         }
-        return keys
-    }
-
-    private func keepFirst() {
-        rows.sort { isBefore($0, $1) }
-        guard rows.count > plan.limit else { return }
-        rows.removeLast(rows.count - plan.limit)
-        isTruncated = true
-    }
-
-    /// What has no value is less than what has one (RFC 5323 §5.6).
-    private func isBefore(_ a: Row, _ b: Row) -> Bool {
-        for (index, order) in plan.order.enumerated() {
-            let comparison =
-                switch (a.keys[index], b.keys[index]) {
-                case (nil, nil): 0
-                case (nil, _?): -1
-                case (_?, nil): 1
-                case (let a?, let b?): a.compared(to: b) ?? 0
-                }
-            if comparison != 0 { return (comparison < 0) != order.isDescending }
-        }
-        return a.number < b.number
-    }
-
-    /// The next result in order, once the walk has ended; nil at the end, and without an order.
-    func nextRow() -> Row? {
-        if !isSorted {
-            isSorted = true
-            keepFirst()
-            rows.reverse()
-        }
-        return rows.popLast()
+        return rows.next().map { .row($0) } ?? .end
     }
 }

@@ -38,6 +38,16 @@ struct SearchSubject {
         }
     }
 
+    /// What ``read(_:)`` costs, in steps of a ``SearchMeter``: for a dead property, finding it and parsing its value.
+    func steps(of operand: SearchOperand) -> Int {
+        switch operand {
+        case .live(.checksums): properties.reduce(properties.count) { $0 + $1.value.element.count }
+        case .live: 0
+        case .dead(let name):
+            properties.count + 2 * (properties.first { $0.name == name }?.value.element.count ?? 0)
+        }
+    }
+
     /// Nil for a property with elements inside.
     private func value(of property: LiveProperty) throws(WebDAVError) -> SearchValue? {
         let info = member.info

@@ -10,8 +10,12 @@ enum SearchValue: Hashable, Sendable {
     case boolean(Bool)
     case instant(Timestamp)
 
+    /// UTF-8 bytes of the longest text that can be a value of another type, white space included.
+    private static let convertibleBytes = 1024
+
     /// A text as a value of a type; nil if it is none (RFC 5323 §5.11).
     init?(_ text: String, as type: SearchLiteral.ValueType) {
+        if type != .string, text.utf8.count > Self.convertibleBytes { return nil }
         // XML Schema collapses white space in all types but strings.
         let trimmed = type == .string ? [] : Array(text.utf8).trimmed
         switch type {
@@ -51,6 +55,12 @@ enum SearchValue: Hashable, Sendable {
         case (.integer(let number), .string): .text(String(number))
         default: nil
         }
+    }
+
+    /// The first scalars of a text; the same for what is no text.
+    func prefix(_ scalarCount: Int) -> SearchValue {
+        guard case .text(let text) = self, text.utf8.count > scalarCount else { return self }
+        return .text(String(text.unicodeScalars.prefix(scalarCount)))
     }
 
     /// The same in lower case; what is no text stays.

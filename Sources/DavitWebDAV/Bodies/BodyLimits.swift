@@ -11,6 +11,10 @@ public struct BodyLimits: Hashable, Sendable {
     public var valueBytes = 4 << 20
     /// Operators of one search condition, each of which every resource in the scopes is asked.
     public var operators = 256
+    /// UTF-8 bytes of a literal of one search, patterns included; longer ones are 422.
+    public var literalBytes = 8192
+    /// Properties by which the results of one search are ordered; more are 422.
+    public var orders = 16
     /// Scopes of one search.
     public var scopes = 64
 

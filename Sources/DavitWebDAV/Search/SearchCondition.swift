@@ -37,20 +37,21 @@ public indirect enum SearchCondition: Hashable, Sendable {
             let members = try Self.members(of: element, limits: limits, count: &count)
             guard members.count == 1 else { throw .malformed(line: element.line) }
             self = .not(members[0])
-        case "eq": self = try .comparing(.eq, element)
-        case "lt": self = try .comparing(.lt, element)
-        case "lte": self = try .comparing(.lte, element)
-        case "gt": self = try .comparing(.gt, element)
-        case "gte": self = try .comparing(.gte, element)
+        case "eq": self = try .comparing(.eq, element, limits)
+        case "lt": self = try .comparing(.lt, element, limits)
+        case "lte": self = try .comparing(.lte, element, limits)
+        case "gt": self = try .comparing(.gt, element, limits)
+        case "gte": self = try .comparing(.gte, element, limits)
         case "like":
-            guard let pattern = SearchPattern(try Self.literal(of: element)) else {
+            guard let pattern = SearchPattern(try Self.literal(of: element, limits)) else {
                 throw .notThis(line: element.line)
             }
             self = .like(try element.operand(), pattern, isCaseless: try element.isCaseless())
         case "is-collection": self = .isCollection
         case "is-defined": self = .isDefined(try element.operand())
         case "language-defined": self = .languageDefined(try element.operand())
-        case "language-matches": self = .languageMatches(try element.operand(), try Self.literal(of: element))
+        case "language-matches":
+            self = .languageMatches(try element.operand(), try Self.literal(of: element, limits))
         // §5.5.2: an operator that is not supported is 422. So is `contains`: nothing here reads content.
         default: throw .notThis(line: element.line)
         }
@@ -70,22 +71,31 @@ public indirect enum SearchCondition: Hashable, Sendable {
         return members
     }
 
-    private static func comparing(_ comparison: Comparison, _ element: XMLElement) throws(BodyError)
-        -> SearchCondition
-    {
+    private static func comparing(
+        _ comparison: Comparison, _ element: XMLElement, _ limits: BodyLimits
+    ) throws(BodyError) -> SearchCondition {
         let literal: SearchLiteral
         switch (try element.only("literal"), try element.only("typed-literal")) {
         case (let plain?, nil): literal = SearchLiteral(type: nil, text: plain.text)
         case (nil, let typed?): literal = try SearchLiteral(typed)
         default: throw .malformed(line: element.line)
         }
+        try check(literal.text, of: element, limits)
         return .comparison(
             comparison, try element.operand(), literal, isCaseless: try element.isCaseless())
     }
 
-    private static func literal(of element: XMLElement) throws(BodyError) -> String {
+    private static func literal(of element: XMLElement, _ limits: BodyLimits) throws(BodyError) -> String {
         guard let literal = try element.only("literal") else { throw .malformed(line: element.line) }
-        return literal.text
+        let text = literal.text
+        try check(text, of: element, limits)
+        return text
+    }
+
+    private static func check(
+        _ literal: String, of element: XMLElement, _ limits: BodyLimits
+    ) throws(BodyError) {
+        if literal.utf8.count > limits.literalBytes { throw .notThis(line: element.line) }
     }
 }
 

@@ -1,15 +1,15 @@
 /// The pattern of `like` (RFC 5323 §5.14): `%` is any text, `_` any character, and `\` takes the meaning of the next one
 /// of the three away.
 public struct SearchPattern: Hashable, Sendable {
-    private enum Element: Hashable {
+    enum Element: Hashable {
         case anyText, anyCharacter
         case character(Character)
     }
 
-    /// More is a game: matching takes the product of both lengths at worst.
+    /// Characters of a pattern, wildcards included.
     private static let limit = 1024
 
-    private let elements: [Element]
+    let elements: [Element]
 
     /// Nil for a `\` in front of anything else, and for more than 1024 characters.
     public init?(_ text: String) {
@@ -49,33 +49,15 @@ public struct SearchPattern: Hashable, Sendable {
         return SearchPattern(folded)
     }
 
-    /// True if all of the text fits. Characters are compared as Unicode does it, composed or not.
+    /// Returns true if the whole text matches. Characters are compared by canonical equivalence.
+    ///
+    /// For a single text. A search compiles its patterns once, see ``SearchMatcher``.
     public func matches(_ text: String) -> Bool {
-        let characters = Array(text)
-        var (place, index) = (0, 0)
-        // Behind the last `%`, and what of the text that one has taken: only it can take more, because the ones
-        // before have found their earliest place.
-        var retry: (place: Int, index: Int)?
-        while index < characters.count {
-            if place < elements.count {
-                switch elements[place] {
-                case .anyText:
-                    place += 1
-                    retry = (place, index)
-                    continue
-                case .anyCharacter:
-                    (place, index) = (place + 1, index + 1)
-                    continue
-                case .character(let character) where character == characters[index]:
-                    (place, index) = (place + 1, index + 1)
-                    continue
-                case .character: break
-                }
-            }
-            guard let last = retry else { return false }
-            retry = (last.place, last.index + 1)
-            (place, index) = (last.place, last.index + 1)
-        }
-        return elements[place...].allSatisfy { $0 == .anyText }
+        let alphabet = SearchAlphabet([self])
+        var decoded = SearchText(text, isFolded: false)
+        var steps = Int.max
+        decoded.decode(with: alphabet, steps: &steps)
+        var progress = SearchMatcher.Progress()
+        return SearchMatcher(self, alphabet).advance(&progress, over: decoded.codes, steps: &steps) ?? false
     }
 }

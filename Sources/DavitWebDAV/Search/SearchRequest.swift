@@ -11,7 +11,7 @@ public enum SearchRequest: Hashable, Sendable {
     /// Why a request is refused.
     public enum ParseError: Error, Hashable, Sendable {
         /// 400, 403 or 422, see ``BodyError``; 422 also for an operator or a type that is not known, and for more
-        /// operators than ``BodyLimits/operators``.
+        /// or longer parts than ``BodyLimits`` allows.
         case body(BodyError)
         /// 403 with `search-grammar-supported`.
         case unknownGrammar
@@ -85,7 +85,7 @@ public struct SearchQuery: Hashable, Sendable {
                 SearchOrder(
                     property: try child.operand(), isDescending: down != nil,
                     isCaseless: try child.isCaseless()))
-            if orders.count > limits.operators { throw .notThis(line: child.line) }
+            if orders.count > limits.orders { throw .notThis(line: child.line) }
         }
         if orders.isEmpty { throw .malformed(line: element.line) }
         return orders

@@ -1,0 +1,188 @@
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Evaluates the condition of a query for one resource after another.
+///
+/// The evaluation of one resource can stop and be resumed: what has been found out about the resource is kept, and the
+/// condition, which has at most ``BodyLimits/operators``, is gone through again. Belongs to one ``SearchRun``.
+final class SearchEvaluator {
+    /// Unicode scalars of a text by which results are ordered. A character may have any number of them.
+    private static let keyLimit = 256
+    /// Steps of a resource that is looked at, and of a test, whatever they compare.
+    private static let resourceSteps = 64
+    private static let testSteps = 16
+    /// Steps between two charges of a long text.
+    private static let stride = 8192
+
+    private let program: SearchProgram
+    private let meter: SearchMeter
+    private var subject: SearchSubject?
+    /// By number of the operand.
+    private var readings: [SearchSubject.Reading?]
+    /// By number of the operand, twice: as it is, and in lower case.
+    private var texts: [SearchText?]
+    /// By number of the test.
+    private var truths: [Truth?]
+    /// Of the `like` that was interrupted.
+    private var progress = SearchMatcher.Progress()
+
+    init(_ program: SearchProgram, meter: SearchMeter) {
+        self.program = program
+        self.meter = meter
+        readings = [SearchSubject.Reading?](repeating: nil, count: program.operands.count)
+        texts = [SearchText?](repeating: nil, count: 2 * program.operands.count)
+        truths = [Truth?](repeating: nil, count: program.tests.count)
+    }
+
+    /// True if the evaluation of a resource was interrupted.
+    var isPaused: Bool { subject != nil }
+
+    func begin(_ subject: SearchSubject) throws(SearchStop) {
+        self.subject = subject
+        try meter.charge(Self.resourceSteps)
+    }
+
+    /// Forgets the resource.
+    func finish() {
+        subject = nil
+        for number in readings.indices { readings[number] = nil }
+        for number in texts.indices { texts[number] = nil }
+        for number in truths.indices { truths[number] = nil }
+        progress = SearchMatcher.Progress()
+    }
+
+    /// True if the resource fulfils the condition.
+    func isTrue() throws(SearchStop) -> Bool {
+        guard let expression = program.expression else { return true }
+        return try truth(of: expression) == .yes
+    }
+
+    /// What the resource is ordered by; nil where there is no value.
+    func keys(_ order: [SearchOrder]) throws(SearchStop) -> [SearchValue?] {
+        var keys: [SearchValue?] = []
+        for (order, operand) in zip(order, program.order) {
+            guard case .value(let value, _) = try reading(of: operand) else {
+                keys.append(nil)
+                continue
+            }
+            let key = value.prefix(Self.keyLimit)
+            keys.append(order.isCaseless ? key.lowercased : key)
+        }
+        meter.add(keys.count * Self.keyLimit)
+        return keys
+    }
+
+    // MARK: Conditions
+
+    private func truth(of expression: SearchExpression) throws(SearchStop) -> Truth {
+        switch expression {
+        case .and(let members): return try decide(members, by: .no)
+        case .or(let members): return try decide(members, by: .yes)
+        case .not(let member): return !(try truth(of: member))
+        case .test(let number):
+            if let known = truths[number] { return known }
+            let truth = try run(program.tests[number])
+            truths[number] = truth
+            try meter.charge(Self.testSteps)
+            return truth
+        }
+    }
+
+    /// The first member with the truth that decides; else unknown if one of them is.
+    private func decide(
+        _ members: [SearchExpression], by deciding: Truth
+    ) throws(SearchStop) -> Truth {
+        var isUnknown = false
+        for member in members {
+            let truth = try truth(of: member)
+            if truth == deciding { return deciding }
+            if truth == .unknown { isUnknown = true }
+        }
+        return isUnknown ? .unknown : !deciding
+    }
+
+    private func run(_ test: SearchTest) throws(SearchStop) -> Truth {
+        switch test {
+        case .comparison(let comparison, let operand, let literal, let type, let isCaseless):
+            guard let literal, case .value(let value, _) = try reading(of: operand),
+                let converted = value.converted(to: type),
+                let order = compare(converted, literal, isCaseless: isCaseless)
+            else { return .unknown }
+            return Truth(comparison.holds(order))
+        case .like(let operand, let pattern, let isCaseless):
+            guard case .value(let value, _) = try reading(of: operand),
+                case .text(let text)? = value.converted(to: .string)
+            else { return .unknown }
+            return Truth(try matches(text, of: operand, program.matchers[pattern], isFolded: isCaseless))
+        case .isCollection: return Truth(subject?.member.info.isCollection == true)
+        case .isDefined(let operand):
+            if case .undefined = try reading(of: operand) { return .no }
+            return .yes
+        case .languageDefined(let operand):
+            guard case .value(_, let language) = try reading(of: operand) else { return .unknown }
+            return Truth(language != nil)
+        case .languageMatches(let operand, let range):
+            guard case .value(_, let language?) = try reading(of: operand) else { return .unknown }
+            meter.add(language.utf8.count)
+            return Truth(Self.matches(language.lowercased(), range))
+        }
+    }
+
+    /// Basic filtering (RFC 4647 §3.3.1).
+    private static func matches(_ language: String, _ range: String) -> Bool {
+        range == "*" || language == range || language.hasPrefix(range + "-")
+    }
+
+    private func compare(_ value: SearchValue, _ literal: SearchValue, isCaseless: Bool) -> Int? {
+        guard case .text(let text) = literal else { return value.compared(to: literal) }
+        // No spelling of the literal has more scalars, and no character more than four when it is decomposed: what
+        // follows changes nothing.
+        let compared = value.prefix(4 * text.utf8.count + 1)
+        if case .text(let text) = compared { meter.add(4 * text.utf8.count) }
+        return (isCaseless ? compared.lowercased : compared).compared(to: literal)
+    }
+
+    // MARK: Values
+
+    private func reading(of operand: Int) throws(SearchStop) -> SearchSubject.Reading {
+        if let known = readings[operand] { return known }
+        guard let subject else { return .undefined }
+        let reading: SearchSubject.Reading
+        do throws(WebDAVError) { reading = try subject.read(program.operands[operand]) } catch {
+            throw .failed(error)
+        }
+        readings[operand] = reading
+        try meter.charge(subject.steps(of: program.operands[operand]))
+        return reading
+    }
+
+    private func matches(
+        _ text: String, of operand: Int, _ matcher: SearchMatcher, isFolded: Bool
+    ) throws(SearchStop) -> Bool {
+        let codes = try codes(of: text, place: 2 * operand + (isFolded ? 1 : 0), isFolded: isFolded)
+        while true {
+            var steps = Self.stride
+            let result = matcher.advance(&progress, over: codes, steps: &steps)
+            if let result {
+                progress = SearchMatcher.Progress()
+                meter.add(Self.stride - steps)
+                return result
+            }
+            try meter.charge(Self.stride - steps)
+        }
+    }
+
+    private func codes(of text: String, place: Int, isFolded: Bool) throws(SearchStop) -> [UInt32] {
+        var decoded = texts[place] ?? SearchText(text, isFolded: isFolded)
+        if decoded.isComplete { return decoded.codes }
+        // The only reference, so that decoding does not copy.
+        texts[place] = nil
+        defer { texts[place] = decoded }
+        while !decoded.isComplete {
+            var steps = Self.stride
+            decoded.decode(with: program.alphabet, steps: &steps)
+            try meter.charge(Self.stride - steps)
+        }
+        return decoded.codes
+    }
+}

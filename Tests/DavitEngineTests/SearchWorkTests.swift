@@ -1,0 +1,154 @@
+import DavitEngine
+import DavitHTTP
+import DavitTesting
+import Synchronization
+import Testing
+
+/// What a search may cost: inside one resource, and as a whole.
+struct SearchWorkTests {
+    private static let valueLength = 100_000
+
+    /// A file with a long property.
+    private static func share(
+        _ configure: (inout ShareConfiguration) -> Void = { _ in }
+    ) async throws -> TestShare {
+        let share = try TestShare { configure(&$0) }
+        #expect(try await share.client.send("PUT", "/a", text: "1").status == 201)
+        let value = String(repeating: "a", count: Self.valueLength)
+        #expect(
+            try await share.client.send("PROPPATCH", "/a", text: setProperty("p", value)).status == 207)
+        return share
+    }
+
+    /// Patterns that nearly match everywhere, and nowhere do.
+    private static func patterns(_ count: Int) -> String {
+        (0..<count).map { compare("like", "x:p", "%aaaaaaaab\($0)%") }.joined()
+    }
+
+    // A thread is given back inside of a resource, not only between two.
+    @Test func oneMemberIsEvaluatedInManyPieces() async throws {
+        let share = try await Self.share { $0.searchPieceSteps = 100_000 }
+        let before = share.hopCount
+        let condition = "<D:or>\(Self.patterns(40))\(compare("like", "x:p", "%a"))</D:or>"
+        #expect(try await share.found(query(condition, scope: "/a")) == ["/a"])
+        #expect(share.hopCount - before >= 40)
+    }
+
+    // What was found out before a pause is neither forgotten nor evaluated again.
+    @Test(arguments: [1, 50, 1000, 1_000_000])
+    func piecesOfAnySizeFindTheSame(pieceSteps: Int) async throws {
+        let share = try await Self.share { $0.searchPieceSteps = pieceSteps }
+        #expect(share.shell("mkdir -p d/e; touch d/a1 d/e/a2 d/b; truncate -s 5 d/e/a2") == 0)
+        let condition = """
+            <D:or>\(compare("like", "D:displayname", "A_", caseless: true))\
+            <D:and>\(compare("like", "D:displayname", "a"))\(compare("gt", "x:p", "a"))</D:and></D:or>
+            """
+        #expect(try await share.found(query(condition)).sorted() == ["/a", "/d/a1", "/d/e/a2"])
+        let order = ordered("D:getcontentlength", "<D:descending/>")
+        #expect(try await share.found(query(condition, order: order)) == ["/d/e/a2", "/a", "/d/a1"])
+    }
+
+    // The tests before and after the long one ask the store, which counts.
+    @Test func cancellationStopsInsideAMember() async throws {
+        let share = try await Self.share()
+        let asked = Atomic<Int>(0)
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        share.resources.watch { call in
+            if case .quota = call {
+                asked.add(1, ordering: .relaxed)
+                running.withLock { $0?.cancel() }
+            }
+            return nil
+        }
+        let condition = """
+            <D:and>\(compare("gte", "D:quota-available-bytes", "0"))<D:not><D:or>\(Self.patterns(40))</D:or></D:not>\
+            \(compare("gte", "D:quota-used-bytes", "0"))</D:and>
+            """
+        let task = Task { @Sendable in
+            while running.withLock({ $0 == nil }) { await Task.yield() }
+            _ = try await share.client.send("SEARCH", "/", text: query(condition, scope: "/a"))
+        }
+        running.withLock { $0 = task }
+        await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(asked.load(ordering: .relaxed) == 1)
+    }
+
+    // Each operator costs at most two steps for each character, whatever its pattern.
+    @Test func twoHundredOperatorsOnALongPropertyEnd() async throws {
+        let share = try await Self.share { $0.searchStepLimit = (2 * 200 + 10) * Self.valueLength }
+        let condition = "<D:not><D:or>\(Self.patterns(200))</D:or></D:not>"
+        let answer = try await share.client.send("SEARCH", "/", text: query(condition, scope: "/a"))
+        #expect(hrefs(in: answer.text) == ["/a"])
+        #expect(!answer.text.contains("507 Insufficient Storage"))
+    }
+
+    // RFC 5323 §2.3.1: after the limit the answer has a part of the results, and says so.
+    @Test(arguments: ["", ordered("D:displayname")])
+    func theAnswerIsPartialAfterTheLimit(order: String) async throws {
+        let limit = Mutex(Int.max)
+        func search() async throws -> (found: Int, isPartial: Bool) {
+            let share = try TestShare { $0.searchStepLimit = limit.withLock { $0 } }
+            #expect(share.shell("touch a b c d") == 0)
+            let answer = try await share.client.send(
+                "SEARCH", "/", text: query(compare("like", "D:displayname", "_"), order: order))
+            #expect(answer.status == 207)
+            #expect(answer.text.hasSuffix("</D:multistatus>"))
+            let mark = "<D:response><D:href>/</D:href><D:status>HTTP/1.1 507 Insufficient Storage</D:status>"
+            #expect(answer.text.contains(mark) == answer.text.contains("too expensive"))
+            return (hrefs(in: answer.text).count, answer.text.contains(mark))
+        }
+        var (low, high) = (0, 100_000)
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            limit.withLock { $0 = middle }
+            if try await search().isPartial { low = middle } else { high = middle }
+        }
+        limit.withLock { $0 = high }
+        #expect(try await search() == (4, false))
+        limit.withLock { $0 = high - 1 }
+        #expect(try await search() == (3, true))
+        limit.withLock { $0 = 0 }
+        #expect(try await search() == (0, true))
+    }
+
+    static let limited: [(body: String, status: UInt16)] = [
+        (query(compare("eq", "x:a", String(repeating: "a", count: 8192))), 207),
+        (query(compare("eq", "x:a", String(repeating: "a", count: 8193))), 422),
+        (query(compare("eq", "x:a", String(repeating: "0", count: 8193), type: "integer")), 422),
+        (query(compare("language-matches", "x:a", String(repeating: "a", count: 8193))), 422),
+        (query(compare("like", "x:a", String(repeating: "\u{e9}", count: 1024))), 207),
+        (query(compare("like", "x:a", String(repeating: "\u{e9}", count: 1025))), 422),
+        (query(compare("like", "x:a", "e" + String(repeating: "\u{301}", count: 4096))), 422),
+        (query(order: String(repeating: ordered("x:a"), count: 16)), 207),
+        (query(order: String(repeating: ordered("x:a"), count: 17)), 422),
+    ]
+
+    @Test(arguments: limited)
+    func partsOfAQueryAreLimited(body: String, status: UInt16) async throws {
+        let share = try TestShare()
+        #expect(try await share.client.send("SEARCH", "/", text: body).status == status)
+    }
+
+    // The characters of texts are compared as before, however they are spelled and however long the text is.
+    @Test(
+        arguments: [
+            ("eq", "x:n", "\u{e9}", ["/n"]), ("eq", "x:n", "e", []), ("gt", "x:n", "e", ["/n"]),
+            ("gt", "x:n", "f", ["/n"]), ("gt", "x:long", "\u{e9}", ["/n"]), ("eq", "x:long", "\u{e9}", []),
+            ("gt", "x:long", "\u{e9}z", ["/n"]), ("eq", "x:number", "7", ["/n"]),
+        ] as [(String, String, String, [String])])
+    func comparisonsOfLongTexts(name: String, property: String, literal: String, found: [String]) async throws
+    {
+        let share = try TestShare()
+        #expect(try await share.client.send("PUT", "/n", text: "1").status == 201)
+        let values = [
+            ("n", "e\u{301}"), ("long", String(repeating: "e\u{301}", count: 5000)),
+            ("number", String(repeating: " ", count: 1000) + "7"),
+        ]
+        for (name, value) in values {
+            #expect(
+                try await share.client.send("PROPPATCH", "/n", text: setProperty(name, value)).status == 207)
+        }
+        let type = property == "x:number" ? "integer" : nil
+        #expect(try await share.found(query(compare(name, property, literal, type: type))) == found)
+    }
+}

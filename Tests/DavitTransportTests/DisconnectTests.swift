@@ -1,0 +1,68 @@
+import DavitHTTP
+import DavitSystem
+import DavitTransport
+import Testing
+
+/// Clients that disconnect while their request is worked on and nothing is sent.
+@Suite(.timeLimit(.minutes(15)))
+struct DisconnectTests {
+    private static let get = "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    /// How the client ends.
+    enum End: CaseIterable { case close, reset, halfClose }
+
+    /// Waits in its handler until its task is cancelled.
+    private static func server(_ hasBegun: Gate, _ isCancelled: Gate) throws -> TestServer {
+        try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            hasBegun.open()
+            await withTaskCancellationHandler {
+                await isCancelled.wait()
+            } onCancel: {
+                isCancelled.open()
+            }
+            return HTTPResponse(.ok, body: .bytes(Array("short".utf8)))
+        }
+    }
+
+    @Test(arguments: End.allCases)
+    func aDisconnectCancelsTheTaskOfTheRequest(end: End) async throws {
+        let (hasBegun, isCancelled) = (Gate(), Gate())
+        let server = try Self.server(hasBegun, isCancelled)
+        var peer: Peer? = try server.connect()
+        try peer?.send(Self.get)
+        await hasBegun.wait()
+        switch end {
+        case .close: peer = nil
+        case .reset:
+            try peer?.resetOnClose()
+            peer = nil
+        case .halfClose: peer?.shutDownWriting()
+        }
+        await isCancelled.wait()
+        // What is short is still answered.
+        if let peer { #expect(try peer.response().text == "short") }
+    }
+
+    @Test func aDisconnectBeforeTheTaskBeginsCancelsItToo() async throws {
+        let (hasBegun, isCancelled) = (Gate(), Gate())
+        let server = try Self.server(hasBegun, isCancelled)
+        let peer = try server.connect()
+        try peer.send(Self.get)
+        peer.shutDownWriting()
+        await isCancelled.wait()
+        #expect(try peer.response().text == "short")
+    }
+
+    @Test func aConnectedClientIsNotCancelled() async throws {
+        let server = try TestServer { _ in
+        } handler: { _ throws(HTTPError) in
+            HTTPResponse(Task.isCancelled ? .serviceUnavailable : .ok)
+        }
+        let peer = try server.connect()
+        for _ in 0..<3 {
+            try peer.send(Self.get)
+            #expect(try peer.response().status == 200)
+        }
+    }
+}
