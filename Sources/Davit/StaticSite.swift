@@ -27,9 +27,9 @@ public struct StaticSite: Mountable {
     /// Opens the folder.
     /// - Throws: ``ServerError/shareNotUsable(path:_:)``.
     public func handler(in environment: ServerEnvironment) throws -> any Handler {
-        let resources: FileResourceStore
+        let resources: FileResourceReader
         do throws(FileResourceStore.RootError) {
-            resources = try FileResourceStore(root: folder, rules: options.contentRules)
+            resources = try FileResourceReader(root: folder, rules: options.contentRules)
         } catch {
             throw ServerError.shareNotUsable(path: folder, error)
         }
@@ -44,9 +44,9 @@ public struct StaticSite: Mountable {
 
 /// A website while its server lives.
 private final class OpenSite: Resident {
-    private let resources: FileResourceStore
+    private let resources: FileResourceReader
 
-    init(_ resources: FileResourceStore) { self.resources = resources }
+    init(_ resources: FileResourceReader) { self.resources = resources }
 
     func upkeep() -> Bool { resources.closeUnusedFiles() }
 }

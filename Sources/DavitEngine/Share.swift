@@ -49,8 +49,15 @@ public final class Share: Sendable {
         self.configuration = configuration
         self.now = now
         self.report = report
-        resources.keepUploads { [state] in state.keepsStaged($0) }
         connectLive()
+    }
+
+    /// Lets the stores remove what crashed changes have left behind. Only for the server that owns the state of the share,
+    /// before ``recover()``: another process does not know which of it are uploads.
+    /// - Parameter others: shares of this server that this one lies in, or that lie in it.
+    package func removesLeftovers(besides others: [Share] = []) {
+        let states = [state] + others.map(\.state)
+        stored.keepUploads { name in states.contains { $0.keepsStaged(name) } }
     }
 }
 

@@ -11,6 +11,8 @@ final class FileMemberCursor: MemberCursor {
     private static let leftoverBudget = 256
 
     private let share: SharedFolder
+    /// Nil for those who only read.
+    private let sweeper: LeftoverSweeper?
     private let path: ResourcePath
     private let directory: FileDescriptor
     @safe @exclusivity(unchecked) private var block = DirectoryBlock(capacity: blockBytes)
@@ -18,8 +20,12 @@ final class FileMemberCursor: MemberCursor {
     private var leftovers: [ReservedName] = []
     private(set) var linksLeftOut: [[UInt8]] = []
 
-    init(_ path: ResourcePath, in share: SharedFolder) throws(StoreError) {
+    /// - Parameter sweeper: removes leftovers behind the last member; nil if they stay.
+    init(
+        _ path: ResourcePath, in share: SharedFolder, sweeper: LeftoverSweeper? = nil
+    ) throws(StoreError) {
         self.share = share
+        self.sweeper = sweeper
         self.path = path
         do {
             directory = try share.directory.open(path.bytes, for: .entries, mayWait: true)
@@ -56,7 +62,7 @@ final class FileMemberCursor: MemberCursor {
     ) throws(StoreError) -> Bool {
         if entry.kind == .special { return false }
         if entry.startsWithDot, let name = ReservedName(entry.bytes) {
-            leftovers.append(name)
+            if sweeper != nil { leftovers.append(name) }
             return false
         }
         do throws(SystemError) {
@@ -103,8 +109,9 @@ final class FileMemberCursor: MemberCursor {
     }
 
     private func sweep() {
+        guard let sweeper else { return }
         var budget = Self.leftoverBudget
-        for name in leftovers { share.removeLeftover(name, in: directory, budget: &budget) }
+        for name in leftovers { sweeper.remove(name, in: directory, budget: &budget) }
         leftovers = []
     }
 }

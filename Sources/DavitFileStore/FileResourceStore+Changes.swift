@@ -106,8 +106,9 @@ extension FileResourceStore {
     }
 
     public func removeLeftover(at path: ResourcePath) {
-        guard let name = ReservedName(path.name), let parent = try? share.openParent(of: path) else { return }
+        guard let sweeper, let name = ReservedName(path.name), let parent = try? share.openParent(of: path)
+        else { return }
         var budget = Int.max
-        share.removeLeftover(name, in: parent, budget: &budget)
+        sweeper.remove(name, in: parent, budget: &budget)
     }
 }

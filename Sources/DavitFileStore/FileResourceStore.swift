@@ -1,24 +1,30 @@
 public import DavitHTTP
 public import DavitStore
 internal import DavitSystem
+internal import Synchronization
 
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
 /// The folder stays everybody's: what others do to it shows at once. Files that are asked for again and again stay
 /// open (`KeptFiles`), but what their names stand for is looked up each time.
-/// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them.
+/// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them. Elsewhere the server that
+/// owns the state of the share removes them, after it has called ``keepUploads(where:)``; other processes never do.
 public final class FileResourceStore: ResourceStore {
-    let share: SharedFolder
+    /// The same folder for those who only read.
+    public let reader: FileResourceReader
+    /// Nil until ``keepUploads(where:)``.
+    private let sweeperIfServing = Mutex<LeftoverSweeper?>(nil)
+
+    var share: SharedFolder { reader.share }
     var kept: KeptFiles { share.kept }
-    let rules: ContentRules
-    /// Nil where no file may be kept open.
-    let keptVolume: UInt64?
+    /// Removes leftovers; nil where that is the task of another process.
+    var sweeper: LeftoverSweeper? { sweeperIfServing.withLock { $0 } }
     /// Absolute and without links; bytes that are not UTF-8 are replaced.
-    public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
+    public var rootPath: String { reader.rootPath }
     /// As ``rootPath``, byte for byte.
-    public var rootPathBytes: [UInt8] { share.directory.realPath }
+    public var rootPathBytes: [UInt8] { reader.rootPathBytes }
     /// Which folder it is, whatever it is called.
-    public let rootIdentity: ResourceIdentity
+    public var rootIdentity: ResourceIdentity { reader.rootIdentity }
 
     /// Opens the folder; it stays the same one even if it is renamed.
     /// - Parameters:
@@ -40,19 +46,8 @@ public final class FileResourceStore: ResourceStore {
         root path: String, walksComponents: Bool, sync: SyncLevel = .none,
         rules: ContentRules = ContentRules(), keepsFree: Int64? = nil
     ) throws(RootError) {
-        self.rules = rules
-        do {
-            share = SharedFolder(
-                directory: try RootDirectory(opening: path, walksComponents: walksComponents), sync: sync,
-                keepsFree: keepsFree.flatMap { $0 > 0 ? $0 : nil })
-            let status = try share.directory.descriptor.status()
-            rootIdentity = ResourceInfo(status, stamp: 0).identity
-            keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil
-            // Entries can be read, or it had not opened; this asks for the permission to look at members.
-            _ = try share.directory.descriptor.status(of: [UInt8(ascii: ".")])
-        } catch {
-            throw RootError(error)
-        }
+        reader = try FileResourceReader(
+            root: path, walksComponents: walksComponents, sync: sync, rules: rules, keepsFree: keepsFree)
     }
 
     /// Why a folder cannot be shared.
@@ -80,14 +75,30 @@ public final class FileResourceStore: ResourceStore {
     public func lookup(
         _ path: ResourcePath, last: LastSegment, wait: Wait
     ) throws(StoreError) -> Lookup {
-        try lookup(at: share.resolve(path, last: last, wait: wait), in: nil, wait: wait)
+        try reader.lookup(path, last: last, wait: wait)
     }
+
+    public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        try reader.open(path, wait: wait)
+    }
+
+    public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
+        try reader.openMember(path)
+    }
+
+    public func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int { try reader.read(content, at: offset, into: buffer) }
+
+    /// Closes files that nobody asked for since the last call: see ``FileResourceReader/closeUnusedFiles()``.
+    /// - Returns: true if it should be called again after a while.
+    public func closeUnusedFiles() -> Bool { reader.closeUnusedFiles() }
 
     public func lookupForChange(
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
         let (resolution, folder) = try share.resolveForChange(path, last: last, beside: other, wait: wait)
-        return try lookup(at: resolution, in: folder, wait: wait)
+        return try reader.lookup(at: resolution, in: folder, wait: wait)
     }
 
     public var changesAtOnce: Bool { share.changesAtOnce }
@@ -98,30 +109,9 @@ public final class FileResourceStore: ResourceStore {
         try Lookup(path: path, state: .unmapped, collection: share.folderOfFreeName(path, beside: other))
     }
 
-    private func lookup(
-        at resolution: Resolution, in folder: OpenFolder?, wait: Wait
-    ) throws(StoreError) -> Lookup {
-        switch resolution {
-        case .found(let canonical, let status):
-            let info = try share.info(status, at: canonical, wait: wait)
-            return Lookup(path: canonical, state: .mapped(info), collection: folder)
-        case .unmapped(let canonical):
-            return Lookup(path: canonical, state: .unmapped, collection: folder)
-        case .missingAncestor(let path): return Lookup(path: path, state: .missingAncestor)
-        case .unservable(let path): return Lookup(path: path, state: .unservable)
-        }
-    }
-
     public func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
         if ReservedName.occurs(in: path) { throw .forbidden }
-        return try FileMemberCursor(path, in: share)
-    }
-
-    public func read(
-        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
-    ) throws(StoreError) -> Int {
-        guard let file = content as? OpenFile else { throw .failed(reason: "content of another store") }
-        return try file.read(at: offset, into: buffer)
+        return try FileMemberCursor(path, in: share, sweeper: sweeper)
     }
 
     public func stageContent(
@@ -145,7 +135,8 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
-        share.keepUploads(where: isKept)
+        let sweeper = LeftoverSweeper(share, keeping: isKept)
+        sweeperIfServing.withLock { $0 = sweeper }
     }
 
     public func stageUpdate(

@@ -9,7 +9,7 @@ final class LeftoverSweep {
     /// Files that one step removes at most.
     private static let budget = 64
 
-    private let share: SharedFolder
+    private let sweeper: LeftoverSweeper
     private var position: DirectoryPosition
     private var block = DirectoryBlock(capacity: 1 << 15)
     /// For each folder on the path, the folders in it that are still to be visited.
@@ -19,11 +19,11 @@ final class LeftoverSweep {
     /// Where only what has a reserved name is a leftover, and nothing below is visited.
     private var isInTrash = false
 
-    init?(in share: SharedFolder) {
-        guard let root = try? share.directory.open([], for: .entries, mayWait: true),
+    init?(_ sweeper: LeftoverSweeper) {
+        guard let root = try? sweeper.share.directory.open([], for: .entries, mayWait: true),
             let position = try? DirectoryPosition(at: root)
         else { return nil }
-        self.share = share
+        self.sweeper = sweeper
         self.position = position
     }
 
@@ -37,7 +37,7 @@ final class LeftoverSweep {
         }
         if let name = leftovers.popLast() {
             var budget = Self.budget
-            share.removeLeftover(name, in: position.directory, budget: &budget)
+            sweeper.remove(name, in: position.directory, budget: &budget)
             if budget == 0 { leftovers.append(name) }
             return true
         }
@@ -82,11 +82,11 @@ final class LeftoverSweep {
 
 extension FileResourceStore {
     /// Removes the leftovers of the whole share. Walks all folders: for a thread of low priority, after the
-    /// server is ready.
+    /// server is ready. Does nothing before ``keepUploads(where:)``.
     ///
     /// - Parameter isCancelled: asked between small steps.
     public func sweepLeftovers(isCancelled: () -> Bool) {
-        guard let sweep = LeftoverSweep(in: share) else { return }
+        guard let sweeper, let sweep = LeftoverSweep(sweeper) else { return }
         while !isCancelled(), sweep.step() {}
     }
 }

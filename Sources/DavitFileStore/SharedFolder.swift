@@ -17,14 +17,6 @@ final class SharedFolder: Sendable {
     let trashes = Mutex<[UInt64: Trash]>([:])
     /// Reserved names that are in use although their files cannot be locked.
     private let usedNames = Mutex<Set<ReservedName>>([])
-    /// Tells the reserved names under which uploads go on.
-    private let uploads = Mutex(Uploads { _ in false })
-
-    /// Not the function alone: the compiler wraps one that is all that a mutex holds once more each time it is looked at, and
-    /// a call goes through all of that.
-    private struct Uploads {
-        let contain: @Sendable ([UInt8]) -> Bool
-    }
 
     init(directory: consuming RootDirectory, sync: SyncLevel, keepsFree: Int64? = nil) {
         self.keepsFree = keepsFree
@@ -33,13 +25,7 @@ final class SharedFolder: Sendable {
         self.directory = directory
     }
 
-    func isInUse(_ name: ReservedName) -> Bool {
-        usedNames.withLock { $0.contains(name) } || uploads.withLock { $0.contain }(name.bytes)
-    }
-
-    func keepUploads(where isKept: @escaping @Sendable ([UInt8]) -> Bool) {
-        uploads.withLock { $0 = Uploads(contain: isKept) }
-    }
+    func isInUse(_ name: ReservedName) -> Bool { usedNames.withLock { $0.contains(name) } }
 
     func use(_ name: ReservedName) { _ = usedNames.withLock { $0.insert(name) } }
 

@@ -14,11 +14,11 @@ final class Site: Sendable {
     }
 
     let options: SiteOptions
-    let resources: any ResourceStore
+    let resources: any ResourceReader
     private let indexNames: [[UInt8]]
     private let notFoundPage: ResourcePath?
 
-    init(_ resources: any ResourceStore, _ options: SiteOptions) {
+    init(_ resources: any ResourceReader, _ options: SiteOptions) {
         self.options = options
         self.resources = resources
         indexNames = options.indexNames.map { Array($0.utf8) }

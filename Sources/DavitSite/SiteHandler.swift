@@ -18,7 +18,7 @@ public struct SiteHandler: Handler {
     ///   - now: the wall clock.
     ///   - report: gets faults that clients are not told about, as text without control over its bytes.
     public init(
-        resources: any ResourceStore, work: any BlockingWork, options: SiteOptions = SiteOptions(),
+        resources: any ResourceReader, work: any BlockingWork, options: SiteOptions = SiteOptions(),
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {
         site = Site(resources, options)

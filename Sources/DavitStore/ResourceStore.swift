@@ -205,13 +205,8 @@ public protocol StagedTree: AnyObject, Sendable {
 /// The resources of one share: names and content. All calls are synchronous and may block unless they take
 /// a ``Wait``; the engine makes one hop for each change and calls several of them there. Paths are canonical
 /// unless a call says otherwise. Nothing here knows locks, properties or preconditions.
-public protocol ResourceStore: Sendable {
-    /// Resolves any path, symbolic links included.
-    /// - Throws: `wouldBlock`, `forbidden` (a reserved name; no search permission), `invalidName`, `nameTooLong`, `loop`,
-    ///   `busy`, `failed`. What is merely absent is a ``Lookup/State``.
-    func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup
-
-    /// As ``lookup(_:last:wait:)`` for who is about to change what stands there: leaves the collection open, where
+public protocol ResourceStore: ResourceReader {
+    /// As ``ResourceReader/lookup(_:last:wait:)`` for who is about to change what stands there: leaves the collection open, where
     /// it is reached without links.
     ///
     /// - Parameters:
@@ -231,16 +226,6 @@ public protocol ResourceStore: Sendable {
     /// - Throws: `wouldBlock` also where it takes more than one step to say where the name is.
     func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
 
-    /// Opens any path for reading, following links; content gets a descriptor, a collection none.
-    /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for all that is absent or never served.
-    func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource
-
-    /// Opens a member that a cursor has just told of, most likely content. May block.
-    /// - Throws: as ``open(_:wait:)``, which does the same where nothing is gained by knowing that much.
-    func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource
-
-    func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
-
     /// New content for a name, invisible until published.
     /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` and `quotaExceeded` come early.
     func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
@@ -255,7 +240,9 @@ public protocol ResourceStore: Sendable {
         named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
     ) throws(StoreError) -> any UploadContent
 
-    /// Says which hidden names are no leftovers, whoever has made them. Set once, before the first sweep.
+    /// Says which hidden names belong to uploads, whoever has made them, and lets this store remove leftovers: listings,
+    /// ``removeLeftover(at:)`` and ``trashed(in:)`` do so from then on. Without it nothing is removed. Only the server that
+    /// owns the state of the share may call it, because no other process knows its uploads.
     func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool)
 
     /// New content for a name that is taken, which begins as a copy of what is there: of shared blocks where the volume can.
@@ -312,12 +299,6 @@ public protocol ResourceStore: Sendable {
     /// - Throws: `wrongKind` for the execute bits of a collection; `forbidden` to who does not own the resource.
     func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError)
 
-    /// Reads content that ``open(_:wait:)`` has opened, for those who have to know it; what is sent goes another way.
-    /// - Returns: bytes appended to `buffer`; 0 at the end.
-    func read(
-        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
-    ) throws(StoreError) -> Int
-
     /// Bytes that content may still take on the volume of `path`, at most: those free for this process, without what is
     /// to stay free. And bytes used on it.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
@@ -325,7 +306,8 @@ public protocol ResourceStore: Sendable {
     /// What stands at a canonical path, which may be a reserved name; nil if nothing does. For recovery.
     func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity?
 
-    /// Removes a leftover under a reserved name, if it is one and nobody uses it. Never fails.
+    /// Removes a leftover under a reserved name, if it is one and nobody uses it. Never fails; does nothing before
+    /// ``keepUploads(where:)``.
     func removeLeftover(at path: ResourcePath)
 
     // MARK: Trash
@@ -345,18 +327,11 @@ public protocol ResourceStore: Sendable {
     /// The same of the volumes that are mounted in the share, whether there is something in them or not. Linear in what is
     /// mounted on the machine.
     var mountedTrashFolders: [ResourcePath] { get }
-    /// What stands in a trash, in no order; empty if there is none. Removes leftovers on the way.
+    /// What stands in a trash, in no order; empty if there is none. Removes leftovers on the way, if this store
+    /// may.
     func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource]
     /// Bytes of content at and below a path, which may be in the trash; what cannot be read counts for nothing. Walks.
     func measure(_ path: ResourcePath) throws(StoreError) -> Int64
-}
-
-/// For stores that gain nothing by knowing that somebody has seen it just now.
-extension ResourceStore {
-    /// As any other.
-    public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
-        try open(path, wait: .allowed)
-    }
 }
 
 /// For stores without a trash.

@@ -65,6 +65,7 @@ final class TestShare: Sendable {
             configuration: configuration, now: { now.value() }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
+        share.removesLeftovers()
         try share.recover()
     }
 

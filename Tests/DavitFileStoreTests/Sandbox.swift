@@ -47,8 +47,11 @@ final class Sandbox {
     /// Fails the test if a call of the system failed.
     private func done(_ result: Int32) throws { try #require(result == 0, "errno \(errno)") }
 
+    /// As a server has it, without uploads.
     func store(_ mode: Resolver = .oneCall) throws -> FileResourceStore {
-        try FileResourceStore(root: share, walksComponents: mode == .components)
+        let store = try FileResourceStore(root: share, walksComponents: mode == .components)
+        store.keepUploads { _ in false }
+        return store
     }
 
     func path(_ name: String) -> String { share + "/" + name }

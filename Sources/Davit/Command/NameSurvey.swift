@@ -12,7 +12,7 @@ struct NameSurvey {
     private(set) var unlisted = 0
 
     /// Walks a whole share, without what links lead to. Blocks; memory for the names of one collection at a time.
-    init(_ resources: some ResourceStore) {
+    init(_ resources: some ResourceReader) {
         var rest = [ResourcePath.root]
         while let path = rest.popLast() {
             do throws(StoreError) {
@@ -26,7 +26,7 @@ struct NameSurvey {
 
     /// - Returns: the collections inside.
     private mutating func look(
-        at path: ResourcePath, in resources: some ResourceStore
+        at path: ResourcePath, in resources: some ResourceReader
     ) throws(StoreError) -> [ResourcePath] {
         var names: [[UInt8]] = []
         var collections: [ResourcePath] = []

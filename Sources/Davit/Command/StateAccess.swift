@@ -13,7 +13,8 @@ struct StateAccess {
     /// A server that ends lets go of the folder between the two questions.
     private static let attempts = 3
 
-    let resources: FileResourceStore
+    /// The shared folder: commands that ask a server, or look around, cannot change it.
+    let resources: FileResourceReader
     /// The state folder.
     let path: String
 
@@ -24,7 +25,7 @@ struct StateAccess {
     init(folder: String, stateFolder: String?) throws(Failure) {
         do throws(ServerError) {
             do throws(FileResourceStore.RootError) {
-                resources = try FileResourceStore(root: folder)
+                resources = try FileResourceReader(root: folder)
             } catch {
                 throw .shareNotUsable(path: folder, error)
             }
@@ -83,11 +84,17 @@ struct StateAccess {
         }
     }
 
-    /// The share as a server would have it.
+    /// The share as a server would have it, but for one thing: leftovers stay until a server starts.
     private func share(_ store: SQLiteStateStore) throws(Failure) -> Share {
+        let files: FileResourceStore
+        do throws(FileResourceStore.RootError) {
+            files = try FileResourceStore(root: resources.rootPath)
+        } catch {
+            throw Failure(.shareNotUsable(path: resources.rootPath, error), folder: resources.rootPath)
+        }
         do throws(StateError) {
             let share = Share(
-                resources: resources, state: try ShareState(store: store), work: WorkHere(),
+                resources: files, state: try ShareState(store: store), work: WorkHere(),
                 configuration: ShareConfiguration(), now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { StandardStreams.writeError("davit: \($0)\n") })
             try share.recover()

@@ -126,11 +126,18 @@ final class OpenShare: Resident {
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
+            share.removesLeftovers()
             try share.recover()
             return share
         } catch {
             throw .stateNotUsable(path: folder.path, reason: "\(error)")
         }
+    }
+
+    /// Lets the share remove leftovers, but no uploads: its own, and those of other shares of this server, which may be of
+    /// the same folder or a part of it.
+    func removesLeftovers(besides others: [OpenShare]) {
+        share.removesLeftovers(besides: others.map(\.share))
     }
 
     // MARK: The life of the server

@@ -8,7 +8,7 @@ enum StateFolder {
     /// - Parameters:
     ///   - given: what the configuration names; nil for a folder of the share's own below the user's state folder.
     ///   - share: what is shared.
-    static func path(_ given: String?, share: FileResourceStore) throws(ServerError) -> String {
+    static func path(_ given: String?, share: FileResourceReader) throws(ServerError) -> String {
         if let given { return given }
         do throws(Failure) {
             return try StateFolderName.path(
@@ -20,7 +20,7 @@ enum StateFolder {
 
     /// Makes the folder of ``path(_:share:)`` if it is missing, and takes its lock.
     static func open(_ given: String?, share: FileResourceStore) throws(ServerError) -> OwnedFolder {
-        let path = try path(given, share: share)
+        let path = try path(given, share: share.reader)
         if isInside(path, share: share.rootPath) { throw .stateFolderInsideShare(path: path) }
         do throws(OwnedFolder.Failure) {
             return try OwnedFolder(path: path)

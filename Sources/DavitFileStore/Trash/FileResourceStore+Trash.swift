@@ -54,8 +54,10 @@ extension FileResourceStore {
         } catch {
             throw StoreError(error)
         }
-        var budget = Self.leftoverBudget
-        for name in leftovers { share.removeLeftover(name, in: directory, budget: &budget) }
+        if let sweeper {
+            var budget = Self.leftoverBudget
+            for name in leftovers { sweeper.remove(name, in: directory, budget: &budget) }
+        }
         return found
     }
 

@@ -3,7 +3,7 @@ public import DavitStore
 internal import DavitSystem
 
 /// Content for reading.
-extension FileResourceStore {
+extension FileResourceReader {
     public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         if let file = kept.find(path) {
             if isCurrent(file, at: path, wait: wait) { return file.resource }
