@@ -94,6 +94,10 @@ extension FileResourceStore {
         return (max(0, space.available - (share.keepsFree ?? 0)), space.used)
     }
 
+    public func room(at path: ResourcePath) throws(StoreError) -> Int64 {
+        try space(at: path).available - (share.keepsFree ?? 0)
+    }
+
     private func space(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         do {
             return try share.directory.open(path.bytes, for: .base, mayWait: true).space()

@@ -41,8 +41,12 @@ extension StagedFile {
             throw .failed(reason: "content of another store")
         }
         try checkRoom(for: other.length)
-        try storing { () throws(SystemError) in
+        do throws(SystemError) {
             try other.file.copyBytes(other.length, to: file, at: offset)
+        } catch {
+            // What was appended of it takes no room any more: it may be copied again.
+            try? file.setLength(length)
+            throw StoreError(error)
         }
         length = max(length, offset + other.length)
     }

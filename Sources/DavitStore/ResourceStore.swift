@@ -303,6 +303,10 @@ public protocol ResourceStore: ResourceReader {
     /// to stay free. And bytes used on it.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
 
+    /// Bytes that content may still take on the volume of `path`, as ``quota(at:)`` has them; negative where less is free
+    /// than is to stay free.
+    func room(at path: ResourcePath) throws(StoreError) -> Int64
+
     /// What stands at a canonical path, which may be a reserved name; nil if nothing does. For recovery.
     func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity?
 

@@ -88,6 +88,8 @@ final class WatchedStore: ResourceStore {
         try store.upload(named: stagedName, identity, for: place)
     }
 
+    func room(at path: ResourcePath) throws(StoreError) -> Int64 { try store.room(at: path) }
+
     func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
         store.keepUploads(where: isKept)
     }

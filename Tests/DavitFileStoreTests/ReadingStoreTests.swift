@@ -1,6 +1,7 @@
 import DavitFileStore
 import DavitHTTP
 import DavitStore
+import DavitSystem
 import Testing
 
 /// What reads a folder beside its server removes nothing from it, whatever it looks like.
@@ -75,5 +76,38 @@ struct ReadingStoreTests {
         _ = try upload.seal(replacing: nil, modified: nil)
         try upload.publish(isReplacing: false)
         #expect(sandbox.read("file") == "one, two")
+    }
+
+    static let rooms: [(keepsFree: Int64?, room: Int64)] = [
+        (nil, 100), (40, 60), (100, 0), (150, -50), (.max, 100 - .max),
+    ]
+
+    /// What clients are told is never less than nothing; what is missing can be more than an upload.
+    @Test(arguments: rooms)
+    func roomIsNegativeWhereTooLittleIsFree(keepsFree: Int64?, room: Int64) throws {
+        let sandbox = try Sandbox()
+        let store = try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
+        try withFaults(FaultPlan(availableBytes: 100)) {
+            let (found, told) = (try store.room(at: .root), try store.quota(at: .root).available)
+            #expect(found == room)
+            #expect(told == max(0, room))
+        }
+    }
+
+    /// Content that did not fit takes no room: it is copied again when there is some.
+    @Test(.enabled(if: Mount.isPossible, "mounting is not permitted here"))
+    func aFailedCopyOfContentLeavesNothingBehind() throws {
+        let sandbox = try Sandbox(on: .memory)
+        try sandbox.makeFolder("v")
+        try sandbox.mount("-t tmpfs -o size=1m tmpfs", at: "v")
+        let store = try sandbox.store()
+        let part = try store.stageContent(for: resource("part"), expectedLength: nil)
+        for _ in 0..<3 { try part.write(buffer(String(repeating: "p", count: 256 << 10))) }
+        let whole = try store.stageContent(for: resource("v/whole"), expectedLength: nil)
+        try whole.write(contentOf: part, at: 0)
+        let room = try store.room(at: resource("v"))
+        #expect(throws: StoreError.outOfSpace) { try whole.write(contentOf: part, at: whole.length) }
+        #expect(whole.length == 768 << 10)
+        #expect(try store.room(at: resource("v")) == room)
     }
 }

@@ -13,7 +13,7 @@ extension Share {
     ///   - expected: bytes of it, if that is known.
     ///   - keepsRest: also what came in front of a failure is worth something.
     ///   - take: gets each piece, first on the event loop, where it throws `wouldBlock` with nothing done if it has to
-    ///     wait; then again on another thread. Where there is no room it is called once more, with some made.
+    ///     wait; then again on another thread. Where there is no room it is called again, with some made.
     func receive(
         _ body: any RequestBody, at path: ResourcePath, expected: Int64?, keepsRest: Bool = false,
         _ take: @escaping @Sendable (IOBuffer, Wait) throws(WebDAVError) -> Void
@@ -34,29 +34,13 @@ extension Share {
             // The socket is not read meanwhile: that is the back-pressure.
             if buffer.count > 0 {
                 try await attempt { wait throws(WebDAVError) in
-                    try self.makingRoom(for: buffer, at: path, wait, take)
+                    try self.makingRoom(for: Int64(buffer.count), at: path, wait: wait) {
+                        () throws(WebDAVError) in try take(buffer, wait)
+                    }
                 }
             }
             if let failure { throw failure }
         }
-    }
-
-    /// Content of which nobody said how long it is finds the volume full when it is: then, too, the trash gives way.
-    private func makingRoom(
-        for buffer: IOBuffer, at path: ResourcePath, _ wait: Wait,
-        _ take: (IOBuffer, Wait) throws(WebDAVError) -> Void
-    ) throws(WebDAVError) {
-        do throws(WebDAVError) { return try take(buffer, wait) } catch {
-            guard error.status == .insufficientStorage, configuration.trash != nil, state.hasTrash else {
-                throw error
-            }
-            if wait == .never { throw WebDAVError(store: .wouldBlock) }
-            let isRoom = try storing { () throws(StoreError) in
-                try giveWay(for: Int64(buffer.count), at: path)
-            }
-            if !isRoom { throw error }
-        }
-        try take(buffer, wait)
     }
 
     /// Fills the buffer, and says whether the body has ended.

@@ -41,7 +41,9 @@ struct CopyMethod: ChangeMethod {
         let includesMembers = transfer.depth == .infinity
         return try await share.offload { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
-                try share.stagingCopy(of: source, for: destination.path) { () throws(StoreError) in
+                try share.stagingCopy(
+                    of: source, for: destination.path, includesMembers: includesMembers
+                ) { () throws(StoreError) in
                     try resources.stageCopy(
                         of: source, for: destination.path, includesMembers: includesMembers, rules: nil)
                 }

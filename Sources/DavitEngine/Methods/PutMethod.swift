@@ -86,8 +86,8 @@ struct PutMethod: BriefMethod {
             // Before the first byte is read: who waits for 100 Continue hears now that there is no room.
             staged = try await share.offload { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    try share.makingRoom(for: announced, at: path) { () throws(StoreError) in
-                        try resources.stageContent(for: path, expectedLength: announced)
+                    try share.announcing(announced, at: path) { (length) throws(StoreError) in
+                        try resources.stageContent(for: path, expectedLength: length)
                     }
                 }
             }
@@ -102,8 +102,12 @@ struct PutMethod: BriefMethod {
             }
             staged = try await share.offload { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    let staged = try resources.stageContent(for: path, expectedLength: expected)
-                    try staged.write(small)
+                    let staged = try share.announcing(expected, at: path) { (length) throws(StoreError) in
+                        try resources.stageContent(for: path, expectedLength: length)
+                    }
+                    try share.makingRoom(for: Int64(small.count), at: path) { () throws(StoreError) in
+                        try staged.write(small)
+                    }
                     return staged
                 }
             }
@@ -133,7 +137,9 @@ struct PutMethod: BriefMethod {
         if let check, !check.isRight() { throw WebDAVError(.badRequest, .digestMismatch) }
     }
 
-    func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome {
+    func commit(
+        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+    ) throws(WebDAVError) -> Outcome {
         let (path, old) = (scene.target.path, scene.target.info)
         return try storing { () throws(StoreError) in
             let staged: any StagedContent
@@ -143,9 +149,14 @@ struct PutMethod: BriefMethod {
                 content.place = scene.target.place
                 staged = content
             case .buffered(let buffer):
-                staged = try share.resources.stageContent(
-                    for: scene.target.place, expectedLength: Int64(buffer.count))
-                try staged.write(buffer)
+                let count = Int64(buffer.count)
+                staged = try share.makingRoom(for: count, at: path, wait: check.wait) {
+                    () throws(StoreError) in
+                    let staged = try share.resources.stageContent(
+                        for: scene.target.place, expectedLength: count)
+                    try staged.write(buffer)
+                    return staged
+                }
             }
             let new = try staged.seal(replacing: old, modified: upload.modified)
             let language =

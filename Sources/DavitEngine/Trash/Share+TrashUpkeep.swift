@@ -72,7 +72,7 @@ extension Share {
         if isTrashTooLarge || trashCare.isDue(now: now()) { trimTrash() }
     }
 
-    private func measureTrash() {
+    func measureTrash() {
         for id in trashCare.takeUnmeasured() {
             guard let entry = try? state.trashEntry(id), entry.length == nil else { continue }
             let isDone =
@@ -159,76 +159,4 @@ extension Share {
         }
         return result ?? false
     }
-
-    // MARK: Room
-
-    /// Runs what needs room on a volume. While there is too little, the trash of that volume gives way, the oldest first:
-    /// if that can be enough.
-    ///
-    /// - Parameters:
-    ///   - bytes: how much room.
-    ///   - path: of what is made.
-    func makingRoom<R>(
-        for bytes: Int64, at path: ResourcePath, _ body: () throws(StoreError) -> R
-    ) throws(StoreError) -> R {
-        do throws(StoreError) { return try body() } catch {
-            guard error.isForWantOfRoom, configuration.trash != nil,
-                try giveWay(for: bytes, at: path)
-            else { throw error }
-        }
-        return try body()
-    }
-
-    /// The same for a copy, of which not even the size is known before: it is built again when there is room.
-    func stagingCopy(
-        of source: ResourcePath, for destination: ResourcePath,
-        _ stage: () throws(StoreError) -> any StagedTree
-    ) throws(StoreError) -> any StagedTree {
-        do throws(StoreError) {
-            let staged = try stage()
-            guard staged.failures.contains(where: { $0.error.isForWantOfRoom }), configuration.trash != nil,
-                state.hasTrash
-            else { return staged }
-            staged.destroy()
-        } catch {
-            guard error.isForWantOfRoom, configuration.trash != nil, state.hasTrash else { throw error }
-        }
-        if let length = try? resources.measure(source) { _ = try giveWay(for: length, at: destination) }
-        return try stage()
-    }
-
-    /// Lets the trash give way, if that can be enough.
-    /// - Returns: whether there is room now.
-    func giveWay(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
-        guard configuration.trash != nil, state.hasTrash, let collection = path.parent else { return false }
-        // What has just gone may be what is large.
-        measureTrash()
-        guard let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
-            let folder = try resources.trashPlace("x", for: Place(path), volume: volume)?.place.path.parent,
-            let free = try? resources.quota(at: collection).available
-        else { return false }
-        var missing = bytes - free
-        var isEnough = false
-        do throws(StateError) {
-            try state.forEachTrashEntry { entry in
-                if entry.place.isMember(of: folder) { missing -= entry.length ?? 0 }
-                return missing > 0
-            }
-            if missing > 0 { return false }
-            try state.forEachTrashEntry { entry in
-                isEnough = (try? resources.quota(at: collection).available).map { $0 >= bytes } ?? true
-                if isEnough { return false }
-                if entry.place.isMember(of: folder) { _ = purge(entry) }
-                return true
-            }
-        } catch {
-            throw StoreError(error)
-        }
-        if isEnough { return true }
-        return try resources.quota(at: collection).available >= bytes
-    }
-}
-
-extension StoreError {
-    fileprivate var isForWantOfRoom: Bool { self == .outOfSpace || self == .quotaExceeded }
 }

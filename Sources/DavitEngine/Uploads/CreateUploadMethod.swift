@@ -38,17 +38,18 @@ struct CreateUploadMethod: ChangeMethod {
     /// Nothing is made that hooks would see: they are asked when all of it has come.
     func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
 
-    /// Before anything is claimed: earlier versions of what it will replace may have to give way.
+    /// Before anything is claimed: whether there will be room may depend on collections in the trash that nobody has
+    /// measured.
     func prepare(_ scene: Scene) async throws(WebDAVError) {
         guard let length = terms.length, share.configuration.trash != nil, share.state.hasTrash,
             let collection = scene.target.path.parent
         else { return }
-        let (share, path) = (share, scene.target.path)
+        let share = share
         _ = await share.work.run {
-            guard let room = try? share.resources.quota(at: collection).available, room < length else {
+            guard let room = try? share.resources.room(at: collection), room < length else {
                 return
             }
-            _ = try? share.giveWay(for: length, at: path)
+            share.measureTrash()
         }
     }
 
@@ -56,8 +57,8 @@ struct CreateUploadMethod: ChangeMethod {
         let path = scene.target.path
         guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
         let content = try storing { () throws(StoreError) in
-            try share.makingRoom(for: terms.length ?? 0, at: path) { () throws(StoreError) in
-                try share.resources.stageUpload(for: scene.target.place, expectedLength: terms.length)
+            try share.announcing(terms.length, at: path) { (length) throws(StoreError) in
+                try share.resources.stageUpload(for: scene.target.place, expectedLength: length)
             }
         }
         let record = UploadRecord(

@@ -41,8 +41,8 @@ extension UploadEngine {
         try await share.offload { () throws(WebDAVError) in
             try upload.withContent(turn) { (content) throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    try engine.share.makingRoom(for: expected ?? 0, at: target) { () throws(StoreError) in
-                        try content.checkRoom(for: expected ?? 0)
+                    try engine.share.announcing(expected, at: target) { (length) throws(StoreError) in
+                        try content.checkRoom(for: length ?? 0)
                     }
                 }
             }

@@ -22,12 +22,15 @@ extension UploadEngine {
         _ session: Session, with parts: [UploadRecord], _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
         let engine = self
+        guard let target = session.record.target else { throw WebDAVError(.notFound) }
         try await share.offload { () throws(WebDAVError) in
             for part in parts where part.progress.offset > 0 {
                 let source = try engine.open(part)
-                try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
-                    try storing { () throws(StoreError) in
-                        try content.write(contentOf: source, at: content.length)
+                try engine.share.makingRoom(for: source.length, at: target) { () throws(WebDAVError) in
+                    try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
+                        try storing { () throws(StoreError) in
+                            try content.write(contentOf: source, at: content.length)
+                        }
                     }
                 }
             }

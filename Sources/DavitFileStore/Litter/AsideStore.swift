@@ -150,6 +150,11 @@ public final class AsideStore: ResourceStore {
         return try share.quota(at: companion.parent ?? .root)
     }
 
+    public func room(at path: ResourcePath) throws(StoreError) -> Int64 {
+        guard let companion = LitterName.companion(in: path) else { return try share.room(at: path) }
+        return try share.room(at: companion.parent ?? .root)
+    }
+
     public func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
         try store(of: path).identity(at: path)
     }

@@ -156,6 +156,8 @@ package final class RuledStore: ResourceStore {
         try store.quota(at: path)
     }
 
+    package func room(at path: ResourcePath) throws(StoreError) -> Int64 { try store.room(at: path) }
+
     package func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
         try store.identity(at: path)
     }

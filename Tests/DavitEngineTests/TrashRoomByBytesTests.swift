@@ -1,0 +1,266 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import Testing
+
+/// The trash gives way to bytes that have arrived, and to as few entries as they need. Needs the right to mount.
+@Suite(.serialized)
+struct TrashRoomByBytesTests {
+    private static let mebi = 1 << 20
+    /// What the trash has at first.
+    private static let all = (1...4).map { "deleted /v/\($0) \(3 * mebi)" }
+
+    /// A share with a volume `v` that has room for four files of 3 MiB and some more.
+    /// - Returns: nil where mounting is not permitted.
+    private func share(keepsFree: Int64? = nil, freeMebibytes: Int = 4) throws -> Mounted? {
+        let folder = try TemporaryFolder()
+        let elsewhere = try TestShare.keeping(folder)
+        let size = 12 + freeMebibytes
+        guard elsewhere.shell("mkdir v && mount -t tmpfs -o size=\(size)m tmpfs v") == 0 else { return nil }
+        return try Mounted(
+            TestShare(folder, keepsFree: keepsFree) { $0.trash = TrashLimits() }, unmount: elsewhere)
+    }
+
+    private final class Mounted {
+        let share: TestShare
+        private let elsewhere: TestShare
+
+        init(_ share: TestShare, unmount elsewhere: TestShare) {
+            (self.share, self.elsewhere) = (share, elsewhere)
+        }
+
+        deinit { #expect(elsewhere.shell("umount -l v") == 0) }
+    }
+
+    private func fill(_ share: TestShare) async throws {
+        for number in 1...4 {
+            #expect(share.shell("head -c \(3 * Self.mebi) /dev/zero >v/\(number)") == 0)
+            #expect(try await share.client.send("DELETE", "/v/\(number)").status == 204)
+        }
+        #expect(try share.trash() == Self.all)
+    }
+
+    /// Content that ends after some of its bytes, as a connection that breaks.
+    private func broken(_ arrived: Int, of declared: Int?) -> GatedBody {
+        GatedBody(bytes(arrived), then: nil, declared: declared.map { Int64($0) })
+    }
+
+    enum Way: CaseIterable { case put, expectedEntityLength, draft, tus, tusWithContent }
+
+    /// Announces content, of which only some arrives.
+    private func announce(_ length: Int, _ way: Way, _ arrived: Int, _ client: TestShare) async throws {
+        switch way {
+        case .put: await client.sendBroken("PUT", "/v/new", [], broken(arrived, of: length))
+        case .expectedEntityLength:
+            let fields = [("X-Expected-Entity-Length", "\(length)")]
+            await client.sendBroken("PUT", "/v/new", fields, broken(arrived, of: nil))
+        case .draft:
+            let fields = [("Upload-Complete", "?1"), ("Upload-Length", "\(length)")]
+            await client.sendBroken("PUT", "/v/new", fields, broken(arrived, of: length))
+        case .tus:
+            let fields = [TestShare.tus, TusUploadTests.metadata([("filename", "new")])]
+            let made = try await client.createTus(fields + [("Upload-Length", "\(length)")])
+            let append = [TestShare.tus, TestShare.offsetType, ("Upload-Offset", "0")]
+            await client.sendBroken("PATCH", made, append, broken(arrived, of: length))
+        case .tusWithContent:
+            let fields = [
+                TestShare.tus, TestShare.offsetType, TusUploadTests.metadata([("filename", "new")]),
+                ("Upload-Length", "\(length)"),
+            ]
+            await client.sendBroken("POST", "/v/", fields, broken(arrived, of: length))
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func anAnnouncementRemovesNothing(_ way: Way) async throws {
+        guard let mounted = try share() else { return }
+        let share = mounted.share
+        try await fill(share)
+        try await announce(12_000_000, way, 0, share)
+        #expect(try share.trash() == Self.all)
+    }
+
+    /// 6 of 12 MiB arrive: there is room for 4, so that the oldest entry goes.
+    @Test(arguments: Way.allCases)
+    func contentThatBreaksOffRemovesWhatItsBytesNeeded(_ way: Way) async throws {
+        guard let mounted = try share() else { return }
+        let share = mounted.share
+        try await fill(share)
+        try await announce(12 * Self.mebi, way, 3 * Self.mebi, share)
+        #expect(try share.trash() == Self.all)
+        // What of an upload has come stays, and takes its room.
+        #expect(share.shell("rm -f v/.davit-????????????????") == 0)
+        try await announce(12 * Self.mebi, way, 6 * Self.mebi, share)
+        #expect(try share.trash() == Array(Self.all.dropFirst()))
+    }
+
+    static let complete: [(mebibytes: Int, left: Int)] = [(4, 4), (5, 3), (7, 3), (8, 2), (12, 1), (16, 0)]
+
+    @Test(arguments: complete, [true, false])
+    func contentRemovesTheOldestEntriesThatItNeeds(
+        _ row: (mebibytes: Int, left: Int), isUpload: Bool
+    ) async throws {
+        guard let mounted = try share() else { return }
+        let share = mounted.share
+        try await fill(share)
+        // A tmpfs has a page for itself.
+        let count = row.mebibytes * Self.mebi - 65_536
+        if isUpload {
+            let upload = try await share.createUpload("/v/new", [("Upload-Length", "\(count)")])
+            #expect(try share.trash() == Self.all)
+            for offset in stride(from: 0, to: count, by: 5 * Self.mebi) {
+                let end = min(count, offset + 5 * Self.mebi)
+                let fields = [
+                    TestShare.partial, ("Upload-Offset", "\(offset)"),
+                    ("Upload-Complete", end == count ? "?1" : "?0"),
+                ]
+                let appended = try await share.client.send(
+                    "PATCH", upload, fields, body: bytes(end - offset))
+                #expect(appended.status == (end == count ? 201 : 204), "\(appended.text)")
+            }
+        } else {
+            #expect(try await share.client.send("PUT", "/v/new", body: bytes(count)).status == 201)
+        }
+        #expect(try await share.client.send("GET", "/v/new").body == bytes(count))
+        #expect(try share.trash() == Array(Self.all.suffix(row.left)))
+    }
+
+    /// What can never fit is refused before it is read, whatever the trash has.
+    @Test(arguments: [nil, 5 * Int64(mebi)])
+    func whatCannotFitIsRefusedBeforeItIsRead(keepsFree: Int64?) async throws {
+        guard let mounted = try share(keepsFree: keepsFree) else { return }
+        let share = mounted.share
+        try await fill(share)
+        let count = 16 * Self.mebi - Int(keepsFree ?? 0) + 1
+        let body = SentBody(bytes(count))
+        let refused = try await share.client.send("PUT", "/v/new", body: body)
+        #expect(refused.status == 507 && body.readCount == 0)
+        #expect(refused.text.contains("sufficient-disk-space"))
+        for fields in [
+            [("Upload-Complete", "?0"), ("Upload-Length", "\(count)")],
+            [("Upload-Complete", "?0"), ("Upload-Length", "\(Int64.max / 10)")],
+        ] {
+            #expect(try await share.client.send("PUT", "/v/new", fields, body: []).status == 507)
+        }
+        #expect(try share.trash() == Self.all)
+    }
+
+    /// Room that is to stay free is made like any other.
+    @Test func roomThatStaysFreeIsMade() async throws {
+        guard let mounted = try share(keepsFree: 2 * Int64(Self.mebi)) else { return }
+        let share = mounted.share
+        try await fill(share)
+        #expect(try await share.client.send("PUT", "/v/a", body: bytes(2 * Self.mebi - 65_536)).status == 201)
+        #expect(try share.trash() == Self.all)
+        #expect(try await share.client.send("PUT", "/v/b", body: bytes(Self.mebi)).status == 201)
+        #expect(try share.trash() == Array(Self.all.dropFirst()))
+    }
+
+    /// Others have filled the volume: all of the trash would not free what is to stay free.
+    @Test func theTrashIsNotEmptiedForRoomThatItCannotMake() async throws {
+        guard let mounted = try share(keepsFree: 15 * Int64(Self.mebi)) else { return }
+        let share = mounted.share
+        try await fill(share)
+        #expect(share.shell("head -c \(4 * Self.mebi - 65536) /dev/zero >v/other") == 0)
+        for count in [1, 100_000, 2 * Self.mebi] {
+            #expect(try await share.client.send("PUT", "/v/new", body: bytes(count)).status == 507)
+            let chunked = GatedBody(bytes(count), then: [], declared: nil)
+            #expect(try await share.client.send("PUT", "/v/new", body: chunked).status == 507)
+        }
+        #expect(try share.trash() == Self.all)
+    }
+
+    /// Content that is received at once needs room, too.
+    @Test func smallContentRemovesTheOldestEntry() async throws {
+        guard let mounted = try share() else { return }
+        let share = mounted.share
+        try await fill(share)
+        _ = share.shell("cat /dev/zero >v/other")
+        #expect(try await share.client.send("PUT", "/v/new", body: bytes(30_000)).status == 201)
+        #expect(try share.trash() == Array(Self.all.dropFirst()))
+        _ = share.shell("cat /dev/zero >>v/other")
+        let chunked = GatedBody(bytes(100_000), then: [], declared: nil)
+        #expect(try await share.client.send("PUT", "/v/chunked", body: chunked).status == 201)
+        #expect(try share.trash() == Array(Self.all.dropFirst(2)))
+    }
+
+    /// Entries without content free nothing, and stay.
+    @Test func entriesThatFreeNothingStay() async throws {
+        guard let mounted = try share() else { return }
+        let share = mounted.share
+        #expect(try await share.client.send("PUT", "/v/empty", body: []).status == 201)
+        #expect(try await share.client.send("DELETE", "/v/empty").status == 204)
+        for number in 1...4 {
+            #expect(share.shell("head -c \(3 * Self.mebi) /dev/zero >v/\(number)") == 0)
+            #expect(try await share.client.send("DELETE", "/v/\(number)").status == 204)
+        }
+        #expect(try await share.client.send("PUT", "/v/new", body: bytes(5 * Self.mebi)).status == 201)
+        #expect(try share.trash() == ["deleted /v/empty 0"] + Self.all.dropFirst())
+    }
+
+    /// A copy takes what is copied: no members for Depth 0, and no uploads that wait in a folder.
+    @Test func aCopyRemovesWhatItNeeds() async throws {
+        guard let mounted = try share() else { return }
+        let share = mounted.share
+        try await fill(share)
+        #expect(share.shell("mkdir source; head -c \(5 * Self.mebi) /dev/zero >source/f") == 0)
+        let upload = try await share.createUpload("/source/waits")
+        #expect(
+            try await share.client.send(
+                "PATCH", upload,
+                [TestShare.partial, ("Upload-Offset", "0"), ("Upload-Complete", "?0")],
+                body: bytes(6 * Self.mebi)
+            ).status == 204)
+        func copy(_ fields: [(String, String)], to name: String) async throws -> UInt16 {
+            try await share.client.send("COPY", "/source", [("Destination", "/v/\(name)")] + fields).status
+        }
+        #expect(try await copy([("Depth", "0")], to: "flat") == 201)
+        #expect(try share.trash() == Self.all)
+        #expect(try await copy([], to: "copy") == 201)
+        #expect(try share.trash() == Array(Self.all.dropFirst()))
+    }
+
+    /// The parts of an upload exist; what they become is copied.
+    @Test func concatenatedPartsRemoveWhatTheyNeed() async throws {
+        guard let mounted = try share(freeMebibytes: 7) else { return }
+        let share = mounted.share
+        try await fill(share)
+        var parts: [String] = []
+        for _ in 0..<2 {
+            let part = try await share.client.send(
+                "POST", "/v/",
+                [
+                    TestShare.tus, TestShare.offsetType, ("Upload-Length", "\(3 * Self.mebi)"),
+                    ("Upload-Concat", "partial"),
+                ], body: bytes(3 * Self.mebi))
+            #expect(part.status == 201)
+            parts.append(try #require(part["Location"]))
+        }
+        #expect(try share.trash() == Self.all)
+        let final = try await share.client.send(
+            "POST", "/v/",
+            [
+                TestShare.tus, ("Upload-Concat", "final;" + parts.joined(separator: " ")),
+                TusUploadTests.metadata([("filename", "new")]),
+            ])
+        #expect(final.status == 201, "\(final.text)")
+        #expect(try await share.client.send("GET", "/v/new").body == bytes(6 * Self.mebi))
+        // 1 MiB was free, and 6 were needed.
+        #expect(try share.trash() == Array(Self.all.dropFirst(2)))
+    }
+}
+
+extension TestShare {
+    /// Sends a request whose content breaks off; its answer does not matter.
+    fileprivate func sendBroken(
+        _ method: String, _ target: String, _ fields: [(String, String)], _ body: GatedBody
+    ) async { _ = try? await client.send(method, target, fields, body: body) }
+
+    /// Creates a tus upload without content in `/v/`; its URL.
+    fileprivate func createTus(_ fields: [(String, String)]) async throws -> String {
+        let created = try await client.send("POST", "/v/", fields)
+        #expect(created.status == 201, "\(created.text)")
+        return try #require(created["Location"])
+    }
+}
