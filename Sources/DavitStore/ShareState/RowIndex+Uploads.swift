@@ -30,15 +30,9 @@ extension RowIndex {
     mutating func removeUploads(under path: ResourcePath) -> [UploadRecord] {
         guard let top = node(at: path), top.uploadCount > 0 else { return [] }
         var ids: [String] = []
-        Self.collectUploads(at: top, into: &ids)
+        top.forEach(where: { $0.uploadCount > 0 }, do: { ids.append(contentsOf: $0.uploads) })
         let removed = ids.compactMap { uploads[$0] }
         for id in ids { removeUpload(id) }
         return removed
-    }
-
-    private static func collectUploads(at node: RowNode, into ids: inout [String]) {
-        guard node.uploadCount > 0 else { return }
-        ids.append(contentsOf: node.uploads)
-        for child in node.children.values { collectUploads(at: child, into: &ids) }
     }
 }

@@ -52,15 +52,10 @@ struct RowIndex {
     func locks(below path: ResourcePath, now: Timestamp) -> [Lock] {
         guard let top = node(at: path), top.lockCount > top.locks.count else { return [] }
         var found: [HeldLock] = []
-        for child in top.children.values { Self.collectLocks(at: child, into: &found) }
+        top.forEach(
+            where: { $0.lockCount > 0 }, do: { if $0 !== top { found.append(contentsOf: $0.locks) } })
         found.sort { $0.number < $1.number }
         return found.lazy.map(\.lock).filter { $0.expiry > now }
-    }
-
-    static func collectLocks(at node: RowNode, into found: inout [HeldLock]) {
-        guard node.lockCount > 0 else { return }
-        found.append(contentsOf: node.locks)
-        for child in node.children.values { collectLocks(at: child, into: &found) }
     }
 
     func held(_ token: LockToken, root: ResourcePath) -> HeldLock? {
@@ -131,7 +126,7 @@ struct RowIndex {
     mutating func removeLocks(under path: ResourcePath) -> [HeldLock] {
         guard let top = node(at: path), top.lockCount > 0 else { return [] }
         var removed: [HeldLock] = []
-        Self.collectLocks(at: top, into: &removed)
+        top.forEach(where: { $0.lockCount > 0 }, do: { removed.append(contentsOf: $0.locks) })
         for held in removed { remove(held) }
         return removed
     }
