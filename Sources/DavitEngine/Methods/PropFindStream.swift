@@ -5,30 +5,40 @@ internal import DavitWebDAV
 /// Walks the target and its members and writes their responses, a piece at a time, so that memory stays
 /// flat whatever the size of the tree. For SEARCH it walks several targets, and writes what the query admits.
 ///
+/// All members of a collection are written before the members of the collections in it. So one collection is open at a
+/// time, however deep the tree is.
+///
 /// Belongs to the task of its request, which lends it to one job of the pool at a time and waits for it: that
 /// is what makes the unchecked conformance true.
 final class PropFindStream: BodyStream, @unchecked Sendable {
     /// A collection on the way down.
     private final class Level {
-        let cursor: any MemberCursor
+        /// Nil once all members have been read.
+        var cursor: (any MemberCursor)?
+        /// The members to enter after that.
+        var collections = PendingCollections()
+        /// The members have been written before; this time the collection is read only to enter more of them.
+        var isReadAgain = false
         /// Canonical.
         let path: ResourcePath
         /// With a slash at its end.
         let href: [UInt8]
-        let info: ResourceInfo
+        let identity: ResourceIdentity
+        let volume: UInt64
         /// Some members may have dead properties that are asked for.
         let hasProperties: Bool
         /// Members whose properties have been read, the next one last.
         var ready: [Ready] = []
 
         init(
-            cursor: any MemberCursor, path: ResourcePath, href: [UInt8], info: ResourceInfo,
-            hasProperties: Bool
+            cursor: any MemberCursor, path: ResourcePath, href: [UInt8], identity: ResourceIdentity,
+            volume: UInt64, hasProperties: Bool
         ) {
             self.cursor = cursor
             self.path = path
             self.href = href
-            self.info = info
+            self.identity = identity
+            self.volume = volume
             self.hasProperties = hasProperties
         }
     }
@@ -81,6 +91,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// answer begins early; a hop to the pool and back for each costs as much as some ten members.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
+    /// Bytes in memory, about, of the names of collections that are still to be entered. With more than these some are
+    /// forgotten, and their collection is read again.
+    private static let pendingLimit = 2 << 20
     /// Steps of one piece, after which others get the thread: a search may come to many members and tell of none.
     private static let stepLimit = 8192
 
@@ -99,6 +112,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var levels: [Level] = []
     /// Nothing else is evaluated before this one.
     @safe @exclusivity(unchecked) private var candidate: Candidate?
+    /// Bytes of the names that all levels keep.
+    @safe @exclusivity(unchecked) private var pendingBytes = 0
     private var hasBegun = false
     private var hasEnded = false
     /// What is being written, in memory that all members share.
@@ -272,8 +287,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         }
         guard start.info.isCollection, start.depth != .zero else { return }
         // What cannot be read at all has a status, while the head is not out.
-        if startCount > 1 { return try enterIfPossible(start.target, href: href, start.info) }
-        try storing { () throws(StoreError) in try enter(start.target, href: href, start.info) }
+        let (identity, volume) = (start.info.identity, start.info.volume)
+        if startCount > 1 { return try enterIfPossible(start.target, href: href, identity, volume) }
+        try storing { () throws(StoreError) in try enter(start.target, href: href, identity, volume) }
     }
 
     private func admits(
@@ -319,23 +335,65 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     private func enter(
-        _ path: ResourcePath, href: [UInt8], _ info: ResourceInfo
+        _ path: ResourcePath, href: [UInt8], _ identity: ResourceIdentity, _ volume: UInt64
     ) throws(StoreError) {
         levels.append(
             Level(
-                cursor: try share.resources.members(of: path), path: path, href: href, info: info,
-                hasProperties: responses.hasProperties(below: path)))
+                cursor: try share.resources.members(of: path), path: path, href: href, identity: identity,
+                volume: volume, hasProperties: responses.hasProperties(below: path)))
     }
 
-    /// Writes the next member, or leaves the collection.
+    /// Writes the next member, enters the next collection, or leaves this one.
     private func advance(_ level: Level) throws(WebDAVError) {
-        if level.hasProperties { return try advanceWithProperties(level) }
-        guard try storing({ () throws(StoreError) in try level.cursor.next(&member) }) else {
+        guard let cursor = level.cursor else { return try enterNext(of: level) }
+        if level.hasProperties, !level.isReadAgain { return try advanceWithProperties(level) }
+        guard try storing({ () throws(StoreError) in try cursor.next(&member) }) else {
+            return endReading(level)
+        }
+        if !level.isReadAgain { try write(member, in: level) }
+        keep(member, of: level)
+    }
+
+    private func endReading(_ level: Level) {
+        level.cursor = nil
+        level.collections.endReading()
+        // Most collections have nothing to enter.
+        if level.collections.isEmpty, !level.collections.hasForgotten { levels.removeLast() }
+    }
+
+    /// Keeps a member that is to be entered later, if that is asked for.
+    private func keep(_ member: Member, of level: Level) {
+        guard member.info.isCollection, start(startCount - 1).depth == .infinity else { return }
+        pendingBytes += level.collections.add(member)
+        while pendingBytes > Self.pendingLimit {
+            guard let largest = levels.max(by: { $0.collections.bytes < $1.collections.bytes }) else {
+                return
+            }
+            // The innermost level keeps one name, so that each reading of it gets further.
+            let freed = largest.collections.forgetHalf(keepsOne: largest === level)
+            if freed == 0 { return }
+            pendingBytes -= freed
+        }
+    }
+
+    private func enterNext(of level: Level) throws(WebDAVError) {
+        let before = level.collections.bytes
+        if let entry = level.collections.popFirst() {
+            pendingBytes -= before - level.collections.bytes
+            return try descend(entry, from: level)
+        }
+        guard level.collections.hasForgotten else {
             levels.removeLast()
             return
         }
-        try write(member, in: level)
-        try descend(member, from: level)
+        do throws(StoreError) { level.cursor = try share.resources.members(of: level.path) } catch {
+            // Gone meanwhile, or another thing.
+            guard error.isOfOneResource else { throw WebDAVError(store: error) }
+            levels.removeLast()
+            return
+        }
+        level.isReadAgain = true
+        level.collections.beginReadingAgain()
     }
 
     private func write(_ member: Member, in level: Level) throws(WebDAVError) {
@@ -368,9 +426,13 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     private static func href(of member: Member, in level: Level) -> [UInt8] {
+        href(of: member.name, isCollection: member.info.isCollection, in: level)
+    }
+
+    private static func href(of name: [UInt8], isCollection: Bool, in level: Level) -> [UInt8] {
         var href = level.href
-        PercentCoding.append(member.name, to: &href)
-        if member.info.isCollection { href.append(UInt8(ascii: "/")) }
+        PercentCoding.append(name, to: &href)
+        if isCollection { href.append(UInt8(ascii: "/")) }
         return href
     }
 
@@ -378,17 +440,14 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         if level.ready.isEmpty {
             level.ready = try storing { () throws(StoreError) in try read(level) }
         }
-        guard let next = level.ready.popLast() else {
-            levels.removeLast()
-            return
-        }
+        guard let next = level.ready.popLast() else { return endReading(level) }
         try write(next.member, at: next.path, properties: next.properties, in: level)
-        try descend(next.member, from: level)
+        keep(next.member, of: level)
     }
 
     /// The next members with their properties, in reverse order; empty at the end.
     private func read(_ level: Level) throws(StoreError) -> [Ready] {
-        let members = try level.cursor.next(limit: Self.readyLimit)
+        guard let members = try level.cursor?.next(limit: Self.readyLimit) else { return [] }
         let paths = members.map { $0.canonicalPath ?? level.path.appending($0.name) ?? level.path }
         let properties = try responses.properties(of: zip(paths, members).map { ($0, $1.info.identity) })
         return members.indices.reversed().map { place in
@@ -396,22 +455,21 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         }
     }
 
-    /// Goes into a member, if that is asked for, unless a link leads back to a collection on the way down.
-    private func descend(_ member: Member, from level: Level) throws(WebDAVError) {
-        let info = member.info
-        guard info.isCollection, start(startCount - 1).depth == .infinity else { return }
+    /// Goes into a member, unless a link leads back to a collection on the way down.
+    private func descend(_ entry: PendingCollections.Entry, from level: Level) throws(WebDAVError) {
         let isOnTheWay = levels.contains {
-            $0.info.identity == info.identity && $0.info.volume == info.volume
+            $0.identity == entry.identity && $0.volume == entry.volume
         }
         if isOnTheWay { return }
-        guard let path = member.canonicalPath ?? level.path.appending(member.name) else { return }
-        try enterIfPossible(path, href: Self.href(of: member, in: level), info)
+        guard let path = entry.canonicalPath ?? level.path.appending(entry.name) else { return }
+        let href = Self.href(of: entry.name, isCollection: true, in: level)
+        try enterIfPossible(path, href: href, entry.identity, entry.volume)
     }
 
     private func enterIfPossible(
-        _ path: ResourcePath, href: [UInt8], _ info: ResourceInfo
+        _ path: ResourcePath, href: [UInt8], _ identity: ResourceIdentity, _ volume: UInt64
     ) throws(WebDAVError) {
-        do throws(StoreError) { try enter(path, href: href, info) } catch {
+        do throws(StoreError) { try enter(path, href: href, identity, volume) } catch {
             // Not readable, or gone meanwhile: it was listed, and its members are not to be had.
             if !error.isOfOneResource { throw WebDAVError(store: error) }
         }

@@ -1,0 +1,67 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import Testing
+
+/// PROPFIND with Depth infinity and SEARCH: descriptors and memory do not grow with the tree.
+struct DeepListingTests {
+    private static let type = "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:resourcetype/></D:prop></D:propfind>"
+
+    private func hrefs(of response: TestResponse) -> [String] {
+        PropFindTests.pieces(of: response.text, at: "<D:href>").dropFirst().map {
+            PropFindTests.pieces(of: $0, at: "</D:href>")[0]
+        }
+    }
+
+    @Test func aDeepTreeTakesOneDescriptor() async throws {
+        let share = try TestShare()
+        let depth = 900
+        #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)
+        let listing = try await share.client.send(
+            "PROPFIND", "/", [("Depth", "infinity")], text: Self.type)
+        let found = hrefs(of: listing)
+        #expect(found.count == 1 + 3 * depth)
+        #expect(Set(found).count == found.count)
+        #expect(share.resources.cursors.most == 1)
+    }
+
+    /// Also where dead properties are read on the way.
+    @Test func aDeepTreeWithPropertiesTakesOneDescriptor() async throws {
+        let share = try TestShare()
+        let depth = 50
+        #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)
+        let last = "/" + Array(repeating: "d", count: depth).joined(separator: "/")
+        #expect(try await share.client.send("PROPPATCH", last, text: setProperty("p", "deep")).status == 207)
+        let listing = try await share.client.send(
+            "PROPFIND", "/", [("Depth", "infinity")], text: askProperty("p"))
+        let values = PropFindTests.values(in: listing.body)
+        #expect(values.count == 1 + 3 * depth)
+        #expect(values[last + "/"] == "deep")
+        #expect(share.resources.cursors.most == 1)
+    }
+
+    /// The names of all these folders take more memory than one request may have for them, so that the wide one is read
+    /// more than once.
+    @Test func manyFoldersAreEachListedOnce() async throws {
+        let share = try TestShare()
+        let (count, prefix) = (9_000, String(repeating: "x", count: 180))
+        #expect(
+            share.shell("mkdir w; cd w; seq \(count) | sed 's/^/\(prefix)/; s/$/\\/in/' | xargs mkdir -p")
+                == 0)
+        let listing = try await share.client.send(
+            "PROPFIND", "/", [("Depth", "infinity")], text: Self.type)
+        let found = hrefs(of: listing)
+        #expect(found.count == 2 + 2 * count)
+        #expect(Set(found).count == found.count)
+        #expect(share.resources.cursors.most == 1)
+    }
+
+    @Test func linksBackAreListedAndNotEntered() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir -p a/b c; ln -s .. a/b/up; ln -s ../../c a/b/c; touch c/f") == 0)
+        let found = hrefs(
+            of: try await share.client.send("PROPFIND", "/a/", [("Depth", "infinity")], text: Self.type))
+        #expect(found.sorted() == ["/a/", "/a/b/", "/a/b/c/", "/a/b/c/f", "/a/b/up/"])
+    }
+}
