@@ -46,7 +46,7 @@ final class DiskStorage: TemporaryStorage {
             case .alreadyExists: throw .alreadyExists
             case .invalidName, .nameTooLong: throw .unusableName
             case .failed(let reason): throw .failed(reason: reason)
-            case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop:
+            case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop, .tooDeep:
                 throw .failed(reason: "\(error)")
             }
         }

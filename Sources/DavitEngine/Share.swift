@@ -79,6 +79,10 @@ public struct ShareConfiguration: Sendable {
     public var digestLimitBytes: Int64 = 64 << 20
     /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
     public var allowsInfiniteDepth = true
+    /// Levels below the root of the share that a change may reach: MKCOL, PUT, LOCK, POST, uploads, and COPY and MOVE with
+    /// everything below their target; over it 403. What other programs have nested deeper stays readable, and can be
+    /// deleted and moved up. At least 1.
+    public var maximumDepth = 1_000
     /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
     public var orderedSearchLimit = 10_000
     /// Steps of one SEARCH, about as many characters as are looked at: 64 for each resource, 16 for each operator, and the

@@ -40,6 +40,14 @@ struct WebDAVError: Error {
         return error
     }()
 
+    /// Folders would be nested deeper than ``ShareConfiguration/maximumDepth``.
+    static let tooDeep: WebDAVError = {
+        var error = WebDAVError(.forbidden)
+        let text = "403 Forbidden: folders would be nested deeper than this share allows.\n"
+        error.content = ("text/plain; charset=utf-8", Array(text.utf8))
+        return error
+    }()
+
     /// Coded content would be stored as something that the field then no longer names (RFC 9110 §15.5.16).
     static let codedContent: WebDAVError = {
         var error = WebDAVError(.unsupportedMediaType)
@@ -70,6 +78,7 @@ extension WebDAVError {
             isOvertaken = true
         case .wrongKind: self.init(.conflict)
         case .forbidden: self.init(.forbidden)
+        case .tooDeep: self = .tooDeep
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .quotaExceeded: self.init(.insufficientStorage, .quotaNotExceeded)
         case .invalidName: self.init(.badRequest)

@@ -151,10 +151,23 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try StagedCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules, in: share)
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            heightLimit: heightLimit, in: share)
+    }
+
+    public func measureHeight(
+        of path: ResourcePath, limit: Int
+    ) throws(StoreError) -> any HeightMeasurement {
+        let parent = try share.openParent(of: path)
+        let name = Array(path.name)
+        return try storing { () throws(SystemError) -> any HeightMeasurement in
+            guard try parent.status(of: name).kind == .directory else { return NoHeight() }
+            return try TreeHeight(of: try parent.open(name, for: .entries), limit: limit)
+        }
     }
 
     public func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {

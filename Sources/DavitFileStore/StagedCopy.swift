@@ -22,7 +22,7 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
 
     init(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        rules: ShareRules? = nil, in share: SharedFolder
+        rules: ShareRules? = nil, heightLimit: Int = .max, in share: SharedFolder
     ) throws(StoreError) {
         guard case .found(let source, let status) = try share.resolve(source, last: .followed, wait: .allowed)
         else { throw .notFound }
@@ -34,7 +34,8 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         do throws(StoreError) {
             if status.kind == .directory {
                 let copy = try TreeCopy(
-                    of: source, to: reservation.openAgain(), rules: rules, in: share)
+                    of: source, to: reservation.openAgain(), rules: rules, heightLimit: heightLimit,
+                    in: share)
                 try copy.run(includesMembers: includesMembers)
                 failures = copy.failures
                 try share.sync.tree(reservation.file)

@@ -20,6 +20,9 @@ final class TreeCopy {
     private var places: [Place] = []
     private var target: DirectoryPosition
     private var frames: [Frame] = []
+    /// Levels that the copy may have below its top.
+    private let heightLimit: Int
+    private var isTooDeep = false
     /// As far as is known, the volume of the copy can share blocks.
     private var canShare = true
 
@@ -60,12 +63,14 @@ final class TreeCopy {
     ///   - source: a collection, canonical.
     ///   - target: an empty directory, open for its entries.
     ///   - rules: which members are copied; nil for all.
+    ///   - heightLimit: levels that the copy may have below its top.
     init(
-        of source: ResourcePath, to target: consuming FileDescriptor, rules: ShareRules?,
+        of source: ResourcePath, to target: consuming FileDescriptor, rules: ShareRules?, heightLimit: Int,
         in share: SharedFolder
     ) throws(StoreError) {
         self.share = share
         self.rules = rules
+        self.heightLimit = heightLimit
         self.source = source
         do {
             self.target = try DirectoryPosition(at: target)
@@ -77,7 +82,7 @@ final class TreeCopy {
         }
     }
 
-    /// - Throws: `outOfSpace` and `quotaExceeded`, after which nothing more is copied, and what makes the walk itself impossible.
+    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, after which nothing more is copied, and what makes the walk itself impossible.
     func run(includesMembers: Bool) throws(StoreError) {
         frames = [Frame(name: [], startsPlace: true)]
         if includesMembers { try copyMembers() }
@@ -160,7 +165,7 @@ final class TreeCopy {
         var block = DirectoryBlock(capacity: 1 << 15)
         let place = place
         do throws(SystemError) {
-            while try block.read(from: place.position.directory) {
+            while !isTooDeep, try block.read(from: place.position.directory) {
                 var names: [(name: [UInt8], kind: DirectoryEntry.Kind)] = []
                 block.scan { entry in names.append((entry.bytes, entry.kind)) }
                 for (name, kind) in names where ReservedName(name) == nil {
@@ -171,11 +176,16 @@ final class TreeCopy {
             if error.isDiskFull { throw StoreError(error) }
             record(nil, StoreError(error))
         }
+        if isTooDeep { throw .tooDeep }
     }
 
     /// - Throws: only what ends the whole copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
-        if rules?.refuses(name, at: place.path(of: name)) == true { return }
+        if kind == .special || rules?.refuses(name, at: place.path(of: name)) == true { return }
+        guard frames.count <= heightLimit else {
+            isTooDeep = true
+            return
+        }
         do throws(SystemError) {
             let directory = frames.count - 1
             switch kind {

@@ -206,7 +206,7 @@ extension JournalCore {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
         case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
-            .failed:
+            .tooDeep, .failed:
             false
         }
     }

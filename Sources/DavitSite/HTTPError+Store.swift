@@ -9,7 +9,7 @@ extension HTTPError {
             self.init(.notFound, "There is nothing here.")
         case .forbidden: self.init(.forbidden, "This may not be read.")
         case .wouldBlock, .busy: self = .tooBusy
-        case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .failed:
+        case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .tooDeep, .failed:
             self.init(.internalServerError, "This could not be read.")
         }
     }

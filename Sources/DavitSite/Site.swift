@@ -75,7 +75,7 @@ final class Site: Sendable {
             switch error {
             case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop: return nil
             case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
-                .failed:
+                .tooDeep, .failed:
                 throw error
             }
         }

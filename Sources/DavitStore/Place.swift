@@ -25,11 +25,12 @@ extension ResourceStore {
         try stageContent(for: Place(path), expectedLength: expectedLength)
     }
 
-    /// With all members.
+    /// With all members, however deep.
     public func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {
-        try stageCopy(of: source, for: destination, includesMembers: includesMembers, rules: nil)
+        try stageCopy(
+            of: source, for: destination, includesMembers: includesMembers, rules: nil, heightLimit: .max)
     }
 
     public func createCollection(at path: ResourcePath) throws(StoreError) {

@@ -262,10 +262,19 @@ public protocol ResourceStore: ResourceReader {
 
     /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
     /// Copies have modification times of their own (RFC 4918 §15.7).
-    /// - Parameter rules: which members a copy has; nil for all.
+    /// - Parameters:
+    ///   - rules: which members a copy has; nil for all.
+    ///   - heightLimit: levels that the copy may have below its top.
+    /// - Throws: `tooDeep` with nothing left behind, and the rest.
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        heightLimit: Int
     ) throws(StoreError) -> any StagedTree
+
+    /// Begins to measure how many levels there are below a canonical path, which may be in the trash. Links are not
+    /// followed.
+    /// - Parameter limit: the height up to which it is measured.
+    func measureHeight(of path: ResourcePath, limit: Int) throws(StoreError) -> any HeightMeasurement
 
     /// Whether two names of one collection are one on its volume, which takes several spellings for the same. May read
     /// the collection.
@@ -352,6 +361,15 @@ extension ResourceStore {
     public func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] { [] }
     /// Nothing.
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
+}
+
+/// The measurement of a tree, which can take long. Used by one task at a time; that is what makes conforming classes
+/// `Sendable`.
+public protocol HeightMeasurement: AnyObject, Sendable {
+    /// Continues for some milliseconds. May block.
+    /// - Returns: the levels below the top, 0 for what has no members, or any number over the limit as soon as it is
+    ///   exceeded; nil if it has to be called again.
+    func advance() throws(StoreError) -> Int?
 }
 
 /// A resource taken out of sight.

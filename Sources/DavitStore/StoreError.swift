@@ -10,6 +10,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case wrongKind
     /// The operating system refuses, or the name is reserved.
     case forbidden
+    /// The copy of a tree would have more levels than it may.
+    case tooDeep
     /// The volume is full, or cannot hold a file of this length.
     case outOfSpace
     /// The volume has room, but this process may not use it: a quota, or what it was told to keep free.

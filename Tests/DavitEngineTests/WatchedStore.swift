@@ -11,6 +11,7 @@ final class WatchedStore: ResourceStore {
         case createCollection
         /// Before a copy is made, and when it is there.
         case beginCopy, stageCopy
+        case measureHeight
         case rename
         case exchange
         case detach
@@ -114,11 +115,13 @@ final class WatchedStore: ResourceStore {
     }
 
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try pass(.beginCopy)
         let tree = try store.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules)
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            heightLimit: heightLimit)
         try pass(.stageCopy)
         return tree
     }
@@ -192,6 +195,11 @@ final class WatchedStore: ResourceStore {
     }
 
     func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try store.measure(path) }
+
+    func measureHeight(of path: ResourcePath, limit: Int) throws(StoreError) -> any HeightMeasurement {
+        try pass(.measureHeight)
+        return try store.measureHeight(of: path, limit: limit)
+    }
 }
 
 /// If its removal is to fail, nothing of it is removed.

@@ -180,6 +180,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--log-level", "access"], .serve(options { $0.logLevel = .access })),
         (["serve", "/srv", "--sync", "data"], .serve(options { $0.sync = .data })),
         (["serve", "/srv", "--sync=full"], .serve(options { $0.sync = .full })),
+        (["serve", "/srv", "--max-depth", "1"], .serve(options { $0.maximumDepth = 1 })),
         (["serve", "/srv", "--max-file-size", "0"], .serve(options { $0.maximumFileBytes = 0 })),
         (["serve", "/srv", "--max-file-size=5G"], .serve(options { $0.maximumFileBytes = 5 << 30 })),
         (["serve", "/srv", "--upload-expiry", "1"], .serve(options { $0.uploadSeconds = 86_400 })),

@@ -72,6 +72,7 @@ extension Arguments {
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
         case .maxFileSize: options.maximumFileBytes = try Self.bytes(value, option: name)
+        case .maxDepth: options.maximumDepth = try Self.number(value, option: name, in: 1...100_000)
         case .trashDays:
             options.trash = options.trash ?? TrashLimits()
             options.trash?.days = try Self.number(value, option: name, in: 1...36_500)

@@ -206,6 +206,8 @@ package enum Help: Hashable, Sendable {
         how much may be stored (a SIZE is bytes, or has K, M, G or T behind it):
           --max-file-size SIZE   the longest file that may be written (default: what
                                  the volume can hold)
+          --max-depth LEVELS     levels of folders that clients may make (default:
+                                 1000)
           --keep-free SIZE       of the volume stays free; clients see as much less
                                  (default: 0)
           --upload-expiry DAYS   how long an upload that was interrupted can go on; h

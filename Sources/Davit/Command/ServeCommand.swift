@@ -75,6 +75,7 @@ struct ServeCommand {
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
         share.maximumFileBytes = options.maximumFileBytes
+        share.maximumDepth = options.maximumDepth
         share.keptFreeBytes = options.keptFreeBytes
         share.trash = options.trash
         share.uploadExpiry = .seconds(options.uploadSeconds)

@@ -34,6 +34,7 @@ enum ServeOption: String, CaseIterable {
     case record = "--record"
     case sync = "--sync"
     case maxFileSize = "--max-file-size"
+    case maxDepth = "--max-depth"
     case keepFree = "--keep-free"
     case trash = "--trash"
     case trashDays = "--trash-days"

@@ -58,6 +58,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var sync = SyncLevel.none
     /// Nil for no limit.
     package var maximumFileBytes: Int64?
+    package var maximumDepth = 1_000
     package var keptFreeBytes: Int64 = 0
     /// Nil for no trash.
     package var trash: TrashLimits?

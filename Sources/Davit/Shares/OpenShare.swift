@@ -104,6 +104,7 @@ final class OpenShare: Resident {
             var settings = ShareConfiguration()
             settings.isReadOnly = configuration.isReadOnly
             settings.maximumFileBytes = configuration.maximumFileBytes
+            settings.maximumDepth = max(1, configuration.maximumDepth)
             settings.uploadSeconds = max(1, configuration.uploadExpiry.components.seconds)
             settings.publicHosts = environment.publicHosts
             settings.securePublicHosts = environment.securePublicHosts

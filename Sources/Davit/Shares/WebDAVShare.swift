@@ -27,6 +27,9 @@ public struct WebDAVShare: Mountable {
     public var sync: SyncLevel
     /// Bytes of the longest file that may be written; longer ones are 413. Nil for no limit but that of the volume.
     public var maximumFileBytes: Int64?
+    /// Levels of folders below ``folder`` that clients may make; deeper ones are 403. What other programs have nested
+    /// deeper stays readable, and can be deleted. Values below 1 count as 1.
+    public var maximumDepth = 1_000
     /// Bytes of the volume that stay free: clients see as many fewer available, and what would take them is 507.
     public var keptFreeBytes: Int64 = 0
     /// How much is kept of what clients delete and overwrite, and how long; nil for nothing. Without a limit of bytes it gives

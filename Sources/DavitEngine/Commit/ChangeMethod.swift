@@ -95,6 +95,8 @@ protocol ChangeMethod: Sendable {
 
     /// What it does on this scene, for those who have a say in it; nil if it makes, moves or removes nothing.
     func actionKind(on scene: Scene) -> ShareAction.Kind?
+    /// The resource that gets another place, with all that is below it; nil for methods that move nothing.
+    func movedTree(on scene: Scene) -> MovedTree?
     /// What it is about, if that is in the trash.
     var trashEntry: TrashEntry? { get }
     /// What it is about, if that is a lock.
@@ -138,6 +140,7 @@ extension ChangeMethod {
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }
     var respellsTarget: Bool { false }
     func discard(_ prepared: Prepared) async {}
+    func movedTree(on scene: Scene) -> MovedTree? { nil }
     var trashEntry: TrashEntry? { nil }
     var brokenLock: Lock? { nil }
     func content(of prepared: Prepared) -> PreparedContent? { nil }

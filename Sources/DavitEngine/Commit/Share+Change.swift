@@ -80,12 +80,13 @@ extension Share {
                 continue
             }
             let isLast = attempt == Self.attemptLimit
+            let height = try await measureHeight(for: method, on: claimed)
             let run = { @Sendable (wait: Wait) throws(WebDAVError) in
                 let context = claimed.context.at(self.now())
                 if wait == .allowed { self.state.expireLocks(now: context.now) }
                 return try self.commitNow(
-                    method, prepared, from: first, claimed: claimed, context, isLast: isLast,
-                    look: wait == .allowed ? .mayWait : .atOnce)
+                    method, prepared, from: first, claimed: claimed, context, height: height,
+                    isLast: isLast, look: wait == .allowed ? .mayWait : .atOnce)
             }
             let result =
                 resources.changesAtOnce && method.canBeBrief(prepared)
@@ -132,11 +133,13 @@ extension Share {
     /// - Parameters:
     ///   - claimed: the scene whose paths are claimed.
     ///   - context: with the time of this moment.
+    ///   - height: of the tree that moves, if that had to be measured.
     ///   - look: where it does not wait, `wouldBlock` before anything is changed unless the change is brief.
-    /// - Returns: no outcome if something else would change than what is claimed, or has been overtaken.
+    /// - Returns: no outcome if something else would change than what is claimed, or has been overtaken, or if the height
+    ///   of the tree that moves has to be measured first.
     func commitNow<Method: ChangeMethod>(
         _ method: Method, _ prepared: Method.Prepared, from first: Scene, claimed: Scene,
-        _ context: RequestContext, isLast: Bool, look: Look
+        _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, look: Look
     ) throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene) {
         let (current, check) = try checkedScene(for: method, context: context, look: look)
         if !method.serves(prepared, from: first, in: current) { throw .busy }
@@ -144,6 +147,10 @@ extension Share {
         guard current.restsOnPaths(of: claimed) else { return (nil, current) }
         try checkAllowed(method, from: first, on: current)
         if look != .mayWait, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
+        guard try checkHeight(of: method, on: current, measured: height) else {
+            if look != .mayWait { throw WebDAVError(store: .wouldBlock) }
+            return (nil, current)
+        }
         do throws(WebDAVError) {
             return (try method.commit(current, prepared, guard: check), current)
         } catch {
@@ -188,6 +195,7 @@ extension Share {
         let scene = try scene(for: method, context: context, look: look)
         let effects = try method.effects(on: scene)
         if rules != nil { try checkName(of: method, on: scene) }
+        try checkDepth(of: method, on: scene)
         let check = WriteGuard(share: self, context: context, wait: look.wait, scene: scene)
         try check.check(scene, effects: effects)
         return (scene, check)

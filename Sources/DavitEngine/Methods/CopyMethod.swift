@@ -39,13 +39,15 @@ struct CopyMethod: ChangeMethod {
         guard let destination = scene.destination else { throw WebDAVError(.conflict) }
         let (share, resources, source) = (share, share.resources, scene.target.path)
         let includesMembers = transfer.depth == .infinity
+        let limit = share.heightLimit(at: destination.path)
         return try await share.offload { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
                 try share.stagingCopy(
                     of: source, for: destination.path, includesMembers: includesMembers
                 ) { () throws(StoreError) in
                     try resources.stageCopy(
-                        of: source, for: destination.path, includesMembers: includesMembers, rules: nil)
+                        of: source, for: destination.path, includesMembers: includesMembers, rules: nil,
+                        heightLimit: limit)
                 }
             }
         }

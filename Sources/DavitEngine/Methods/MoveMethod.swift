@@ -41,6 +41,14 @@ struct MoveMethod: BriefMethod {
 
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .move }
 
+    /// Across volumes the copy itself stops where it gets too deep.
+    func movedTree(on scene: Scene) -> MovedTree? {
+        let path = scene.target.path
+        return MovedTree(
+            path: path, isCollection: !buildsCopy && scene.target.info?.isCollection == true,
+            depth: path.depth)
+    }
+
     func claims(on scene: Scene) -> [Claim] {
         let source = Claim(path: scene.target.path, mode: .exclusive)
         guard let destination = scene.destination else { return [source] }
@@ -81,9 +89,13 @@ struct MoveMethod: BriefMethod {
         // A link cannot be taken along: what it leads to is copied, and the link removed. What is not served goes along,
         // as with a rename.
         let seen = scene.subject.path
+        let isLink = seen != scene.target.path
+        let limit = share.heightLimit(
+            at: destination.path, formerDepth: isLink ? nil : scene.target.path.depth)
         let staged = try storing { () throws(StoreError) in
             try share.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
-                try share.stored.stageCopy(of: seen, for: destination.path, includesMembers: true)
+                try share.stored.stageCopy(
+                    of: seen, for: destination.path, includesMembers: true, rules: nil, heightLimit: limit)
             }
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }

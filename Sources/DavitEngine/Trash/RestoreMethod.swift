@@ -33,6 +33,10 @@ struct RestoreMethod: ChangeMethod {
     var trashEntry: TrashEntry? { entry }
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .restore }
 
+    func movedTree(on scene: Scene) -> MovedTree? {
+        MovedTree(path: entry.place, isCollection: entry.isCollection, depth: entry.path.depth)
+    }
+
     func claims(on scene: Scene) -> [Claim] {
         Share.claims(on: entry) + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
     }

@@ -48,7 +48,7 @@ extension Share {
         } catch {
             switch error {
             case .forbidden, .outOfSpace, .quotaExceeded, .failed, .missingAncestor, .wrongKind, .notFound,
-                .alreadyExists, .crossVolume, .loop, .invalidName, .nameTooLong:
+                .alreadyExists, .crossVolume, .loop, .invalidName, .nameTooLong, .tooDeep:
                 reportUnkept(place.path, error)
                 return nil
             case .wouldBlock, .busy: throw error

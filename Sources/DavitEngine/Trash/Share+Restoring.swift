@@ -126,11 +126,13 @@ extension Share {
             let claimed = scene
             let result = try sections.withSectionIfFree(claims(of: method, on: claimed)) {
                 () throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene)? in
+                let height = try measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(now())
                 state.expireLocks(now: context.now)
                 // Nobody was asked, so that nobody has been asked about something else.
                 return try commitNow(
-                    method, (), from: claimed, claimed: claimed, context, isLast: true, look: .mayWait)
+                    method, (), from: claimed, claimed: claimed, context, height: height, isLast: true,
+                    look: .mayWait)
             }
             guard let result else { throw .busy }
             if let outcome = result.outcome {

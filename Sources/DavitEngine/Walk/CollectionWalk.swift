@@ -215,7 +215,7 @@ extension CollectionWalk.Trouble: Error {
         case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong: self = .missing
         case .loop: self = .circle
         case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
-            .failed:
+            .tooDeep, .failed:
             self = .unreadable
         }
     }

@@ -69,7 +69,8 @@ extension AsideStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         let (from, to) = (try home(of: source), try home(of: destination))
         if to == .aside { try makeCollections(above: destination) }
@@ -80,10 +81,12 @@ extension AsideStore {
         }
         if from == .aside {
             return try aside.stageCopy(
-                of: source, for: destination, includesMembers: includesMembers, rules: rules)
+                of: source, for: destination, includesMembers: includesMembers, rules: rules,
+                heightLimit: heightLimit)
         }
         let tree = try share.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules)
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            heightLimit: heightLimit)
         guard tree.info.isCollection else { return tree }
         return AccompaniedCopy(
             tree, companions: includesMembers ? copyCompanions(of: source, for: destination, rules) : nil,
@@ -96,7 +99,8 @@ extension AsideStore {
     ) -> (any StagedTree)? {
         guard (try? aside.identity(at: source)) ?? nil != nil else { return nil }
         guard (try? makeCollections(above: destination)) != nil else { return nil }
-        return try? aside.stageCopy(of: source, for: destination, includesMembers: true, rules: rules)
+        return try? aside.stageCopy(
+            of: source, for: destination, includesMembers: true, rules: rules, heightLimit: .max)
     }
 
     public func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {

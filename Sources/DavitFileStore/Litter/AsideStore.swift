@@ -182,6 +182,12 @@ public final class AsideStore: ResourceStore {
     }
 
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try share.measure(path) }
+
+    public func measureHeight(
+        of path: ResourcePath, limit: Int
+    ) throws(StoreError) -> any HeightMeasurement {
+        try (home(of: path) == .share ? share : aside).measureHeight(of: path, limit: limit)
+    }
 }
 
 /// The members of a collection: companions that are kept aside, then what the share has beside them.

@@ -49,6 +49,18 @@ public struct ResourcePath: Hashable, Sendable {
     /// From the root down; none for the root.
     public var segments: [ArraySlice<UInt8>] { bytes.split(separator: UInt8(ascii: "/")) }
 
+    /// Levels below the root; 0 for the root. Linear in the length.
+    public var depth: Int {
+        if isRoot { return 0 }
+        return bytes.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
+    }
+
+    /// Whether ``depth`` is over a limit. Counts only where the path is long enough for that.
+    package func isDeeper(than limit: Int) -> Bool {
+        // Each level has a name, and all but one a slash.
+        bytes.count > 2 * limit && depth > limit
+    }
+
     /// The path of a member; nil if `name` cannot be a segment.
     public func appending(_ name: some Collection<UInt8>) -> ResourcePath? {
         name.withSpan { name in

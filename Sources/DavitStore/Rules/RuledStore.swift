@@ -110,11 +110,17 @@ package final class RuledStore: ResourceStore {
 
     /// What is not served is not copied.
     package func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try store.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules ?? self.rules)
+            of: source, for: destination, includesMembers: includesMembers, rules: rules ?? self.rules,
+            heightLimit: heightLimit)
     }
+
+    package func measureHeight(
+        of path: ResourcePath, limit: Int
+    ) throws(StoreError) -> any HeightMeasurement { try store.measureHeight(of: path, limit: limit) }
 
     package func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
         try store.rename(source, toFree: destination)
