@@ -33,13 +33,18 @@ package struct ZIPEntry: Sendable {
     ///
     /// A backslash is a part of a name, and to programs on Windows a slash: `..\..\name` would lead them elsewhere. So
     /// would a drive in front. The signs that do it are percent-encoded; the format knows no others (APPNOTE 4.4.17.1).
+    ///
+    /// Two names never become one: a percent sign that begins one of these codes in the name itself is encoded too.
     private static func portable(_ path: [UInt8]) -> [UInt8] {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         let hasDrive = path.count > 1 && path[1] == UInt8(ascii: ":") && letters ~= path[0] | 0x20
-        guard hasDrive || path.contains(UInt8(ascii: "\\")) else { return path }
+        let (backslash, percent) = (UInt8(ascii: "\\"), UInt8(ascii: "%"))
+        guard hasDrive || path.contains(where: { $0 == backslash || $0 == percent }) else { return path }
         var portable: [UInt8] = []
         for (index, byte) in path.enumerated() {
-            if byte == UInt8(ascii: "\\") {
+            if byte == percent, codes.contains(where: { path[(index + 1)...].starts(with: $0) }) {
+                portable.append(contentsOf: "%25".utf8)
+            } else if byte == backslash {
                 portable.append(contentsOf: "%5C".utf8)
             } else if hasDrive, index == 1 {
                 portable.append(contentsOf: "%3A".utf8)
@@ -49,6 +54,9 @@ package struct ZIPEntry: Sendable {
         }
         return portable
     }
+
+    /// What follows the percent sign of each code that ``portable(_:)`` makes.
+    private static let codes = ["25", "3A", "5C"].map { Array($0.utf8) }
 
     /// The most bytes that a path can have: the format counts them in 16 bits.
     package static let pathLimit = Int(UInt16.max)

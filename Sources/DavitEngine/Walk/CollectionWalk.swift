@@ -6,8 +6,9 @@ package import DavitStore
 /// told before what is further down: so one is open at a time, however deep it goes, and what is kept are the collections
 /// still to be walked on the way down.
 ///
-/// Rules and mounts hold. Links that lead outside are no members, and one that leads back to a collection on the way
-/// down is told as trouble, and not followed.
+/// Rules and mounts hold. Links that lead outside are no members. Each collection is visited once: links to collections are
+/// followed after everything else, and one to a collection that was visited is reported as trouble and not followed. So what
+/// a walk finds grows with what there is, however links lead to each other.
 ///
 /// Its calls block. It belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what
 /// makes the unchecked conformance true.
@@ -34,7 +35,19 @@ package final class CollectionWalk: @unchecked Sendable {
         case missing
         /// A link to a collection that the link is in.
         case circle
+        /// A link to a collection that was visited under another name.
+        case repeated
         case unreadable
+    }
+
+    private struct Key: Hashable {
+        let identity: ResourceIdentity
+        let volume: UInt64
+
+        init(_ info: ResourceInfo) {
+            identity = info.identity
+            volume = info.volume
+        }
     }
 
     private final class Level {
@@ -73,6 +86,11 @@ package final class CollectionWalk: @unchecked Sendable {
     /// The collection of the visit, canonical, and the names in it that are still to be walked, the next one last.
     private let root: Found
     @safe @exclusivity(unchecked) private var names: [[UInt8]]
+    /// Links to collections, the first ``linkCount`` of which have been followed.
+    @safe @exclusivity(unchecked) private var links: [Found] = []
+    @safe @exclusivity(unchecked) private var linkCount = 0
+    /// All collections found so far.
+    @safe @exclusivity(unchecked) private var visited: Set<Key> = []
     /// To be told first.
     @safe @exclusivity(unchecked) private var begun: Found?
     /// A collection to go into before anything else.
@@ -88,6 +106,7 @@ package final class CollectionWalk: @unchecked Sendable {
         // What cannot be read at all is an error, and no trouble.
         levels.append(Level(try share.resources.members(of: root), self.root))
         begun = self.root
+        visited.insert(Key(info))
     }
 
     /// The next step. May block.
@@ -100,18 +119,33 @@ package final class CollectionWalk: @unchecked Sendable {
             self.entered = nil
             if let trouble = enter(entered) { return .trouble(path: entered.path, trouble) }
         }
-        while let level = levels.last {
-            switch advance(level) {
-            case .step(let step): return step
-            case .down: continue
-            case .up: levels.removeLast()
+        while true {
+            while let level = levels.last {
+                switch advance(level) {
+                case .step(let step): return step
+                case .down: continue
+                case .up: levels.removeLast()
+                }
+            }
+            if let name = names.popLast() {
+                if let step = step(to: name) { return step }
+            } else if linkCount < links.count {
+                linkCount += 1
+                return follow(links[linkCount - 1])
+            } else {
+                return .end
             }
         }
-        guard let name = names.popLast() else { return .end }
-        return step(to: name)
     }
 
-    private func step(to name: [UInt8]) -> Step {
+    private func follow(_ link: Found) -> Step {
+        guard visited.insert(Key(link.info)).inserted else { return .trouble(path: link.path, .repeated) }
+        entered = link
+        return .found(link)
+    }
+
+    /// - Returns: nil for a link that is followed later.
+    private func step(to name: [UInt8]) -> Step? {
         guard let path = root.target.appending(name) else {
             return .trouble(path: name, .missing)
         }
@@ -120,8 +154,10 @@ package final class CollectionWalk: @unchecked Sendable {
             guard let info = lookup.info else { return .trouble(path: name, .missing) }
             let found = Found(path: name, info: info, target: lookup.path)
             if isOnTheWay(info) { return .trouble(path: name, .circle) }
-            if info.isCollection { entered = found }
-            return .found(found)
+            guard info.isCollection else { return .found(found) }
+            if lookup.path == path { return follow(found) }
+            links.append(found)
+            return nil
         } catch {
             return .trouble(path: name, Trouble(error))
         }
@@ -148,7 +184,15 @@ package final class CollectionWalk: @unchecked Sendable {
             }
             guard let found = level.found(member) else { continue }
             if isOnTheWay(member.info) { return .step(.trouble(path: found.path, .circle)) }
-            if member.info.isCollection { level.collections.append(member) }
+            guard member.info.isCollection else { return .step(.found(found)) }
+            if member.canonicalPath != nil, !visited.contains(Key(member.info)) {
+                links.append(found)
+                continue
+            }
+            guard visited.insert(Key(member.info)).inserted else {
+                return .step(.trouble(path: found.path, .repeated))
+            }
+            level.collections.append(member)
             return .step(.found(found))
         }
         while let member = level.collections.popLast() {
@@ -161,9 +205,8 @@ package final class CollectionWalk: @unchecked Sendable {
 
     private func isOnTheWay(_ info: ResourceInfo) -> Bool {
         guard info.isCollection else { return false }
-        return (levels.map(\.info) + [root.info]).contains {
-            $0.identity == info.identity && $0.volume == info.volume
-        }
+        let key = Key(info)
+        return Key(root.info) == key || levels.contains { Key($0.info) == key }
     }
 
     private func enter(_ found: Found) -> Trouble? {

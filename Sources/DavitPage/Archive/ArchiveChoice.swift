@@ -27,9 +27,12 @@ struct ArchiveChoice: Sendable {
     var names: [[UInt8]]?
     var method = ArchiveMethod.automatic
 
-    /// What the query says: `archive`, with `name` as typed or `member` as in an href for each member of a selection.
-    /// - Throws: 400 for a member or a method that cannot be.
+    /// What the query says: `archive`, which may have the value `zip`, with `name` as typed or `member` as in an href for each member of a selection.
+    /// - Throws: 400 for a format, a member or a method that cannot be.
     init(_ query: FormFields) throws(HTTPError) {
+        if let format = query["archive"], !format.isEmpty, format != "zip" {
+            throw HTTPError(.badRequest, "Only ZIP archives are available: use ?archive or ?archive=zip.")
+        }
         if let text = query["method"] {
             guard let method = ArchiveMethod(rawValue: text) else {
                 throw HTTPError(.badRequest, "the method is automatic, stored or deflated")

@@ -32,6 +32,7 @@ struct ArchiveReport: Sendable {
         switch trouble {
         case .missing: add(path, "is not there any more")
         case .circle: add(path, "is a link to a folder that it is in")
+        case .repeated: add(path, "is a link to a folder that is in this archive already")
         case .unreadable: add(path, "could not be read")
         }
     }
