@@ -10,6 +10,11 @@ export function element(name, ...children) {
 const special = /[\\`*_~[\]!<&\n]|https?:\/\//g
 const entities = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: "\u00A0", copy: "©", reg: "®", mdash: "—", ndash: "–", hellip: "…", rarr: "→", larr: "←" }
 
+/// Emphasis within emphasis makes elements within elements, and browsers lay those out recursively. Longer runs of a mark,
+/// and what is around so many openers, is text.
+const maximumRun = 4
+const maximumOpeners = 32
+
 /// The text of one block. Each mark is looked at once: openers wait on a stack for their closers.
 export class Inline {
     constructor(renderer, text, depth) {
@@ -117,7 +122,7 @@ export class Inline {
         const isWord = (character) => /[\p{L}\p{N}]/u.test(character)
         const opens = /\S/.test(after) && (isWord(after) || !isWord(before)) && !(mark === "_" && isWord(before))
         const closes = /\S/.test(before) && !(mark === "_" && isWord(after))
-        if (mark === "~" && count !== 2) return this.push(mark.repeat(count), next)
+        if ((mark === "~" && count !== 2) || count > maximumRun) return this.push(mark.repeat(count), next)
         let left = count
         while (closes && left && this.waiting[mark]) {
             const opener = this.pop(mark)
@@ -137,7 +142,9 @@ export class Inline {
         }
         if (!left) return next
         this.nodes.push(mark.repeat(left))
-        if (opens && this.openers.length < 1000) {
+        if (opens) {
+            // The outermost one stays text.
+            if (this.openers.length === maximumOpeners) this.waiting[this.openers.shift().mark] -= 1
             this.openers.push({ mark, count: left, at: this.nodes.length - 1 })
             this.waiting[mark] += 1
         }
