@@ -11,6 +11,14 @@ public struct VisitedMember: Sendable {
 
     /// What the form names that ends a lock.
     public static func token(of lock: Lock) -> String { lock.token.uri }
+
+    /// Who holds a lock: the user that was authenticated, else the text of the `owner` element that the client sent
+    /// (RFC 4918 §14.17), at most 200 characters; nil if neither is known.
+    public static func holder(of lock: Lock) -> String? {
+        if let principal = lock.principal { return principal }
+        guard let owner = lock.owner?.trimmedText, !owner.isEmpty else { return nil }
+        return String(owner.prefix(200))
+    }
 }
 
 extension CollectionVisit {

@@ -51,7 +51,7 @@ struct AboutView {
     private func text(of lock: Lock) -> String {
         let time = String(decoding: HTTPDate.iso8601(lock.expiry), as: UTF8.self)
         return strings.text(
-            .lockedBy, ["who": lock.principal ?? strings.text(.somebody), "time": time])
+            .lockedBy, ["who": VisitedMember.holder(of: lock) ?? strings.text(.somebody), "time": time])
     }
 
     /// Breaks a lock: a question first, for somebody may be at work.
@@ -61,7 +61,9 @@ struct AboutView {
         html.markup("</summary>\n")
         page.beginForm(.unlock, to: &html)
         html.element(
-            "p", strings.text(.unlockWarning, ["who": lock.principal ?? strings.text(.somebody)]))
+            "p",
+            strings.text(
+                .unlockWarning, ["who": VisitedMember.holder(of: lock) ?? strings.text(.somebody)]))
         html.markup("\n")
         html.hiddenMember(name)
         html.hidden("token", VisitedMember.token(of: lock))
