@@ -22,6 +22,18 @@ enum AddressCode {
         return response
     }
 
+    /// Whether the visitor uses an address of this machine for itself, by which no other device reaches it: 127.0.0.0/8,
+    /// ::1, and names below `localhost` (RFC 6761 §6.3).
+    static func isLoopback(_ visit: CollectionVisit) -> Bool {
+        guard let host = visit.request.host else { return false }
+        let name = String(decoding: host.host, as: UTF8.self)
+        return switch host.kind {
+        case .ipv4: name.hasPrefix("127.")
+        case .ipv6: name == "[::1]"
+        case .name: name == "localhost" || name.hasSuffix(".localhost")
+        }
+    }
+
     /// - Returns: nil if the request names no host.
     static func address(of visit: CollectionVisit) -> [UInt8]? {
         guard let host = visit.request.host else { return nil }

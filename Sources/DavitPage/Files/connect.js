@@ -12,6 +12,8 @@ const host = address.hostname.replace(/^\[|\]$/g, "")
 const port = address.port
 const user = page.user ?? ""
 const url = address.href
+// No other device reaches the server by such an address.
+const isLoopback = host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host) || /(^|\.)localhost$/.test(host)
 
 /// As Windows writes it for its drives: \\host@SSL@8443\DavWWWRoot\folder
 const windowsPath = () => {
@@ -74,8 +76,9 @@ export const showConnect = async () => {
         title: t("connect.title"), className: "connecting",
         body: element("div", {},
             element("div.connect-address", {},
-                element("div", {}, element("p", {}, t("connect.intro")), code(url), user && element("p", {}, t("connect.user", { user }))),
-                has("qr") && element("figure", {}, element("img", { src: `${page.root}?qr`, alt: t("connect.qr"), width: "168", height: "168" }),
+                element("div", {}, element("p", {}, t("connect.intro")), code(url), user && element("p", {}, t("connect.user", { user })),
+                    isLoopback && note(t("connect.loopback"))),
+                has("qr") && !isLoopback && element("figure", {}, element("img", { src: `${page.root}?qr`, alt: t("connect.qr"), width: "168", height: "168" }),
                     element("figcaption", {}, t("connect.qr")))),
             order.map((name) => element("details", { open: name === mine }, element("summary", {}, systems[name].name),
                 systems[name].steps().filter(Boolean).map((step) => (typeof step === "string" ? element("p", {}, step) : step))))),

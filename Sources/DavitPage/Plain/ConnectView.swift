@@ -16,7 +16,10 @@ struct ConnectView {
         html.markup("><bdi>")
         html.text(address)
         html.markup("</bdi></a></p>\n")
-        if PageFeature.qr.isThere(for: page.visit) {
+        if AddressCode.isLoopback(page.visit) {
+            html.element("p", page.strings.text(.connectLoopback))
+            html.markup("\n")
+        } else if PageFeature.qr.isThere(for: page.visit) {
             // Not asked for until somebody looks at it.
             html.markup("<img loading=\"lazy\" width=\"200\" height=\"200\"")
             html.attribute("src", page.base + Array("?qr".utf8))

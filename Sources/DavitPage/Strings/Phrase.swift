@@ -99,4 +99,5 @@ package enum Phrase: String, CaseIterable {
     case connect = "server.connect"
     case connectHow = "server.connect.how"
     case connectCode = "server.connect.code"
+    case connectLoopback = "server.connect.loopback"
 }
