@@ -112,6 +112,9 @@ static const unsigned char live_worker_js[] = {
 static const unsigned char live_js[] = {
 #embed "../DavitPage/Files/live.js"
 };
+static const unsigned char load_js[] = {
+#embed "../DavitPage/Files/load.js"
+};
 static const unsigned char main_js[] = {
 #embed "../DavitPage/Files/main.js"
 };
@@ -181,6 +184,9 @@ static const unsigned char search_js[] = {
 static const unsigned char settings_js[] = {
 #embed "../DavitPage/Files/settings.js"
 };
+static const unsigned char storage_js[] = {
+#embed "../DavitPage/Files/storage.js"
+};
 static const unsigned char strings_js[] = {
 #embed "../DavitPage/Files/strings.js"
 };
@@ -204,6 +210,9 @@ static const unsigned char summary_js[] = {
 };
 static const unsigned char theme_js[] = {
 #embed "../DavitPage/Files/theme.js"
+};
+static const unsigned char thumbnails_js[] = {
+#embed "../DavitPage/Files/thumbnails.js"
 };
 static const unsigned char toolbar_js[] = {
 #embed "../DavitPage/Files/toolbar.js"
@@ -296,6 +305,7 @@ static const struct davit_page_file files[] = {
     FILE("live-stream.js", live_stream_js),
     FILE("live-worker.js", live_worker_js),
     FILE("live.js", live_js),
+    FILE("load.js", load_js),
     FILE("main.js", main_js),
     FILE("menu.js", menu_js),
     FILE("messages.js", messages_js),
@@ -319,6 +329,7 @@ static const struct davit_page_file files[] = {
     FILE("scan.js", scan_js),
     FILE("search.js", search_js),
     FILE("settings.js", settings_js),
+    FILE("storage.js", storage_js),
     FILE("strings.js", strings_js),
     FILE("strings/de.txt", strings_de_txt),
     FILE("strings/en.txt", strings_en_txt),
@@ -327,6 +338,7 @@ static const struct davit_page_file files[] = {
     FILE("strings/zh-Hans.txt", strings_zh_hans_txt),
     FILE("summary.js", summary_js),
     FILE("theme.js", theme_js),
+    FILE("thumbnails.js", thumbnails_js),
     FILE("toolbar.js", toolbar_js),
     FILE("upload/adler32.js", upload_adler32_js),
     FILE("upload/digests.js", upload_digests_js),

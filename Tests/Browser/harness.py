@@ -142,11 +142,14 @@ class Lab:
 
     # Pages
 
-    def context(self, phone=False, dark=False, language="en-GB", **options):
-        """A browser of somebody else: nothing stored, nothing known."""
+    def context(self, phone=False, dark=False, language="en-GB", saves_data=True, **options):
+        """A browser of somebody else: nothing stored, nothing known. Modules of the page are not loaded ahead where data are
+        saved, so that tests decide when they come."""
         context = self.browser.new_context(
             viewport=PHONE if phone else DESKTOP, has_touch=phone, is_mobile=phone, color_scheme="dark" if dark else "light",
             locale=language, timezone_id="Europe/Berlin", **options)
+        if saves_data:
+            context.add_init_script("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })")
         self.adopt(context)
         return context
 

@@ -217,6 +217,54 @@ def what_is_not_saved_is_not_left_by_accident(lab):
 
 
 @test
+def leaving_waits_for_a_save(lab):
+    """Ctrl+S and Escape right after it: the editor closes when it is saved, and asks nothing. A second request does not wait."""
+    lab.write("a.txt", "first\n")
+    page = lab.page()
+    lab.wait_for_names(page, ["a.txt"])
+    held = []
+    page.route("**/a.txt", lambda route: held.append(route) if route.request.method == "PUT" else route.fallback())
+
+    def change(text):
+        page.locator(".name-link", has_text="a.txt").click()
+        page.get_by_role("button", name="Edit").click()
+        page.locator("textarea").wait_for()
+        type_at_end(page, text)
+        page.keyboard.press("Control+s")
+        for _ in range(500):
+            if held:
+                break
+            page.wait_for_timeout(20)
+        page.keyboard.press("Escape")
+
+    change("x")
+    expect(page.locator(".confirm").count(), 0, "questions")
+    held.pop().fallback()
+    lab.until(page, "document.querySelector('dialog.preview') === null")
+    expect((lab.share / "a.txt").read_text(), "first\nx")
+    # What is typed while it is saved is asked about.
+    change("y")
+    page.keyboard.type("z")
+    held.pop().fallback()
+    page.get_by_text("Save the changes?").wait_for()
+    page.get_by_role("button", name="Go on editing").click()
+    lab.until(page, "document.querySelector('.confirm') === null")
+    # A save that does not end keeps nobody.
+    page.keyboard.press("Control+s")
+    for _ in range(500):
+        if held:
+            break
+        page.wait_for_timeout(20)
+    page.locator(".preview-close").click()
+    page.locator(".preview-close").click()
+    page.get_by_text("Save the changes?").wait_for()
+    page.locator(".confirm").get_by_role("button", name="Save").click()
+    held.pop().fallback()
+    lab.until(page, "document.querySelector('dialog.preview') === null")
+    expect((lab.share / "a.txt").read_text(), "first\nxyz")
+
+
+@test
 def the_tab_key_indents_or_moves_on(lab):
     lab.write("a.py", "one\n    two\nthree\n")
     page = edit(lab, "a.py")

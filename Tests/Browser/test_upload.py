@@ -259,9 +259,9 @@ def what_is_unreadable_keeps_nothing_back(lab):
     """Of several things that are given one cannot be read: the others go up, and it is named."""
     page = page_for_uploads(lab)
     gather = """async ({ gather }) => {
-        const handle = { kind: "directory", name: "closed", isSameEntry() {}, async *entries() { throw new DOMException("", "NotAllowedError") } }
-        const entry = { name: "shut", isDirectory: true, createReader: () => ({ readEntries: (_, no) => no(new DOMException("", "NotReadableError")) }) }
-        window.given = gather([new File(["a"], "open.txt"), handle, { kind: "file", webkitGetAsEntry: () => entry }])
+        const item = (name) => ({ kind: "file", webkitGetAsEntry: () => ({ name, isDirectory: true, createReader: () => ({
+            readEntries: (_, no) => no(new DOMException("", "NotReadableError")) }) }) })
+        window.given = gather([new File(["a"], "open.txt"), item("closed"), item("shut")])
     }"""
     in_page(page, "upload/gather", gather)
     in_page(page, "upload/main", "({ upload }) => upload(location.pathname, given)")

@@ -1,5 +1,7 @@
 // What can be done with the folder and what is selected in it. The toolbar, the menus and the keyboard are made of these.
 
+import { attempt } from "./load.js"
+
 const known = new Map()
 const listeners = new Set()
 const wishes = new Set()
@@ -17,7 +19,7 @@ export const register = (action) => {
             const wish = [action.id, context.folder.href, ...context.entries.map(({ href }) => href)].join()
             if (wishes.has(wish)) return
             wishes.add(wish)
-            try { await action.run(context) } finally { wishes.delete(wish) }
+            try { await attempt(() => action.run(context)) } finally { wishes.delete(wish) }
         },
     })
     for (const listener of listeners) listener()

@@ -16,6 +16,7 @@ const byStatus = {
 
 /// Why it failed, as a sentence. `error` is a DavError or any other.
 export const explain = (error) => {
+    if (error?.name === "NotLoaded") return t("core.notLoaded")
     if (error?.name !== "DavError") return t("error.unknown")
     const kind = byCondition[error.condition] ?? byStatus[error.status]
     const text = kind ? t(`error.${kind}`) : t("error.status", { status: String(error.status) })

@@ -50,8 +50,17 @@ export const parentOf = (href) => {
 /// The path of a member with the name `text`.
 export const member = (folderHref, text, isFolder = false) => folderHref + segment(text) + (isFolder ? "/" : "")
 
-/// Whether `href` is the folder, or below it.
-export const isWithin = (href, folderHref) => href.startsWith(folderHref)
+/// Whether `href` is the folder, or below it, for the browser that resolves it: `//host/` is another server, and `..` leads up.
+export const isWithin = (href, folderHref) => {
+    let url
+    try {
+        url = new URL(href, location.origin)
+    } catch {
+        return false
+    }
+    const withSlash = (path) => (path.endsWith("/") ? path : `${path}/`)
+    return url.origin === location.origin && withSlash(canonical(url.pathname)).startsWith(withSlash(folderHref))
+}
 
 /// The same path in the server's spelling, whatever wrote it: the browser leaves some signs as they are.
 export const canonical = (path) =>

@@ -4,17 +4,21 @@
 import { element, fillName, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
 import { parentOf, pathText, visible } from "./href.js"
+import { later } from "./load.js"
 import { bytes, dateTime, shortTime, t } from "./strings.js"
 
 const columns = [["name", "core.name"], ["size", "core.size"], ["modified", "core.modified"]]
 const freshFor = 2500
 const beyond = 8
-const thumbnailBytes = 3_000_000
-const shownInTiles = new Set(["jpg", "jpeg", "png", "gif", "webp", "avif", "svg", "ico"])
+// On paper there is no scrolling: so many entries have their rows.
+const printedAtMost = 5000
+const thumbnailModule = later(() => import("./thumbnails.js"))
 const hasTouch = matchMedia("(pointer: coarse)")
 const longPress = 500
+// A click here is on nothing.
+const ground = "html, body, #app, main, .stage, .items, .items-body, .items-head, .summary, .summary *, .prologue, .epilogue, .page-footer"
 
-/// `delegate`: {open(entry, event), menu(entries, at, event)}.
+/// `delegate`: {open(entry, event), menu(entries, at, event, onClose)}.
 export class Items {
     #folder
     #delegate
@@ -23,6 +27,8 @@ export class Items {
     #size = { columns: 1, width: 0, height: 40, line: 40 }
     #decorators = new Set()
     #isAsked = false
+    #isPrinted = false
+    #thumbnails
     #typed = { text: "", time: 0 }
 
     constructor(folder, delegate) {
@@ -35,10 +41,12 @@ export class Items {
                 element("button.sort", { type: "button", onclick: () => folder.sortBy(key) }, t(label), icon("down", "sort-arrow")))),
             element("div.cell.more", { role: "columnheader" }, element("span.unseen", {}, t("core.actions"))))
         this.body = element("div.items-body", { role: "rowgroup" })
+        this.rest = element("p.items-rest", { hidden: true })
         this.element = element("div.items.list", {
             role: "grid", "aria-multiselectable": "true", "aria-label": t("core.entries"), "aria-colcount": "5",
         }, element("div.items-head", { role: "rowgroup" }, this.header), this.body)
         this.#listen()
+        this.#listenForPrinting()
     }
 
     /// "list" or "grid".
@@ -46,9 +54,25 @@ export class Items {
     set layout(layout) {
         this.element.classList.toggle("grid", layout === "grid")
         this.element.classList.toggle("list", layout !== "grid")
-        for (const made of this.#elements.values()) made.remove()
+        for (const made of this.#elements.values()) {
+            this.#thumbnails?.hide(made.querySelector(".picture"))
+            made.remove()
+        }
         this.#elements.clear()
         this.#pool = []
+        if (layout === "grid") this.#loadThumbnails()
+        this.update()
+    }
+
+    async #loadThumbnails() {
+        if (this.#thumbnails) return
+        try {
+            const { Thumbnails, canShow } = await thumbnailModule()
+            this.#thumbnails = Object.assign(new Thumbnails(), { canShow })
+        } catch {
+            // Icons do as well.
+            return
+        }
         this.update()
     }
 
@@ -70,6 +94,11 @@ export class Items {
         const folder = this.#folder
         addEventListener("scroll", () => this.#ask(), { passive: true })
         new ResizeObserver(() => this.update()).observe(this.element)
+        // The height of the window is none of the element.
+        addEventListener("resize", () => this.#ask())
+        document.addEventListener("click", (event) => {
+            if (folder.selection.size > 0 && event.target.matches(ground)) folder.select([])
+        })
         folder.addEventListener("change", () => this.update())
         folder.addEventListener("open", () => this.update())
         folder.addEventListener("selection", () => this.update())
@@ -87,6 +116,19 @@ export class Items {
             if (entry) folder.setFocus(entry.href)
         })
         this.element.addEventListener("keydown", (event) => this.#key(event))
+    }
+
+    #listenForPrinting() {
+        const print = (isPrinted) => {
+            this.#isPrinted = isPrinted
+            const rest = isPrinted ? this.#folder.view.length - printedAtMost : 0
+            this.rest.hidden = rest <= 0
+            this.rest.textContent = rest > 0 ? t("core.notPrinted", { count: rest }) : ""
+            this.element.after(this.rest)
+            this.#show(false)
+        }
+        addEventListener("beforeprint", () => print(true))
+        addEventListener("afterprint", () => print(false))
     }
 
     #ask() {
@@ -135,8 +177,8 @@ export class Items {
         const { view } = this.#folder
         const { columns: across, line } = this.#size
         const top = -this.body.getBoundingClientRect().top
-        const first = Math.max(0, Math.floor(top / line) - beyond) * across
-        const last = Math.min(view.length, (Math.ceil((top + innerHeight) / line) + beyond) * across)
+        const first = this.#isPrinted ? 0 : Math.max(0, Math.floor(top / line) - beyond) * across
+        const last = Math.min(view.length, this.#isPrinted ? printedAtMost : (Math.ceil((top + innerHeight) / line) + beyond) * across)
         const wanted = new Set()
         for (let index = first; index < last; index++) wanted.add(view[index].href)
         // The one with the focus keeps it out of sight too.
@@ -147,6 +189,7 @@ export class Items {
             this.#elements.delete(href)
             const hadFocus = made.contains(document.activeElement)
             made.remove()
+            this.#thumbnails?.hide(made.querySelector(".picture"))
             if (this.#pool.length < 60) this.#pool.push(made)
             if (hadFocus) queueMicrotask(() => this.focusCurrent())
         }
@@ -236,20 +279,18 @@ export class Items {
     }
 
     #fillPicture(picture, entry) {
-        const hasThumbnail = this.layout === "grid" && shownInTiles.has(entry.extension) && entry.size > 0 && entry.size <= thumbnailBytes
+        const hasThumbnail = this.layout === "grid" && this.#thumbnails?.canShow(entry)
         const key = hasThumbnail ? entry.href + entry.etag : entry.type
         if (picture.dataset.key === key) return
         picture.dataset.key = key
+        const showIcon = () => picture.replaceChildren(icon(entry.type, `type-${entry.type}`))
+        showIcon()
         if (!hasThumbnail) {
-            picture.replaceChildren(icon(entry.type, `type-${entry.type}`))
+            this.#thumbnails?.hide(picture)
             return
         }
-        const image = element("img", { alt: "", decoding: "async", loading: "lazy", draggable: "false", src: entry.href })
-        // What is no picture after all has its icon.
-        image.addEventListener("error", () => {
-            if (picture.dataset.key === key) picture.replaceChildren(icon(entry.type, `type-${entry.type}`))
-        })
-        picture.replaceChildren(image)
+        this.#thumbnails.enter(this.#folder.href)
+        this.#thumbnails.show(picture, entry, showIcon)
     }
 
     #markFocus() {
@@ -373,10 +414,16 @@ export class Items {
 
     #openMenu(entry, at, event) {
         const folder = this.#folder
-        if (!folder.selection.has(entry.href)) folder.select([entry.href])
+        // While the menu is open, its entry looks selected; then the selection is as before.
+        let onClose
+        if (!folder.selection.has(entry.href)) {
+            const before = [...folder.selection]
+            folder.select([entry.href])
+            onClose = () => folder.select(before.filter((href) => folder.entry(href)))
+        }
         folder.setFocus(entry.href)
         this.#elements.get(entry.href)?.focus({ preventScroll: true })
-        this.#delegate.menu(folder.selected, at, event)
+        this.#delegate.menu(folder.selected, at, event, onClose)
     }
 
     #toggleAll() {

@@ -8,23 +8,47 @@ import { has, page } from "./page.js"
 // What comes at once is looked at at once; where more and more comes, as in an upload, less often.
 const gathering = 60
 const gatheringMore = 500
+// While this page changes much itself, it knows what comes.
+const gatheringQuietly = 5000
+
+let working = 0
+let wake
+
+/// The page changes many entries: until the function that is returned is called, changes are shown less often.
+export const quietly = () => {
+    working += 1
+    return () => {
+        working -= 1
+        if (working === 0) wake?.()
+    }
+}
 
 export const follow = (app) => {
     if (!has("events")) return
     const { folder } = app
-    let changed = new Set()
+    // Of each href the latest news.
+    const changed = new Set()
+    const gone = new Set()
     let timer
     let latest = -Infinity
-    const later = (href) => {
-        changed.add(href)
-        timer ??= setTimeout(() => {
-            timer = undefined
-            const hrefs = [...changed]
-            changed = new Set()
-            latest = performance.now()
-            folder.reload(hrefs)
-        }, performance.now() - latest < gatheringMore ? gatheringMore : gathering)
+    const show = () => {
+        clearTimeout(timer)
+        timer = undefined
+        latest = performance.now()
+        const [lost, hrefs] = [[...gone], [...changed]]
+        gone.clear()
+        changed.clear()
+        if (lost.length > 0) folder.forget(lost)
+        if (hrefs.length > 0) folder.reload(hrefs)
     }
+    const later = (href, isGone = false) => {
+        const [added, other] = isGone ? [gone, changed] : [changed, gone]
+        added.add(href)
+        other.delete(href)
+        const milliseconds = working > 0 ? gatheringQuietly : performance.now() - latest < gatheringMore ? gatheringMore : gathering
+        timer ??= setTimeout(show, milliseconds)
+    }
+    wake = () => { if (timer) show() }
     const isHere = (href) => parentOf(href) === folder.href
     const take = ({ type, lines, folders, isWhole }) => {
         switch (type) {
@@ -37,13 +61,7 @@ export const follow = (app) => {
         case "change":
             for (const line of lines) {
                 const href = line.slice(2)
-                if (!isHere(href)) continue
-                if (line.startsWith("-")) {
-                    changed.delete(href)
-                    folder.forget([href])
-                } else {
-                    later(href)
-                }
+                if (isHere(href)) later(href, line.startsWith("-"))
             }
             break
         case "locks":

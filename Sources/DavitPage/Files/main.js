@@ -9,6 +9,7 @@ import { breadcrumbs, header } from "./header.js"
 import { canonical, decode, isWithin, nameOf, parentOf, visible } from "./href.js"
 import { Items } from "./items.js"
 import { follow } from "./live.js"
+import { attempt, later, loadAhead } from "./load.js"
 import { openMenu } from "./menu.js"
 import { announce, clearBanner, showBanner, toast } from "./messages.js"
 import { language, page } from "./page.js"
@@ -20,9 +21,9 @@ import { toolbar } from "./toolbar.js"
 
 // Parts of the page that begin with it, each `{ start(app) }`. What they need later they import when it is used.
 const parts = [
-    () => import("./upload/start.js"),
-    () => import("./change/start.js"),
-    () => import("./preview/start.js"),
+    later(() => import("./upload/start.js")),
+    later(() => import("./change/start.js")),
+    later(() => import("./preview/start.js")),
 ]
 
 const folder = new Folder()
@@ -104,7 +105,7 @@ class App extends EventTarget {
 }
 export const app = new App()
 
-const menu = (entries, at, event) => {
+const menu = (entries, at, event, onClose) => {
     const context = app.context(entries, { origin: at, event })
     const items = []
     let group
@@ -116,7 +117,7 @@ const menu = (entries, at, event) => {
             key: action.key && keyText([action.key].flat()[0]), isDanger: action.isDanger, run: () => action.run(context),
         })
     }
-    openMenu(items, at, { label: t("core.actions") })
+    openMenu(items, at, { label: t("core.actions"), onClose })
 }
 
 const items = new Items(folder, { open: (entry) => app.open(entry), menu })
@@ -302,6 +303,10 @@ addEventListener("keydown", (event) => {
     if (!event.repeat) action.run(action.scope === "folder" ? { ...context, entries: [] } : context)
 })
 
+const details = later(() => import("./details.js"))
+const help = later(() => import("./help.js"))
+const connect = later(() => import("./connect.js"))
+
 register({
     id: "open", label: "core.open", icon: "open", key: "Enter", group: "open", order: 0, isBar: false,
     enabled: ({ entries }) => entries.length === 1, run: ({ entries }) => app.open(entries[0]),
@@ -330,7 +335,7 @@ register({
 })
 register({
     id: "details", label: "core.details", icon: "info", key: "Alt+Enter", group: "other", order: 90, isBar: false, scope: "both",
-    run: async (context) => (await import("./details.js")).showDetails(context),
+    run: async (context) => (await details()).showDetails(context),
 })
 register({
     id: "find", label: "core.find", icon: "search", key: ["/", "Mod+f"], group: "other", scope: "folder", isBar: false, isKeyOnly: true,
@@ -338,10 +343,10 @@ register({
 })
 register({
     id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
-    run: async () => (await import("./help.js")).showHelp(),
+    run: async () => (await help()).showHelp(),
 })
 // It has its button at the top.
-register({ id: "connect", enabled: () => false, run: async () => (await import("./connect.js")).showConnect() })
+register({ id: "connect", enabled: () => false, run: async () => (await connect()).showConnect() })
 
 // Without a connection
 
@@ -365,14 +370,17 @@ const start = async () => {
     for (const type of ["change", "error"]) folder.addEventListener(type, takeOver, { once: true })
     setTimeout(takeOver, patience)
     const opened = openFolder(page.path, { restored })
-    const started = parts.map((part) => part().then(({ start }) => start(app)))
+    const started = attempt(async () => {
+        for (const { start } of await Promise.all(parts.map((part) => part()))) start(app)
+    })
     const find = address.searchParams.get("find")
     if (find && !restored) box.set(find)
     await opened
     if (!restored) selectFragment()
     follow(app)
     app.isStarted = true
-    await Promise.all(started)
+    await started
     document.documentElement.dataset.ready = "true"
+    loadAhead()
 }
 start()

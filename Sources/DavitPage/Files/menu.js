@@ -6,8 +6,8 @@ let current
 
 export const closeMenu = () => current?.close()
 
-/// `items`: {label, icon, key, run, isChecked, isDanger} or "line". `at` is an element or {x, y}. Gives the focus back to where it was.
-export const openMenu = (items, at, { label } = {}) => {
+/// `items`: {label, icon, key, run, isChecked, isDanger} or "line". `at` is an element or {x, y}. Gives the focus back to where it was, and calls `onClose`.
+export const openMenu = (items, at, { label, onClose } = {}) => {
     const isAgain = current?.at === at && at instanceof Element
     closeMenu()
     if (isAgain || items.length === 0) return
@@ -36,6 +36,7 @@ export const openMenu = (items, at, { label } = {}) => {
         const hadFocus = menu.contains(document.activeElement)
         menu.remove()
         if (hadFocus) before?.focus({ preventScroll: true })
+        onClose?.()
     }
     const onOutside = (event) => {
         if (menu.contains(event.target) || (at instanceof Element && at.contains(event.target))) return

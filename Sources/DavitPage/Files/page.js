@@ -1,5 +1,7 @@
 // What the server says about this page, as it stands in the document.
 
+import { load } from "./storage.js"
+
 export const page = JSON.parse(document.getElementById("davit").textContent)
 
 /// Whether the server can do what WebDAV alone does not say: "events", "trash", "uploads", …
@@ -10,7 +12,7 @@ export const has = (feature) => page.features.includes(feature)
 export const languages = { en: "English", de: "Deutsch", es: "Español", fr: "Français", "zh-Hans": "简体中文" }
 
 /// The choice of the reader, "" for what the browser says.
-export const chosenLanguage = () => localStorage.getItem("davit.language") ?? ""
+export const chosenLanguage = () => load("davit.language") ?? ""
 
 const supported = (tag) => {
     const small = tag.toLowerCase()

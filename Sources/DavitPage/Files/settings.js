@@ -1,16 +1,14 @@
 // What the reader has chosen, kept in this browser.
 
+import { load, save } from "./storage.js"
+
 /// One of `known`; the first where nothing else was chosen.
 export const readSetting = (name, known) => {
-    const value = localStorage.getItem(`davit.${name}`)
+    const value = load(`davit.${name}`)
     return known.includes(value) ? value : known[0]
 }
 
-export const writeSetting = (name, value) => {
-    try {
-        localStorage.setItem(`davit.${name}`, value)
-    } catch { /* It is for this time, then. */ }
-}
+export const writeSetting = (name, value) => save(`davit.${name}`, value)
 
 export const themes = ["system", "light", "dark"]
 export const theme = () => readSetting("theme", themes)

@@ -4,18 +4,21 @@
 // that nothing else was copied since; a page of another origin can write there, but does not know the number.
 
 import { propfind } from "../dav.js"
-import { canonical, parentOf } from "../href.js"
+import { canonical, isWithin, parentOf } from "../href.js"
+import { attempt, later } from "../load.js"
 import { toast } from "../messages.js"
 import { page } from "../page.js"
+import { load, remove, save } from "../storage.js"
 import { t } from "../strings.js"
 
 const place = "davit.clipboard"
 const type = "application/x-davit-entries"
+const transfers = later(() => import("./transfer.js"))
 
 const read = () => {
     try {
-        const found = JSON.parse(localStorage.getItem(place))
-        const isOwn = (href) => typeof href === "string" && href.startsWith(page.root) && href !== page.root && canonical(href) === href
+        const found = JSON.parse(load(place))
+        const isOwn = (href) => typeof href === "string" && isWithin(href, page.root) && href !== page.root && canonical(href) === href
         return found && Array.isArray(found.hrefs) && found.hrefs.every(isOwn) ? found : undefined
     } catch {
         return undefined
@@ -42,7 +45,7 @@ class Clipboard {
 
     take(entries, isCut) {
         const hrefs = entries.map(({ href }) => href)
-        localStorage.setItem(place, JSON.stringify({ id: crypto.getRandomValues(new Uint32Array(4)).join("-"), hrefs, isCut }))
+        save(place, JSON.stringify({ id: crypto.getRandomValues(new Uint32Array(4)).join("-"), hrefs, isCut }))
         this.#isTaking = true
         try { document.execCommand("copy") } finally { this.#isTaking = false }
         this.#mark()
@@ -50,7 +53,7 @@ class Clipboard {
     }
 
     clear() {
-        localStorage.removeItem(place)
+        remove(place)
         this.#mark()
     }
 
@@ -67,7 +70,7 @@ class Clipboard {
         const id = event.clipboardData.getData(type)
         if (!id || event.clipboardData.files.length > 0 || read()?.id !== id || this.#app.folder.query) return
         event.preventDefault()
-        this.paste()
+        attempt(() => this.paste())
     }
 
     /// Into the folder that is shown.
@@ -89,7 +92,7 @@ class Clipboard {
         if (entries.length === 0) return this.clear()
         // What was cut into the folder it is in is no longer cut, and nothing else.
         if (taken.isCut && entries.every(({ href }) => parentOf(href) === target)) return this.clear()
-        const { transfer } = await import("./transfer.js")
+        const { transfer } = await transfers()
         const isDone = await transfer(this.#app, entries, target, { isCopy: !taken.isCut })
         if (isDone && taken.isCut && read()?.id === taken.id) this.clear()
     }

@@ -45,7 +45,7 @@ export const newFolder = async (app, folderHref = app.folder.href, names = app.f
     })
     if (!href || app.folder.href !== folderHref) return href
     await app.folder.reload([href])
-    app.views.items.focusOn(href, { isSelected: true, isCentred: true })
+    app.views.items.focusOn(href, { isCentred: true })
     return href
 }
 
@@ -65,7 +65,6 @@ export const newFile = async (app) => {
     await folder.reload([href])
     const entry = folder.entry(href)
     if (!entry) return
-    folder.select([href])
     folder.setFocus(href)
     app.go(`?preview=${href.slice(folderHref.length)}&edit`)
 }

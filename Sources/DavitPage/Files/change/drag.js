@@ -2,7 +2,10 @@
 
 import { element, icon } from "../element.js"
 import { parentOf, visible } from "../href.js"
+import { attempt, later } from "../load.js"
 import { t } from "../strings.js"
+
+const transfers = later(() => import("./transfer.js"))
 
 /// What is being dragged; undefined while nothing of this page is.
 let dragged
@@ -62,15 +65,15 @@ export const startDragging = (app) => {
         event.preventDefault()
         event.dataTransfer.dropEffect = target.isCopy ? "copy" : "move"
     })
-    document.addEventListener("drop", async (event) => {
+    document.addEventListener("drop", (event) => {
         if (!dragged) return
         const target = targetOf(event)
         const entries = dragged
         end()
         if (!target) return
         event.preventDefault()
-        const { transfer } = await import("./transfer.js")
-        await transfer(app, entries, target.found.dataset.dropHref, { isCopy: target.isCopy })
+        const { dropHref } = target.found.dataset
+        attempt(async () => (await transfers()).transfer(app, entries, dropHref, { isCopy: target.isCopy }))
     })
     document.addEventListener("dragend", end)
     document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) mark(undefined) })

@@ -29,7 +29,7 @@ const save = async (app, entry, name) => {
 const finish = async (app, entry, to) => {
     const { folder } = app
     await update(folder, [entry.href, to])
-    if (folder.entry(to)) app.views.items.focusOn(to, { isSelected: true })
+    if (folder.entry(to)) app.views.items.focusOn(to)
     announce(t("change.renamed", { name: visible(folder.entry(to)?.name ?? "") }))
 }
 

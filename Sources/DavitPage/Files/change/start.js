@@ -2,12 +2,20 @@
 
 import { register } from "../actions.js"
 import { styleSheet } from "../element.js"
-
+import { attempt, later } from "../load.js"
 import { has, page } from "../page.js"
 import { t } from "../strings.js"
 import { clipboard } from "./clipboard.js"
 import { startDragging } from "./drag.js"
 import { lockBadge } from "./badge.js"
+
+const create = later(() => import("./create.js"))
+const renaming = later(() => import("./rename.js"))
+const transfers = later(() => import("./transfer.js"))
+const removal = later(() => import("./remove.js"))
+const locks = later(() => import("./locks.js"))
+const downloads = later(() => import("./download.js"))
+const trash = later(() => import("./trash.js"))
 
 export const start = (app) => {
     styleSheet("change/change.css")
@@ -28,23 +36,23 @@ const isFolderShown = ({ folder }) => folder.query === ""
 const registerChanges = (app) => {
     register({
         id: "new-folder", label: "change.newFolder", icon: "new-folder", key: "Alt+n", group: "new", order: 10, scope: "folder",
-        enabled: isFolderShown, run: async () => (await import("./create.js")).newFolder(app),
+        enabled: isFolderShown, run: async () => (await create()).newFolder(app),
     })
     register({
         id: "new-file", label: "change.newFile", icon: "new-file", key: "Alt+t", group: "new", order: 20, scope: "folder",
-        isBar: false, enabled: isFolderShown, run: async () => (await import("./create.js")).newFile(app),
+        isBar: false, enabled: isFolderShown, run: async () => (await create()).newFile(app),
     })
     register({
         id: "rename", label: "change.rename", icon: "rename", key: "F2", group: "edit", order: 10, enabled: one,
-        run: async ({ entries }) => (await import("./rename.js")).rename(app, entries[0]),
+        run: async ({ entries }) => (await renaming()).rename(app, entries[0]),
     })
     register({
         id: "move", label: "change.moveTo", icon: "move", group: "edit", order: 20,
-        run: async ({ entries }) => (await import("./transfer.js")).askAndTransfer(app, entries, { isCopy: false }),
+        run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: false }),
     })
     register({
         id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false,
-        run: async ({ entries }) => (await import("./transfer.js")).askAndTransfer(app, entries, { isCopy: true }),
+        run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: true }),
     })
     // Text that somebody has selected is what they want to copy.
     const hasNoText = () => getSelection().isCollapsed
@@ -61,16 +69,16 @@ const registerChanges = (app) => {
         id: "paste", label: ({ folder }) => t("change.paste", { count: clipboard.hrefs.length, name: folder.href }), icon: "paste",
         group: "new", order: 30, scope: "folder", enabled: (context) => isFolderShown(context) && clipboard.hrefs.length > 0,
         // Something else may be pasted while the first is on its way.
-        run: () => void clipboard.paste(),
+        run: () => void attempt(() => clipboard.paste()),
     })
     register({
         id: "delete", label: "change.delete", icon: "delete", key: ["Delete", "Mod+Backspace"], group: "edit", order: 90, isDanger: true,
-        run: async ({ entries }) => (await import("./remove.js")).remove(app, entries),
+        run: async ({ entries }) => (await removal()).remove(app, entries),
     })
     register({
         id: "break-lock", label: "change.breakLock", icon: "lock", group: "edit", order: 80, isBar: false,
         enabled: ({ entries }) => has("locks") && entries.length === 1 && entries[0].locks.length > 0,
-        run: async ({ entries }) => (await import("./locks.js")).breakLock(app, entries[0].href),
+        run: async ({ entries }) => (await locks()).breakLock(app, entries[0].href),
     })
 }
 
@@ -78,12 +86,12 @@ const registerDownloads = () => {
     register({
         id: "download", label: "change.download", icon: "download", group: "transfer", order: 10,
         enabled: ({ entries }) => has("archive") || entries.every((entry) => !entry.isFolder),
-        run: async ({ entries, folder }) => (await import("./download.js")).download(folder, entries),
+        run: async ({ entries, folder }) => (await downloads()).download(folder, entries),
     })
     register({
         id: "download-folder", label: "change.downloadFolder", icon: "download", group: "transfer", order: 20, scope: "folder",
         isBar: false, enabled: (context) => has("archive") && isFolderShown(context) && context.folder.entries.size > 0,
-        run: async ({ folder }) => (await import("./download.js")).downloadFolder(folder.href),
+        run: async ({ folder }) => (await downloads()).downloadFolder(folder.href),
     })
 }
 
@@ -92,12 +100,17 @@ const registerTrash = (app) => {
         id: "trash", label: "change.trash", icon: "delete", group: "other", order: 20, scope: "folder", isBar: false,
         run: () => app.go("?trash"),
     })
-    const route = async (address) => {
-        if (address.searchParams.has("trash")) await (await import("./trash.js")).showTrash(app)
-        else if (document.querySelector(".trash")) app.showView(undefined)
-    }
-    app.addEventListener("route", ({ detail }) => route(detail))
-    route(new URL(location.href))
+    const route = () => attempt(async () => {
+        const isAsked = () => new URL(location.href).searchParams.has("trash")
+        if (isAsked()) {
+            const { showTrash } = await trash()
+            if (isAsked()) await showTrash(app)
+        } else if (document.querySelector(".trash")) {
+            app.showView(undefined)
+        }
+    })
+    app.addEventListener("route", route)
+    route()
 }
 
 // A second click beside the name of what is selected already, with a moment between: the name is edited.
@@ -119,10 +132,10 @@ const startSlowClick = (app) => {
         if (!pressed || row?.dataset.href !== pressed || event.detail > 1) return
         if (!event.target.closest(".cell.name") || event.target.closest("a, button, input")) return
         const href = pressed
-        timer = setTimeout(async () => {
+        timer = setTimeout(() => attempt(async () => {
             const entry = app.folder.entry(href)
-            if (entry && app.folder.selection.has(href)) (await import("./rename.js")).rename(app, entry)
-        }, pause)
+            if (entry && app.folder.selection.has(href)) (await renaming()).rename(app, entry)
+        }), pause)
     })
     for (const type of ["dblclick", "dragstart", "keydown"]) body.addEventListener(type, () => clearTimeout(timer))
 }

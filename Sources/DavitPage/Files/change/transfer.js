@@ -3,6 +3,7 @@
 import { action, move, propfind, request } from "../dav.js"
 import { explain } from "../errors.js"
 import { canonical, lastSegment, nameOf, parentOf, segment, visible } from "../href.js"
+import { later } from "../load.js"
 import { toast } from "../messages.js"
 import { freeName } from "../names.js"
 import { page } from "../page.js"
@@ -13,9 +14,11 @@ import { showFailures, update, work } from "./work.js"
 /// Up to so many names are asked for one by one; for more the whole folder is read.
 const askedSingly = 16
 
+const tree = later(() => import("./tree.js"))
+
 /// Asks where to, and does it.
 export const askAndTransfer = async (app, entries, { isCopy }) => {
-    const { chooseFolder } = await import("./tree.js")
+    const { chooseFolder } = await tree()
     const target = await chooseFolder(app, {
         title: entries.length === 1
             ? t(isCopy ? "change.copyOne" : "change.moveOne", { name: visible(entries[0].name) })

@@ -5,9 +5,12 @@ import { dialog } from "../dialog.js"
 import { element, icon } from "../element.js"
 import { explain } from "../errors.js"
 import { nameOf, parentOf, visible } from "../href.js"
+import { attempt, later } from "../load.js"
 import { announce } from "../messages.js"
 import { page } from "../page.js"
 import { t } from "../strings.js"
+
+const create = later(() => import("./create.js"))
 
 /// Fulfilled with the href of a folder; undefined where none was chosen. `problem(href)` says in words why one cannot be.
 export const chooseFolder = async (app, { title, action, problem = () => undefined }) => {
@@ -15,14 +18,14 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
     const note = element("p.field-error", { id: "tree-note", role: "status" })
     const make = element("button.plain", { type: "button" }, icon("new-folder"), t("change.newFolder"))
     const show = () => { note.textContent = problem(tree.chosen) ?? "" }
-    make.addEventListener("click", async () => {
-        const { newFolder } = await import("./create.js")
+    make.addEventListener("click", () => attempt(async () => {
+        const { newFolder } = await create()
         await tree.open(tree.chosen)
         const made = await newFolder(app, tree.chosen, tree.namesIn(tree.chosen))
         if (!made) return
         await tree.reload(tree.chosen)
         tree.choose(made)
-    })
+    }))
     const asked = dialog({
         title, body: element("div", {}, tree.element, note, make), className: "choose-folder",
         actions: [

@@ -4,6 +4,8 @@ import { dialog } from "../dialog.js"
 import { element } from "../element.js"
 import { explain } from "../errors.js"
 import { nameOf, visible } from "../href.js"
+import { quietly } from "../live.js"
+import { later } from "../load.js"
 import { announce } from "../messages.js"
 import { has, page } from "../page.js"
 import { t } from "../strings.js"
@@ -11,9 +13,11 @@ import { t } from "../strings.js"
 /// The entries that were changed are looked at again; results of a search are searched anew.
 export const update = (folder, hrefs) => (folder.query ? folder.refresh() : folder.reload(hrefs))
 
-const atOnce = 4
+// As many connections as browsers keep to a server over HTTP/1.1.
+const atOnce = 6
 const quiet = 500
 const listedFailures = 200
+const locks = later(() => import("./locks.js"))
 
 /// Does `change(item)` for each of `items`, until somebody stops it: {done: [{item, result}], failed: [{item, error}]}. `label` says
 /// what is being done.
@@ -24,6 +28,7 @@ export const work = async (items, change, { label }) => {
     let end = items.length
     let bar
     // What was begun is awaited: the server may have done it.
+    const release = quietly()
     const timer = setTimeout(() => { bar = showBar(label, end, () => { end = next }) }, quiet)
     const take = async () => {
         while (next < end) {
@@ -39,6 +44,7 @@ export const work = async (items, change, { label }) => {
     await Promise.all(Array.from({ length: atOnce }, take))
     clearTimeout(timer)
     bar?.end()
+    release()
     return { done, failed }
 }
 
@@ -80,7 +86,7 @@ export const showFailures = async (app, title, failed, retry) => {
     })
     if (choice === "retry") return retry(failed)
     if (choice !== "break") return
-    const { breakLock } = await import("./locks.js")
+    const { breakLock } = await locks()
     for (const href of locked) if (!await breakLock(app, href)) return
     return retry?.(failed)
 }

@@ -5,6 +5,7 @@ import { dialog } from "../dialog.js"
 import { element, icon, iconButton } from "../element.js"
 import { explain } from "../errors.js"
 import { lastSegment, member, parentOf, visible } from "../href.js"
+import { attempt, later } from "../load.js"
 import { announce, toast } from "../messages.js"
 import { freeName } from "../names.js"
 import { page } from "../page.js"
@@ -13,6 +14,8 @@ import { bytes as size, dateTime, t } from "../strings.js"
 import { decode, encode, LineEnds } from "./encoding.js"
 import { EditLock } from "./lock.js"
 import { editable } from "./text.js"
+
+const locks = later(() => import("../change/locks.js"))
 
 export const show = async (view) => {
     const { entry, stage, fail, signal } = view
@@ -46,6 +49,8 @@ const load = async (href, signal) => {
 
 class Editor {
     #isBusy = false
+    #saving
+    #hurry
 
     constructor(view, file, lock) {
         Object.assign(this, { view, file, lock, href: view.entry.href, saved: file.plain })
@@ -167,9 +172,22 @@ class Editor {
         return same ?? encode(text, "utf-8", false)
     }
 
-    /// Fulfilled with whether it is saved.
-    async save({ etag = this.file.etag } = {}) {
-        if (this.isReadOnly || this.#isBusy) return false
+    /// Fulfilled with whether it is saved. One save waits for the one before.
+    async save() {
+        if (this.isReadOnly) return false
+        while (this.#saving) {
+            if (!await this.#saving) return false
+            if (!this.isChanged()) return true
+        }
+        this.#saving = this.#write()
+        try {
+            return await this.#saving
+        } finally {
+            this.#saving = undefined
+        }
+    }
+
+    async #write({ etag = this.file.etag } = {}) {
         const plain = this.field.value
         const isOther = encode(this.file.ends.restore(plain), this.file.encoding, this.file.hasMark) === undefined
         this.#isBusy = true
@@ -200,9 +218,11 @@ class Editor {
         if (error.status === 404 || error.status === 410 || error.status === 409) {
             this.say(t("preview.isGone"), this.button("preview.saveCopy", () => this.saveCopy()))
         } else if (error.status === 423) {
-            const { breakLock } = await import("../change/locks.js")
             this.say(`${t("preview.notSaved")} ${explain(error)}`, this.button("preview.saveCopy", () => this.saveCopy()),
-                this.button("change.breakLock", async () => { if (await breakLock(this.view.app, this.href)) this.save() }))
+                this.button("change.breakLock", () => attempt(async () => {
+                    const { breakLock } = await locks()
+                    if (await breakLock(this.view.app, this.href)) this.save()
+                })))
         } else {
             this.say(`${t("preview.notSaved")} ${explain(error)}`, this.button("core.retry", () => this.save()))
         }
@@ -224,7 +244,7 @@ class Editor {
         // The lock alone was lost, and the text is what was read.
         if (theirs?.etag === this.file.etag) {
             this.lock.forget()
-            if (await this.lock.take()) return this.save()
+            if (await this.lock.take()) return this.#write()
             return this.refused(new DavError(423, { href: this.href }))
         }
         const side = (label, text) => element("section", {}, element("h3", {}, label), element("pre", { tabindex: "0", role: "region", "aria-label": label }, text ?? t("preview.noText")))
@@ -247,7 +267,7 @@ class Editor {
         if (choice === "copy") return this.saveCopy()
         if (choice !== "overwrite") return false
         // What is overwritten is what was just shown.
-        return this.save({ etag: theirs?.etag ?? now.etag })
+        return this.#write({ etag: theirs?.etag ?? now.etag })
     }
 
     async saveCopy() {
@@ -288,11 +308,15 @@ class Editor {
 
     /// Asks once, however many ways there are to leave at the same time.
     mayLeave() {
+        this.#hurry?.()
         this.asked ??= this.ask().finally(() => { this.asked = undefined })
         return this.asked
     }
 
     async ask() {
+        // A save that is running is waited for; a second request to leave asks without waiting.
+        if (this.#saving) await Promise.race([this.#saving, new Promise((resolve) => { this.#hurry = resolve })])
+        this.#hurry = undefined
         if (!this.isChanged() || this.isForgotten) return true
         const choice = await dialog({
             title: t("preview.unsavedTitle"), className: "confirm", body: element("p", {}, t("preview.unsavedText", { name: visible(this.view.entry.name) })),

@@ -1,9 +1,10 @@
 // One file at a time, over the whole page: its neighbours by keys, buttons and swipes.
 
-import { propfind } from "../dav.js"
+import { DavError, propfind } from "../dav.js"
 import { element, fillName, icon, iconButton, styleSheet } from "../element.js"
 import { explain } from "../errors.js"
 import { isWithin, nameOf, visible } from "../href.js"
+import { later } from "../load.js"
 import { openMenu } from "../menu.js"
 import { announce } from "../messages.js"
 import { page } from "../page.js"
@@ -13,6 +14,11 @@ import { languageOf } from "./languages.js"
 const pictures = /\.(?:jpe?g|jfif|png|apng|gif|webp|avif|bmp|ico|svg)$/i
 const active = /\.(?:html?|xhtml?|svg)$/i
 const swipe = 60
+
+const kinds = {
+    editor: later(() => import("./editor.js")), image: later(() => import("./image.js")),
+    player: later(() => import("./player.js")), text: later(() => import("./text.js")),
+}
 
 /// How a file is shown: a module that has `show(view)`, which is given {entry, stage, tools, signal, fail} and may return
 /// {mayLeave(), close()}.
@@ -101,7 +107,13 @@ export class Viewer {
             await this.fill(entry, controller.signal)
         } catch (error) {
             if (error.name === "AbortError" || controller.signal.aborted) return
-            this.stage.replaceChildren(message("warning", t("preview.notShown"), explain(error)))
+            const failure = message("warning", t("preview.notShown"), explain(error))
+            const again = () => {
+                this.href = undefined
+                this.show(href, { isEdited })
+            }
+            failure.append(element("button.plain", { type: "button", onclick: again }, t("core.retry")))
+            this.stage.replaceChildren(failure)
         } finally {
             clearTimeout(timer)
             if (wait.isConnected) wait.remove()
@@ -109,7 +121,7 @@ export class Viewer {
     }
 
     async read(href, signal) {
-        if (!isWithin(href, page.root)) throw new Error("a name outside the share")
+        if (!isWithin(href, page.root)) throw new DavError(404, { href })
         return (await propfind(href, { depth: 0, signal })).entries[0]
     }
 
@@ -128,7 +140,7 @@ export class Viewer {
         }
         announce(visible(entry.name))
         if (kind === "other") return this.showOther(entry)
-        const module = await import(`./${kind}.js`)
+        const module = await kinds[kind]()
         if (signal.aborted) return
         const shown = await module.show(view)
         if (signal.aborted) shown?.close?.()
@@ -176,7 +188,6 @@ export class Viewer {
         const next = at < 0 ? undefined : files[at + by]
         if (!next) return
         this.app.folder.setFocus(next.href)
-        this.app.folder.select([next.href])
         this.address.replace(next.href)
     }
 

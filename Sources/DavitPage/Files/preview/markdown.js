@@ -1,7 +1,7 @@
 // Markdown as nodes. HTML in it stays text, and nothing is made by parsing markup: what a document can do is what stands here.
 
 import { page } from "../page.js"
-import { parentOf, segment } from "../href.js"
+import { isWithin, parentOf, segment } from "../href.js"
 import { element, Inline } from "./inline.js"
 import { languageNamed, languageOf } from "./languages.js"
 import { Tokens } from "./tokens.js"
@@ -226,7 +226,7 @@ class Renderer {
     }
 
     isOwn(url) {
-        return url.origin === location.origin && url.pathname.startsWith(page.root)
+        return isWithin(url.href, page.root)
     }
 
     anchor(destination, fill) {

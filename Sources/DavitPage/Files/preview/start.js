@@ -1,6 +1,9 @@
 // Previews: `?preview=NAME` in the address. What shows them is loaded with the first.
 
 import { canonical } from "../href.js"
+import { attempt, later } from "../load.js"
+
+const main = later(() => import("./main.js"))
 
 /// The query for an entry, relative to the folder that is shown.
 const queryOf = (folderHref, href) => `?preview=${href.startsWith(folderHref) ? href.slice(folderHref.length) : href}`
@@ -14,7 +17,8 @@ export const start = (app) => {
         history.replaceState({ ...history.state, previews }, "")
     }
     app.setPreview((entry) => open(entry.href))
-    const route = async (address) => {
+    const route = () => attempt(async () => {
+        const address = new URL(location.href)
         // As it was written: names are bytes, and not each of them is text.
         const name = /[?&]preview=([^&]*)/.exec(address.search)?.[1]
         if (!name) return viewer?.close()
@@ -24,11 +28,12 @@ export const start = (app) => {
         if (!viewer) {
             // Two clicks wait for the same module, and have one viewer. Where there is one it shows the next file at once: a
             // second key goes on from there.
-            const { Viewer } = await import("./main.js")
+            const { Viewer } = await main()
             viewer ??= new Viewer(app, { open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }) })
         }
-        await viewer.show(href, { isEdited })
-    }
-    app.addEventListener("route", ({ detail }) => route(detail))
-    route(new URL(location.href))
+        // Another file may have been asked for while the module was loaded.
+        if (new URL(location.href).search === address.search) await viewer.show(href, { isEdited })
+    })
+    app.addEventListener("route", route)
+    route()
 }

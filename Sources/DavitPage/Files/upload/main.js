@@ -50,10 +50,11 @@ queue.addEventListener("done", ({ detail: { href, base } }) => {
 })
 
 /// Settles what has to be, and puts the rest in the queue. `found` gives the entries of gather.js.
-export async function upload(folder, found, { isPasted = false } = {}) {
+export async function upload(folder, found, { isPasted = false, isChosenFolder = false } = {}) {
     try {
         const entries = await read(found)
         const given = giveToMissing(entries)
+        if (isChosenFolder) panel.notes("upload.noEmptyFolders")
         if (given.length > 0) await begin(folder, given, { isPasted, isAgain: given.length < entries.length })
     } catch (problem) {
         if (problem.name === "AbortError") return
@@ -96,6 +97,7 @@ async function begin(folder, given, { isPasted, isAgain }) {
     files = files.filter((file) => !isOnItsWay(hrefOf(folder, file.path, false), file))
     // A tree that is given again to go on: what has arrived of it is no question.
     if (isAgain) files = files.filter((file) => !hasArrived(file, there))
+    const found = files.length + refused.length
     files = await settleConflicts(folder, files, there)
     if (!files) return
     const total = files.reduce((sum, { size }) => sum + size, 0)
@@ -111,7 +113,7 @@ async function begin(folder, given, { isPasted, isAgain }) {
     panel.show()
     if (files.some(({ size }) => size > resumableBytes) && !has("uploads")) panel.notes("upload.cannotResume")
     announce(files.length > 0 ? t("upload.begun", { count: files.length }) : t("upload.failedCount", { count: refused.length }))
-    queue.add(uploads)
+    queue.add(uploads, found)
 }
 
 const made = (folder, { path, isFolder, file, size, modified, handle, inner, etag, problem }, isPasted) => new Upload({
@@ -241,7 +243,7 @@ async function chooseAnew(uploads) {
     const folder = parentOf(href)
     const items = await (isFolder ? askForFolder() : askForFiles())
     if (items.length === 0) return
-    queue.cancel(uploads.filter((one) => one.isFolder === isFolder && parentOf(one.href) === folder))
+    queue.cancel(uploads.filter((one) => one.isFolder === isFolder && parentOf(one.href) === folder), { isReplaced: true })
     startUpload({ folder, items })
 }
 

@@ -83,6 +83,7 @@ export class Panel {
         parts.cancel = tool("close", t("upload.cancelAll"), () => this.#cancelAll())
         parts.close = tool("close", t("core.close"), () => { queue.clearDone(); this.#close() })
         parts.note = element("p.uploads-note", { hidden: true })
+        parts.counts = element("p.uploads-note", { hidden: true })
         parts.askText = element("p", {})
         parts.continue = element("button.primary", {
             type: "button", onclick: () => this.#handlers.unlock(queue.uploads("locked")),
@@ -100,7 +101,7 @@ export class Panel {
         parts.scroll.addEventListener("scroll", () => this.#renderRows(), { passive: true })
         parts.verify = element("input", { type: "checkbox", onchange: () => { queue.verifies = parts.verify.checked } })
         parts.verify.checked = queue.verifies
-        parts.body = element("div.uploads-body", { id: "uploads-body" }, parts.note, parts.ask, parts.scroll,
+        parts.body = element("div.uploads-body", { id: "uploads-body" }, parts.note, parts.counts, parts.ask, parts.scroll,
             element("footer", {}, element("label.check", { title: t("upload.verifyHelp") }, parts.verify, element("span", {}, t("upload.verify")))))
         parts.section = element("section.uploads", { "aria-label": t("upload.region") },
             element("header", {}, parts.toggle, parts.figures,
@@ -141,6 +142,7 @@ export class Panel {
         // Files without bytes count as well: all is done only when all are.
         total.value = Math.min(share, totals.done === totals.total ? 1 : 0.999)
         total.hidden = totals.total === 0
+        this.#renderCounts()
         this.#renderTools(isBusy)
         this.#announce(totals, share, isBusy)
         if (!this.#parts.body.hidden) this.#renderRows()
@@ -162,6 +164,15 @@ export class Panel {
         if (this.#asked > 0) return t("upload.interrupted", { count: this.#asked })
         if (totals.failed > 0) return t("upload.failedCount", { count: totals.failed })
         return t("upload.doneCount", { count: totals.done })
+    }
+
+    // Files that were found and have not been uploaded, for whatever reason, once nothing is left to do.
+    #renderCounts() {
+        const queue = this.#queue
+        const { found, done } = queue.files
+        const isAtRest = !queue.isBusy && this.#reading === undefined && queue.count("paused") + this.#asked === 0
+        this.#parts.counts.hidden = !isAtRest || found <= done
+        setText(this.#parts.counts, t("upload.counts", { found, done, rest: found - done }))
     }
 
     #figures({ bytes: all, loaded, rate, failed }, share, isBusy) {

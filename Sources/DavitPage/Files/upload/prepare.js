@@ -4,11 +4,13 @@ import { dialog, confirm } from "../dialog.js"
 import { propfind, quota } from "../dav.js"
 import { element } from "../element.js"
 import { member, nameOf, visible } from "../href.js"
+import { later } from "../load.js"
 import { readSetting, writeSetting } from "../settings.js"
 import { bytes, t } from "../strings.js"
 import { checkName, freeName } from "../names.js"
 
 const mostListed = 200
+const conflictDialog = later(() => import("../change/conflict.js"))
 const listingsAtOnce = 4
 
 /// Asks about names that are not good everywhere. Returns the entries with names that can be used, or undefined where the
@@ -139,7 +141,7 @@ export async function settleConflicts(folder, files, found) {
         if (there) conflicts.push({ file, there })
     }
     if (conflicts.length === 0) return files
-    const { settle } = await import("../change/conflict.js")
+    const { settle } = await conflictDialog()
     const byHref = await settle(conflicts.map(({ file, there }) => ({
         name: file.path.join("/"), href: there.href,
         old: { size: there.size, modified: there.modified, isFolder: there.isFolder },

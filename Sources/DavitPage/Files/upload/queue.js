@@ -26,6 +26,9 @@ export class Queue extends EventTarget {
     #controllers = new Map()
     #doneBytes = 0
     #done = 0
+    // Files without folders: those that were found, and those of them that have been uploaded.
+    #filesFound = 0
+    #filesDone = 0
     #isAnnounced = false
 
     /// Whether digests are made and compared.
@@ -65,8 +68,13 @@ export class Queue extends EventTarget {
         return undefined
     }
 
-    add(uploads) {
+    /// How many files there were to upload, and how many of them have been uploaded.
+    get files() { return { found: this.#filesFound, done: this.#filesDone } }
+
+    /// `found` is the number of files that `uploads` were made of: some may have been left out.
+    add(uploads, found = filesIn(uploads)) {
         if (this.totals.total === this.#done) this.clearDone()
+        this.#filesFound += found
         for (const upload of uploads) {
             this.#byState.get(upload.state).add(upload)
             if (upload.state !== "failed") remember(upload)
@@ -103,7 +111,9 @@ export class Queue extends EventTarget {
     /// Its file has to be shown first.
     park(upload) { this.#move(upload, "missing") }
 
-    cancel(uploads) {
+    /// `isReplaced`: other uploads of the same files take their place.
+    cancel(uploads, { isReplaced = false } = {}) {
+        if (isReplaced) this.#filesFound -= filesIn(uploads)
         for (const upload of uploads) {
             if (upload.state === "done" || upload.state === "cancelled") continue
             this.#stop(upload)
@@ -119,7 +129,8 @@ export class Queue extends EventTarget {
     /// What has ended is no part of the next figures; what failed stays to be tried again.
     clearDone() {
         this.#byState.get("done").clear()
-        this.#doneBytes = this.#done = 0
+        this.#doneBytes = this.#done = this.#filesDone = 0
+        this.#filesFound = filesIn(states.flatMap((state) => this.uploads(state)))
         this.changed()
     }
 
@@ -211,6 +222,7 @@ export class Queue extends EventTarget {
     #end(upload) {
         upload.loaded = upload.size
         this.#done += 1
+        if (!upload.isFolder) this.#filesDone += 1
         this.#doneBytes += upload.size
         this.#move(upload, "done")
         upload.file = upload.handle = upload.blob = undefined
@@ -220,6 +232,8 @@ export class Queue extends EventTarget {
         this.dispatchEvent(new CustomEvent("done", { detail: upload }))
     }
 }
+
+const filesIn = (uploads) => uploads.filter(({ isFolder, problem }) => !isFolder || problem).length
 
 // A folder is made again with what goes into it: another page would ask for its file.
 const remember = (upload) => { if (!upload.isFolder) keep(upload.record) }

@@ -1,18 +1,19 @@
 // Ways in for files: dropped anywhere on the page, pasted, or chosen. What uploads them is loaded with the first.
 
 import { register } from "../actions.js"
+import { attempt, later } from "../load.js"
 import { page } from "../page.js"
 import { gather } from "./gather.js"
 import { count } from "./store.js"
 
-const main = () => import("./main.js")
+const main = later(() => import("./main.js"))
 
 export const share = `${page.root} ${page.user ?? ""}`
 
-/// Uploads `items`, a DataTransferItemList, FileList or array of handles, into a folder. To be called in the event itself.
-export const startUpload = async ({ folder, items }) => {
+/// Uploads `items`, a DataTransferItemList, FileList or array of handles of files, into a folder. To be called in the event itself.
+export const startUpload = ({ folder, items, ...more }) => {
     const found = gather([...items])
-    return (await main()).upload(folder, found)
+    return attempt(async () => (await main()).upload(folder, found, more))
 }
 
 const input = (attributes) => new Promise((resolve) => {
@@ -43,20 +44,14 @@ export const askForFiles = async () => {
     return input({ multiple: true })
 }
 
-/// Asks for a folder.
-export const askForFolder = async () => {
-    if (window.showDirectoryPicker) {
-        try {
-            return [await window.showDirectoryPicker({ id: "davit-upload" })]
-        } catch (problem) {
-            if (problem.name === "AbortError") return []
-        }
-    }
-    return input({ webkitdirectory: true })
-}
+/// Asks for a folder. `showDirectoryPicker` is not used: members of its handle are missing (see gather.js).
+export const askForFolder = () => input({ webkitdirectory: true })
 
 export const chooseFiles = async (folder) => startUpload({ folder, items: await askForFiles() })
-export const chooseFolder = async (folder) => startUpload({ folder, items: await askForFolder() })
+export const chooseFolder = async (folder) => {
+    const items = await askForFolder()
+    if (items.length > 0) await startUpload({ folder, items, isChosenFolder: true })
+}
 
 /// Whoever may only read has none of it.
 export const start = (app) => {
@@ -92,7 +87,12 @@ export const start = (app) => {
         clearTimeout(timer)
         timer = setTimeout(hideVeil, stillMilliseconds)
         const row = dropFolder(event)
-        veil ??= (await main()).dropVeil()
+        try {
+            veil ??= (await main()).dropVeil()
+        } catch {
+            // What is dropped says so.
+            return
+        }
         if (isOver) veil.show(row, row?.dataset.dropHref ?? app.folder.href)
     }
 
@@ -122,9 +122,9 @@ export const start = (app) => {
         // A picture has no name of its own there.
         const files = items.map((item) => item.getAsFile()).filter(Boolean)
         const found = gather(files)
-        main().then(({ upload }) => upload(app.folder.href, found, { isPasted: true }))
+        attempt(async () => (await main()).upload(app.folder.href, found, { isPasted: true }))
     })
 
     // What an earlier page has begun is gone on with.
-    count(share).then((left) => { if (left > 0) main().then(({ restore }) => restore()) })
+    count(share).then((left) => { if (left > 0) attempt(async () => (await main()).restore()) })
 }

@@ -8,7 +8,15 @@ export const session = newId()
 // A page that is open answers at once; this is for one that is busy.
 const answerMilliseconds = 400
 
-const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel("davit-uploads") : undefined
+const open = () => {
+    try {
+        return new BroadcastChannel("davit-uploads")
+    } catch {
+        // There is none, or the browser denies it: other pages are not known then.
+        return undefined
+    }
+}
+const channel = open()
 const alive = new Set([session])
 
 channel?.addEventListener("message", ({ data }) => {

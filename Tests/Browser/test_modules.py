@@ -1,0 +1,177 @@
+"""What the page needs later is loaded ahead, and where it cannot be, that is said. Without storage the page works as well."""
+
+import json
+import os
+import re
+
+from harness import DESKTOP, Lab, expect, test
+
+MODULES = re.compile(r"/(change|preview|upload)/(?!start|badge|clipboard|drag|gather|store)[^/]*\.js$|/(details|help|connect)\.js$")
+
+
+def without_modules(lab, page):
+    """From now on no module arrives, as without a connection. Returns a function that ends it."""
+    lab.allow("Failed to load resource")
+    state = {"isCut": True}
+    page.route(MODULES, lambda route: route.abort() if state["isCut"] else route.fallback())
+
+    def end():
+        state["isCut"] = False
+    return end
+
+
+@test
+def a_module_that_is_missing_is_said(lab):
+    """For each way to need one."""
+    for name in ("a.txt", "b.txt"):
+        lab.write(name, name)
+    lab.write("folder/in.txt", "1")
+    page = lab.page()
+    lab.wait_for_names(page, ["folder", "a.txt", "b.txt"])
+    restored = without_modules(lab, page)
+    message = page.locator(".toast.error", has_text="This part of the page could not be loaded.")
+
+    def is_said():
+        message.wait_for()
+        expect(message.count(), 1, "messages")
+        page.locator(".toast.error").get_by_role("button", name="Dismiss").click()
+        message.wait_for(state="detached")
+
+    lab.row(page, "a.txt").focus()
+    for key in ("F2", "Alt+n", "Delete", "Alt+Enter"):
+        page.keyboard.press(key)
+        is_said()
+    lab.row(page, "a.txt").locator(".name-link").click()
+    is_said()
+    page.go_back()
+    lab.row(page, "a.txt").drag_to(lab.row(page, "folder"))
+    is_said()
+    lab.select(page, "a.txt")
+    page.keyboard.press("F2")
+    message.wait_for()
+    lab.screenshot(page, "module-missing")
+    restored()
+    page.locator(".toast.error").get_by_role("button", name="Try again").click()
+    page.locator("input.rename").wait_for()
+
+
+@test
+def a_preview_that_cannot_be_loaded_can_be_tried_again(lab):
+    lab.write("a.md", "# Title")
+    lab.write("b.png", "1")
+    page = lab.page()
+    lab.row(page, "b.png").locator(".name-link").click()
+    page.locator("dialog.preview").wait_for()
+    page.locator(".preview-close").click()
+    lab.until(page, "document.querySelector('dialog.preview') === null")
+    restored = without_modules(lab, page)
+    lab.row(page, "a.md").locator(".name-link").click()
+    page.locator(".preview-other", has_text="This part of the page could not be loaded.").wait_for()
+    restored()
+    page.locator(".preview-other").get_by_role("button", name="Try again").click()
+    page.locator("dialog.preview h1", has_text="Title").wait_for()
+
+
+@test
+def modules_are_loaded_ahead(lab):
+    """While the browser is idle: then rename, New folder and previews work without any of the page's files."""
+    lab.write("a.md", "# Title")
+    page = lab.page(context=lab.context(saves_data=False))
+    loaded = """() => performance.getEntriesByType("resource").map(one => one.name.replace(/.*[.]davit-browserpagefiles[/][^/]*[/]/, ""))"""
+    wanted = ["change/rename.js", "change/create.js", "change/tree.js", "change/conflict.js", "preview/text.js", "preview/editor.js",
+              "upload/main.js", "connect.js"]
+    lab.until(page, f"(wanted) => {{ const all = ({loaded})(); return wanted.every(one => all.includes(one)) }}", wanted)
+    without_modules(lab, page)
+    lab.row(page, "a.md").focus()
+    page.keyboard.press("F2")
+    page.locator("input.rename").wait_for()
+    page.keyboard.press("Escape")
+    lab.row(page, "a.md").locator(".name-link").click()
+    page.locator("dialog.preview h1", has_text="Title").wait_for()
+    page.locator(".preview-close").click()
+    lab.until(page, "document.querySelector('dialog.preview') === null")
+    page.keyboard.press("Alt+n")
+    page.get_by_label("Name", exact=True).wait_for()
+
+
+@test
+def works_where_the_browser_keeps_nothing(lab):
+    """As Chrome is where data of sites are blocked: reading `localStorage` throws."""
+    lab.allow("Failed to load resource")
+    lab.write("a.txt", "a")
+    lab.write("folder/b.txt", "b")
+    lab.start()
+    profile = lab.work / "profile"
+    (profile / "Default").mkdir(parents=True)
+    (profile / "Default/Preferences").write_text(json.dumps({"profile": {"default_content_setting_values": {"cookies": 2}}}))
+    context = lab.playwright.chromium.launch_persistent_context(
+        str(profile), executable_path="/usr/bin/chromium", viewport=DESKTOP, locale="en-GB",
+        args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    lab.adopt(context)
+    page = context.pages[0]
+    page.goto(lab.url)
+    blocked = "() => { try { return typeof localStorage } catch (error) { return error.name } }"
+    expect(page.evaluate(blocked), "SecurityError", "what reading localStorage does")
+    lab.ready(page)
+    lab.wait_for_names(page, ["folder", "a.txt"])
+    # What was chosen lasts as long as the page.
+    page.get_by_role("button", name="Show as tiles").click()
+    page.locator(".items.grid").wait_for()
+    page.get_by_role("button", name="Show as list").click()
+    # So does what was cut.
+    Lab.select(page, "a.txt")
+    page.keyboard.press("Control+x")
+    lab.row(page, "folder").locator(".name-link").click()
+    lab.wait_for_names(page, ["b.txt"])
+    page.get_by_role("button", name="Paste").click()
+    page.locator(".toast", has_text="“a.txt” was moved").wait_for()
+    lab.wait_for_names(page, ["a.txt", "b.txt"])
+    expect((lab.share / "folder/a.txt").read_bytes(), b"a")
+    # Changes of others and uploads.
+    lab.server.request("PUT", "/folder/c.txt", b"c")
+    lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
+    mine = lab.work / "d.txt"
+    mine.write_bytes(b"d")
+    page.evaluate("delete window.showOpenFilePicker")
+    page.mouse.click(640, 450)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Upload files").click()
+    chooser.value.set_files(str(mine))
+    lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt", "d.txt"])
+
+
+WITHIN = [
+    ("/share/", True), ("/share", True), ("/share/a", True), ("/share/a/b/", True), ("/share/a%20b", True), ("/share/..a", True),
+    ("/share/%2e%2ea", True), ("/share/a//b", True),
+    ("/", False), ("/share2", False), ("/share2/", False), ("/shar", False), ("/share/..", False), ("/share/../x", False),
+    ("/share/%2e%2e/x", False), ("/share/%2E./x", False), ("/share/a/../../x", False), ("//host/share/x", False),
+    ("/\\host/share/x", False), ("\\\\host\\share\\x", False), ("///host/share/x", False), ("/share/..\\x", False),
+    ("http://host/share/x", False), ("https:/share/x", False), ("javascript:alert(1)", False), ("data:,/share/", False),
+    ("http://[/share/", False), ("/share/\t../x", False), ("/.//host/share/", False),
+]
+
+
+@test
+def what_is_within_the_share(lab):
+    page = lab.page()
+    found = page.evaluate("""async (hrefs) => {
+        const { isWithin } = await import(JSON.parse(document.getElementById("davit").textContent).files + "href.js")
+        return hrefs.map(href => isWithin(href, "/share/")).concat(["//host/x", "/\\\\host/x", "/a", "/"].map(href => isWithin(href, "/")))
+    }""", [href for href, _ in WITHIN])
+    wrong = [href for (href, wanted), is_within in zip(WITHIN, found) if is_within != wanted]
+    expect(wrong, [], "those that are judged wrong")
+    expect(found[len(WITHIN):], [False, False, True, True], "below the root of the server")
+
+
+@test
+def no_preview_of_another_server(lab):
+    """Nothing is asked of it, whether or not a policy would stop that."""
+    lab.write("a.txt", "a")
+    context = lab.context()
+    asked = []
+    context.on("request", lambda request: asked.append(request.url))
+    for query in ("?preview=//other.invalid/x.txt", "?preview=/%5Cother.invalid/x.txt", "?preview=//other.invalid/x.png"):
+        page = lab.page(query, context=context)
+        page.locator("dialog.preview .preview-other").wait_for()
+        page.close()
+    expect([url for url in asked if not url.startswith(lab.url)], [], "requests to another server")
