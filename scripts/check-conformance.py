@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every test that docs/conformance.md names must exist, and every section that the tables of tests name must be there.
 
-The same for docs/clients.md, its numbers, and the steps of recorded sessions. With --open: the numbers that have no test yet.
+The same for docs/clients.md, its numbers, and the steps of recorded sessions, and for docs/limits.md, each row of which has a
+test. With --open: the numbers that have no test yet.
 """
 import pathlib
 import re
@@ -10,6 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/conformance.md"
 CLIENTS = ROOT / "docs/clients.md"
+LIMITS = ROOT / "docs/limits.md"
 NUMBERS = range(1, 141)
 # What the tables of RFC 9112 call the sections of the other one.
 OTHER = "RFC 9110 "
@@ -65,6 +67,23 @@ def contract(known):
     return errors, unproven
 
 
+def limits(known):
+    """What is wrong with the tables of docs/limits.md: every row names a test in its last column, and that test exists."""
+    errors = []
+    rows = 0
+    for number, line in enumerate(LIMITS.read_text().splitlines(), 1):
+        if not line.startswith("| ") or line.startswith("| What "):
+            continue
+        rows += 1
+        names = re.findall(r"`(\w+Tests\.\w+)`", line.rstrip(" |").rsplit(" | ", 1)[-1])
+        errors += [f"line {number}: there is no test {name}" for name in names if name not in known]
+        if not names:
+            errors.append(f"line {number}: a row without a test")
+        if line.count(" | ") != 4:
+            errors.append(f"line {number}: not five columns")
+    return errors if rows else ["there are no rows"]
+
+
 def main():
     text = PAGE.read_text()
     errors = []
@@ -95,6 +114,7 @@ def main():
     errors = [f"{PAGE.relative_to(ROOT)}: {error}" for error in errors]
     wrong, unproven = contract(known)
     errors += [f"{CLIENTS.relative_to(ROOT)}: {error}" for error in wrong]
+    errors += [f"{LIMITS.relative_to(ROOT)}: {error}" for error in limits(known)]
     if "--open" in sys.argv:
         print("\n".join(unproven))
     for error in errors:

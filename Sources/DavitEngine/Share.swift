@@ -30,11 +30,18 @@ public final class Share: Sendable {
     let now: @Sendable () -> Timestamp
     /// For faults that no response can carry: what failed, as text without control over its bytes.
     let report: @Sendable (String) -> Void
+    /// Requests that a limit has refused.
+    let limitLog: LimitLog
+    /// Streams that hold the properties of a large resource.
+    let largeReads: ClientSlots
+    /// Requests that hold a large XML body.
+    let largeBodies: ClientSlots
 
     public init(
         resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
         work: any BlockingWork, configuration: ShareConfiguration,
-        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void,
+        limitLog: LimitLog = LimitLog { _ in }
     ) {
         var allRules = configuration.rules
         allRules.hiddenPaths = configuration.hiddenPaths
@@ -49,6 +56,13 @@ public final class Share: Sendable {
         self.configuration = configuration
         self.now = now
         self.report = report
+        self.limitLog = limitLog
+        largeReads = ClientSlots(
+            limit: configuration.largeReadLimit, limitPerClient: configuration.largeReadLimitPerClient,
+            waitingLimit: 1_024, waitingLimitPerClient: 64)
+        largeBodies = ClientSlots(
+            limit: configuration.largeBodyLimit, limitPerClient: configuration.largeBodyLimitPerClient,
+            waitingLimit: 1_024, waitingLimitPerClient: 64)
         connectLive()
     }
 
@@ -71,6 +85,28 @@ public struct ShareConfiguration: Sendable {
     public var maximumLockSeconds: Int64 = 86_400
     /// Bytes of an XML request body; over it 413.
     public var bodyLimitBytes = 1 << 20
+    /// Requests that may receive an XML body of more than 64 KiB, or of a length that they do not declare, and how many of
+    /// these one client may have; more of them wait.
+    public var largeBodyLimit = 64
+    public var largeBodyLimitPerClient = 16
+    /// Bytes of the names and values of all dead properties of one resource; over it 507 with `quota-not-exceeded`.
+    public var propertyLimitBytes = 1 << 20
+    /// Responses that may hold the properties of a resource that has more than 64 KiB of them, and how many of these one
+    /// client may have; more of them wait.
+    public var largeReadLimit = 16
+    public var largeReadLimitPerClient = 4
+    /// Bytes of the `owner` of a lock as it is kept; over it 507.
+    public var lockOwnerLimitBytes = 8_192
+    /// Locks whose root is one resource, which are shared ones then; over it 507.
+    public var lockLimitPerResource = 64
+    /// Locks that are kept, and their bytes; over it 507.
+    public var lockLimits = ChargeLimits(
+        countPerClient: 12_000, bytesPerClient: 4 << 20, count: 50_000, bytes: 16 << 20)
+    /// Bytes of the fields that are kept with an upload over several requests; over it 431.
+    public var uploadFieldLimitBytes = 8_192
+    /// Uploads over several requests that are kept, and their bytes without content; over it 507.
+    public var uploadLimits = ChargeLimits(
+        countPerClient: 1_000, bytesPerClient: 2 << 20, count: 10_000, bytes: 16 << 20)
     /// Bytes of the longest content that may be written; over it 413. Nil for no limit but that of the volume.
     public var maximumFileBytes: Int64?
     /// How long an upload over several requests stays, from the last byte on that has come of it.

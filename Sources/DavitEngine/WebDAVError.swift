@@ -100,6 +100,7 @@ extension WebDAVError {
     init(state error: StateError) {
         switch error {
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
+        case .propertiesTooLarge: self.init(.insufficientStorage, .quotaNotExceeded)
         case .failed: self.init(.internalServerError)
         }
     }

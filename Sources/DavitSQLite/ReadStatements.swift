@@ -62,7 +62,7 @@ final class ReadStatements {
             """
             SELECT l.token, l.parent, l.name, l.is_infinite, l.is_exclusive, l.owner, l.principal,
                 l.timeout_seconds, l.expiry, l.root_href, r.inode, r.birth, r.pending_inode, r.pending_birth,
-                l.created
+                l.created, l.network
             FROM lock l CROSS JOIN resource r ON r.parent = l.parent AND r.name = l.name
             ORDER BY l.number
             """, on: connection)
@@ -75,7 +75,7 @@ final class ReadStatements {
         uploads = try Statement(
             """
             SELECT id, folder, name, staged_name, inode, birth, principal, field_lines, options,
-                length, offset, is_unverified, is_complete, expiry
+                length, offset, is_unverified, is_complete, expiry, network
             FROM upload ORDER BY id
             """, on: connection)
         trashTotals = try Statement(

@@ -35,22 +35,39 @@ final class RowReader: @unchecked Sendable {
     }
 
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? {
+        var left = Int.max
+        return try record(at: path, left: &left)
+    }
+
+    /// - Parameter left: bytes of names and values that may still be read; below 0 afterwards if there are more, and then
+    ///   the record is not whole.
+    private func record(at path: ResourcePath, left: inout Int) throws(StateError) -> PropertyRecord? {
         var properties: [StoredProperty] = []
         var binding: Binding?
+        var rest = left
         try statements.recordAt.forEachRow(path.key) { row in
+            if rest < 0 { return }
             if binding == nil { binding = row.binding(0) }
-            properties.append(row.property(4))
+            let property = row.property(4)
+            rest -= property.byteCount
+            if rest >= 0 { properties.append(property) }
         }
+        left = rest
         return binding.map { PropertyRecord(binding: $0, properties: properties) }
     }
 
     /// One transaction, because its locks cost more than a query for one path does.
-    func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
+    func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?] {
         try statements.begin.run([])
         do throws(StateError) {
             var records: [PropertyRecord?] = []
             records.reserveCapacity(paths.count)
-            for path in paths { records.append(try record(at: path)) }
+            var left = limitBytes
+            for path in paths {
+                let record = try record(at: path, left: &left)
+                if left < 0 { break }
+                records.append(record)
+            }
             try statements.commit.run([])
             return records
         } catch {
@@ -93,7 +110,8 @@ final class RowReader: @unchecked Sendable {
                 owner: row.isNull(5) ? nil : PropertyValue(element: row.blob(5)),
                 principal: row.isNull(6) ? nil : row.text(6), timeoutSeconds: row.integer(7),
                 expiry: Timestamp(nanoseconds: row.integer(8)), rootHref: row.blob(9),
-                created: row.isNull(14) ? nil : Timestamp(nanoseconds: row.integer(14)))
+                created: row.isNull(14) ? nil : Timestamp(nanoseconds: row.integer(14)),
+                network: row.isNull(15) ? nil : row.text(15))
             locks.append((lock, row.binding(10)))
         }
         return locks
@@ -127,7 +145,8 @@ final class RowReader: @unchecked Sendable {
                 UploadRecord(
                     id: row.text(0), collection: try Self.checkedPath(row.blob(1)), name: row.blob(2),
                     stagedName: row.blob(3), identity: row.identity(4),
-                    principal: row.isNull(6) ? nil : row.text(6), fieldLines: row.blob(7),
+                    principal: row.isNull(6) ? nil : row.text(6),
+                    network: row.isNull(14) ? nil : row.text(14), fieldLines: row.blob(7),
                     options: UploadRecord.Options(rawValue: row.integer(8)), progress: progress))
         }
         return uploads

@@ -30,17 +30,25 @@ final class RowWriter {
         touched.removeAll(keepingCapacity: true)
         bound = nil
         var emptying: Set<Int> = []
+        var limits: [(path: ResourcePath, bytes: Int)] = []
         for (position, change) in changes.enumerated() {
             switch change {
-            case .bind, .setProperty, .addLock: break
+            case .bind, .setProperty, .limitProperties, .addLock: break
             default: bound = nil
             }
-            if case .removeProperty(let path, let name) = change {
+            switch change {
+            case .removeProperty(let path, let name):
                 if try removeProperty(name, at: path) { emptying.insert(position) }
-            } else {
+            case .copyProperties(_, let path, _, _, _):
+                try apply(change)
+                if try !statements.anyProperty.hasRow(path.key) { emptying.insert(position) }
+            case .limitProperties(let path, let bytes):
+                limits.append((path, max(bytes, try propertyBytes(at: path))))
+            default:
                 try apply(change)
             }
         }
+        for (path, bytes) in limits where try propertyBytes(at: path) > bytes { throw .propertiesTooLarge }
         for path in touched { try statements.removeUselessBinding.run(path.key) }
         return emptying
     }
@@ -51,6 +59,11 @@ final class RowWriter {
             try bind(path, to: Binding(identity: current, pending: pending))
         case .setProperty(let path, let property):
             try setProperty(property, at: path)
+        case .limitProperties:
+            break
+        case .copyProperties(let source, let destination, let binding, let without, let limitBytes):
+            try copyProperties(from: source, to: destination, binding, without: without)
+            if let limitBytes, try propertyBytes(at: destination) > limitBytes { throw .propertiesTooLarge }
         case .removeProperty(let path, let name):
             _ = try removeProperty(name, at: path)
         case .removeRows(let path):
@@ -152,6 +165,25 @@ final class RowWriter {
         for property in record.properties { try putProperty(property, at: path) }
     }
 
+    /// Bytes of names and values.
+    private func propertyBytes(at path: ResourcePath) throws(StateError) -> Int {
+        var bytes = 0
+        try statements.propertyBytes.forEachRow(path.key) { row in bytes = Int(row.integer(0)) }
+        return bytes
+    }
+
+    /// Copies inside the database: the values of a tree are never in memory together.
+    private func copyProperties(
+        from source: ResourcePath, to destination: ResourcePath, _ binding: Binding,
+        without names: [PropertyName]
+    ) throws(StateError) {
+        if source == destination { throw .overlap(source, destination) }
+        try statements.removePropertiesAt.run(destination.key)
+        try putBinding(binding, at: destination)
+        try statements.copyProperties.run(source.key + destination.key)
+        for name in names { _ = try removeProperty(name, at: destination) }
+    }
+
     // MARK: Subtrees
 
     private func removeRows(under path: ResourcePath) throws(StateError) {
@@ -204,7 +236,7 @@ final class RowWriter {
                 .integer(lock.scope == .exclusive ? 1 : 0),
                 .optional(lock.owner?.element), .optional(lock.principal), .integer(lock.timeoutSeconds),
                 .integer(lock.expiry.nanoseconds), .blob(lock.rootHref),
-                .optional(lock.created?.nanoseconds),
+                .optional(lock.created?.nanoseconds), .optional(lock.network),
             ])
         guard added > 0 else { throw .repeatedToken }
         touched.remove(lock.root)
@@ -216,7 +248,8 @@ final class RowWriter {
             .blob(upload.stagedName), .bits(upload.identity.inode), .integer(upload.identity.birth),
             .optional(upload.principal), .blob(upload.fieldLines), .integer(upload.options.rawValue),
         ]
-        try statements.putUpload.run(values + Self.values(upload.progress))
+        try statements.putUpload.run(
+            values + Self.values(upload.progress) + [.optional(upload.network)])
     }
 
     private static func values(_ progress: UploadRecord.Progress) -> [SQLValue] {

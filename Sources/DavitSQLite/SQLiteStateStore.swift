@@ -119,8 +119,12 @@ public final class SQLiteStateStore: StateStore {
         try readers.withReader { (reader) throws(StateError) in try reader.record(at: path) }
     }
 
-    public func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
-        try readers.withReader { (reader) throws(StateError) in try reader.records(at: paths) }
+    public func records(
+        at paths: [ResourcePath], limitBytes: Int
+    ) throws(StateError) -> [PropertyRecord?] {
+        try readers.withReader { (reader) throws(StateError) in
+            try reader.records(at: paths, limitBytes: limitBytes)
+        }
     }
 
     public func records(

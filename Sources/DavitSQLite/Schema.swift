@@ -156,6 +156,13 @@ package enum Schema {
 
         PRAGMA user_version = 7;
         """,
+        // Who is charged for what was made without an account.
+        """
+        ALTER TABLE lock ADD COLUMN network TEXT;
+        ALTER TABLE upload ADD COLUMN network TEXT;
+
+        PRAGMA user_version = 8;
+        """,
     ]
 
     /// Brings the database to the newest version, in one transaction.

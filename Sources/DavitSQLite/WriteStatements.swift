@@ -19,6 +19,8 @@ final class WriteStatements {
     let removePropertiesBelow: Statement
     let movePropertiesAt: Statement
     let movePropertiesBelow: Statement
+    let propertyBytes: Statement
+    let copyProperties: Statement
 
     let addLock: Statement
     let refreshLock: Statement
@@ -47,6 +49,7 @@ final class WriteStatements {
         sum += count(anyProperty) + count(putProperty) + count(removeProperty)
         sum += count(removePropertiesAt) + count(removePropertiesBelow)
         sum += count(movePropertiesAt) + count(movePropertiesBelow)
+        sum += count(propertyBytes) + count(copyProperties)
         sum += count(addLock) + count(refreshLock) + count(removeLock)
         sum += count(removeLocksAt) + count(removeLocksBelow) + count(removeExpiredLock)
         sum += count(putUpload) + count(setUploadProgress) + count(removeUpload)
@@ -107,12 +110,23 @@ final class WriteStatements {
             UPDATE property SET parent = CAST(?3 || substr(parent, ?4) AS BLOB)
             WHERE parent >= ?1 AND parent < ?2
             """, on: connection)
+        // `length` of a BLOB reads no more than the header of its row.
+        propertyBytes = try Statement(
+            """
+            SELECT coalesce(sum(length(CAST(namespace AS BLOB)) + length(CAST(local AS BLOB)) + length(element)), 0)
+            FROM property WHERE parent = ?1 AND name = ?2
+            """, on: connection)
+        copyProperties = try Statement(
+            """
+            INSERT INTO property (parent, name, namespace, local, element)
+            SELECT ?3, ?4, namespace, local, element FROM property WHERE parent = ?1 AND name = ?2
+            """, on: connection)
 
         addLock = try Statement(
             """
             INSERT INTO lock (parent, name, token, number, is_infinite, is_exclusive, owner, principal,
-                timeout_seconds, expiry, root_href, created)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                timeout_seconds, expiry, root_href, created, network)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             ON CONFLICT DO NOTHING
             """, on: connection)
         refreshLock = try Statement(
@@ -141,8 +155,8 @@ final class WriteStatements {
         putUpload = try Statement(
             """
             INSERT OR REPLACE INTO upload (id, folder, name, staged_name, inode, birth, principal, field_lines,
-                options, length, offset, is_unverified, is_complete, expiry)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                options, length, offset, is_unverified, is_complete, expiry, network)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             """, on: connection)
         setUploadProgress = try Statement(
             """

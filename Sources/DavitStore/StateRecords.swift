@@ -26,6 +26,9 @@ public struct StoredProperty: Hashable, Sendable {
         self.name = name
         self.value = value
     }
+
+    /// Bytes of the name and the value, which is what limits on properties count.
+    public var byteCount: Int { name.namespace.utf8.count + name.local.utf8.count + value.element.count }
 }
 
 /// The dead properties of one resource, ordered by name.
@@ -59,11 +62,13 @@ public struct Lock: Hashable, Sendable {
     public var rootHref: [UInt8]
     /// When it was taken; nil for locks of versions that did not keep it.
     public var created: Timestamp?
+    /// The network from which it was taken, see ``ClientKey``; nil with an account.
+    public var network: String?
 
     public init(
         token: LockToken, root: ResourcePath, depth: Depth, scope: LockScope, owner: PropertyValue?,
         principal: String?, timeoutSeconds: Int64, expiry: Timestamp, rootHref: [UInt8],
-        created: Timestamp? = nil
+        created: Timestamp? = nil, network: String? = nil
     ) {
         self.token = token
         self.root = root
@@ -75,7 +80,14 @@ public struct Lock: Hashable, Sendable {
         self.expiry = expiry
         self.rootHref = rootHref
         self.created = created
+        self.network = network
     }
+
+    /// The client that is charged for it.
+    public var client: ClientKey { ClientKey(principal: principal, network: network) }
+
+    /// Bytes charged for it: what the client has chosen, and a flat part for the rest.
+    public var chargedBytes: Int { 256 + root.bytes.count + rootHref.count + (owner?.element.count ?? 0) }
 
     /// True if the lock protects `path`: its root, or below it with depth infinity.
     public func covers(_ path: ResourcePath) -> Bool {

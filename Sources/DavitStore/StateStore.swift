@@ -12,6 +12,15 @@ public enum StateChange: Hashable, Sendable {
     case bind(ResourcePath, current: ResourceIdentity, pending: ResourceIdentity?)
     /// Sets or replaces one dead property; the path has been bound earlier, or the transaction fails.
     case setProperty(ResourcePath, StoredProperty)
+    /// Limits the names and values of the dead properties at `path` to so many bytes: the transaction fails with
+    /// ``StateError/propertiesTooLarge`` if there are more after its last change, and more than at this step.
+    /// A resource that is already over the limit can shrink.
+    case limitProperties(ResourcePath, bytes: Int)
+    /// Replaces binding and dead properties at a path by a copy of those at `source`, without the properties named.
+    /// Fails with ``StateError/propertiesTooLarge`` if the copy would have more than `limitBytes`, nil for no limit.
+    /// Locks stay. Fails if the two paths are one.
+    case copyProperties(
+        from: ResourcePath, to: ResourcePath, binding: Binding, without: [PropertyName], limitBytes: Int?)
     /// Removes one dead property; none of that name is no error (RFC 4918 §14.23).
     case removeProperty(ResourcePath, PropertyName)
     /// Drops properties, locks and bindings at `path` and below it.
@@ -51,6 +60,9 @@ public enum StateChange: Hashable, Sendable {
 public enum StateError: Error, Hashable, Sendable {
     /// The disk of the state folder is full: 507, and nothing was changed.
     case outOfSpace
+    /// A resource would have more bytes of dead properties than ``StateChange/limitProperties(_:bytes:)`` allows: 507,
+    /// and nothing was changed.
+    case propertiesTooLarge
     /// A fault of the disk or of this program: 500; `reason` is for the log.
     case failed(reason: String)
 }
@@ -64,7 +76,8 @@ public protocol StateStore: Sendable {
     /// - Parameter publish: called once when the changes are durable and before the next ones become so, in
     ///   the order of the commits, also when several threads call; not called if the transaction fails. It
     ///   gets the positions in `changes` of each `removeProperty` that took the last property of its
-    ///   resource. It must be short and must not call ``apply(_:publish:)``.
+    ///   resource, and of each `copyProperties` that copied none. It must be short and must not call
+    ///   ``apply(_:publish:)``.
     func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError)
@@ -99,7 +112,10 @@ public protocol StateStore: Sendable {
     /// Nil if there are no properties.
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord?
     /// The records at several paths, nil where there are no properties, all of one instant.
-    func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?]
+    ///
+    /// - Parameter limitBytes: of names and values together; the result ends before the record that exceeds it. It is
+    ///   empty if the first one does.
+    func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?]
     /// The records at and below a path.
     func records(
         under path: ResourcePath
@@ -110,6 +126,11 @@ extension StateStore {
     /// For stores that answer from memory: reads every record.
     public func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
         try records(under: .root).filter { $0.record.properties.contains { $0.name == name } }.map(\.path)
+    }
+
+    /// The records at several paths, nil where there are no properties, all of one instant.
+    public func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
+        try records(at: paths, limitBytes: .max)
     }
 
     /// Commits all changes in order, or none.

@@ -14,6 +14,8 @@ public struct UploadRecord: Hashable, Sendable {
     public var identity: ResourceIdentity
     /// Who created it; nil without authentication. To others it is not there.
     public var principal: String?
+    /// The network from which it was created, see ``ClientKey``; nil with an account.
+    public var network: String?
     /// Fields of the request that created it, as lines: those that are looked at when the content is complete.
     public var fieldLines: [UInt8]
     /// What else was asked for.
@@ -62,8 +64,8 @@ public struct UploadRecord: Hashable, Sendable {
 
     public init(
         id: String, collection: ResourcePath, name: [UInt8], stagedName: [UInt8],
-        identity: ResourceIdentity, principal: String?, fieldLines: [UInt8], options: Options,
-        progress: Progress
+        identity: ResourceIdentity, principal: String?, network: String? = nil, fieldLines: [UInt8],
+        options: Options, progress: Progress
     ) {
         self.id = id
         self.collection = collection
@@ -71,8 +73,24 @@ public struct UploadRecord: Hashable, Sendable {
         self.stagedName = stagedName
         self.identity = identity
         self.principal = principal
+        self.network = network
         self.fieldLines = fieldLines
         self.options = options
         self.progress = progress
+    }
+
+    /// The client that is charged for it.
+    public var client: ClientKey { ClientKey(principal: principal, network: network) }
+
+    /// Bytes charged for it: what the client has chosen, and a flat part for the rest.
+    public var chargedBytes: Int {
+        Self.chargedBytes(collection: collection, name: name[...], fieldLines: fieldLines)
+    }
+
+    /// As ``chargedBytes``, of a record that is to be made.
+    public static func chargedBytes(
+        collection: ResourcePath, name: ArraySlice<UInt8>, fieldLines: [UInt8]
+    ) -> Int {
+        256 + collection.bytes.count + name.count + fieldLines.count
     }
 }

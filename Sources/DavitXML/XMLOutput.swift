@@ -158,7 +158,10 @@ internal import CXML2
         unsafe memory.copyMemory(
             from: UnsafeRawBufferPointer(start: self.memory + taken, count: moved))
         taken += moved
-        if taken == end { (taken, end) = (0, 0) }
+        if taken == end {
+            (taken, end) = (0, 0)
+            if capacity > Self.keptCapacity { shrink() }
+        }
         return moved
     }
 
@@ -193,6 +196,16 @@ internal import CXML2
         if count > capacity - end { grow(by: count, doubles: true) }
         defer { end += count }
         return unsafe memory + end
+    }
+
+    /// Bytes of memory that are kept for what is written next; more was for something unusually large.
+    private static let keptCapacity = 512 << 10
+
+    @inline(never)
+    private func shrink() {
+        unsafe memory.deallocate()
+        capacity = 2048
+        unsafe memory = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
     }
 
     @inline(never)

@@ -313,8 +313,10 @@ final class FullStore: StateStore {
     }
     func trashEntry(_ id: String) throws(StateError) -> TrashEntry? { try rows.trashEntry(id) }
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
-    func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
-        try rows.records(at: paths)
+    func records(
+        at paths: [ResourcePath], limitBytes: Int
+    ) throws(StateError) -> [PropertyRecord?] {
+        try rows.records(at: paths, limitBytes: limitBytes)
     }
     func records(
         under path: ResourcePath

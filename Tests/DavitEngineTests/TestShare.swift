@@ -34,7 +34,7 @@ final class TestShare: Sendable {
     init(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
         keepsFree: Int64? = nil,
-        journal options: ShareJournal.Options? = nil,
+        journal options: ShareJournal.Options? = nil, limitLog: LimitLog = LimitLog { _ in },
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -62,7 +62,7 @@ final class TestShare: Sendable {
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(
             resources: resources, state: state, journal: journal, work: work,
-            configuration: configuration, now: { now.value() }, report: { _ in })
+            configuration: configuration, now: { now.value() }, report: { _ in }, limitLog: limitLog)
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
         share.removesLeftovers()

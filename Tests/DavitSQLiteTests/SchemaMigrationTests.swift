@@ -28,7 +28,8 @@ struct SchemaMigrationTests {
         if version >= 4 {
             rows.append(
                 """
-                INSERT INTO upload VALUES ('abc', x'2F612F', x'6E', x'2E73', 9, 8, 'anna', x'613A620A', 1, 100, 50, 1, 0,
+                INSERT INTO upload (id, folder, name, staged_name, inode, birth, principal, field_lines, options, length,
+                    offset, is_unverified, is_complete, expiry) VALUES ('abc', x'2F612F', x'6E', x'2E73', 9, 8, 'anna', x'613A620A', 1, 100, 50, 1, 0,
                     90000000000), ('abd', x'2F', x'6E', x'2E74', 9, 8, NULL, x'', 0, NULL, 0, 0, 1, 90000000000)
                 """)
         }

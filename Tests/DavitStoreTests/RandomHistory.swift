@@ -56,7 +56,7 @@ struct RandomHistory {
         let path = anyPath()
         let bind = StateChange.bind(
             path, current: anyIdentity(), pending: number(0..<3) == 0 ? anyIdentity() : nil)
-        switch number(0..<22) {
+        switch number(0..<24) {
         case 0: return [bind]
         case 1...5: return [bind, .setProperty(path, anyProperty())]
         case 6: return [.setProperty(path, anyProperty())]
@@ -72,6 +72,14 @@ struct RandomHistory {
                 .putRecord(
                     path, PropertyRecord(binding: Binding(identity: anyIdentity()), properties: values))
             ]
+        case 22:
+            return [
+                .copyProperties(
+                    from: anyPath(), to: path, binding: Binding(identity: anyIdentity()),
+                    without: [anyProperty().name], limitBytes: number(0..<2) == 0 ? nil : number(0..<40))
+            ]
+        case 23:
+            return [bind, .limitProperties(path, bytes: number(0..<40)), .setProperty(path, anyProperty())]
         case 15...17: return [bind, .addLock(newLock(at: path))]
         case 18: return [.addLock(newLock(at: path))]
         case 19:

@@ -126,7 +126,8 @@ final class OpenShare: Resident {
                 resources: litter?.store ?? resources, state: try ShareState(store: store), journal: journal,
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
-                report: { log(.error, "a fault that no response could carry", ["fault": $0]) })
+                report: { log(.error, "a fault that no response could carry", ["fault": $0]) },
+                limitLog: LimitLog { log(.warning, "request refused by a limit", $0.details) })
             share.removesLeftovers()
             try share.recover()
             return share
@@ -210,6 +211,16 @@ final class OpenShare: Resident {
     }
 }
 
+extension LimitRefusal {
+    /// For the log, which escapes all of it.
+    fileprivate var details: KeyValuePairs<StaticString, String> {
+        [
+            "limit": cause, "account": account ?? "", "address": address,
+            "suppressed": String(suppressedCount),
+        ]
+    }
+}
+
 extension BrokenLock {
     /// Who, what and whose, for the log, which escapes all of it.
     fileprivate var details: KeyValuePairs<StaticString, String> {
@@ -225,6 +236,7 @@ extension StateError {
     var text: String {
         switch self {
         case .outOfSpace: "no space is left"
+        case .propertiesTooLarge: "a resource has too many bytes of properties"
         case .failed(let reason): reason
         }
     }

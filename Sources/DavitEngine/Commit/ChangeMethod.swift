@@ -62,6 +62,8 @@ struct RowChange<Outcome: Sendable>: Sendable {
     var rows: [StateChange]
     /// What follows when they are committed.
     var outcome: Outcome
+    /// What follows if they would exceed the limit on properties; nil for the error.
+    var outcomeIfTooLarge: Outcome?
 }
 
 /// A method that changes something. ``Share/change(_:context:)`` drives it, so that preconditions, `If` and

@@ -123,6 +123,9 @@ extension Share {
         }
         guard let change else { return nil }
         do throws(StateError) { try await state.commitWithoutBlocking(change.rows) } catch {
+            if error == .propertiesTooLarge, let outcome = change.outcomeIfTooLarge {
+                return (outcome, current)
+            }
             throw WebDAVError(state: error)
         }
         return (change.outcome, current)

@@ -20,7 +20,7 @@ extension Share {
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
             isCopy: false, attributes: attributes)
         let old = try oldProperties(at: path, info)
-        try record(Self.patch(of: path, info, rows) + [.putIntent(intent)])
+        try record(patch(of: path, info, rows) + [.putIntent(intent)])
         do throws(StoreError) {
             try resources.setAttributes(attributes, at: path)
         } catch {
@@ -39,9 +39,14 @@ extension Share {
         versions.follow(path, from: info.entityTag, to: new.entityTag)
     }
 
-    /// Changes of the dead properties of a resource as a transaction, which for none is empty.
-    static func patch(of path: ResourcePath, _ info: ResourceInfo, _ rows: [StateChange]) -> [StateChange] {
-        rows.isEmpty ? [] : [.bind(path, current: info.identity, pending: nil)] + rows
+    /// Changes of the dead properties of a resource as a transaction, which for none is empty. It fails with
+    /// `propertiesTooLarge` over ``ShareConfiguration/propertyLimitBytes``.
+    func patch(of path: ResourcePath, _ info: ResourceInfo, _ rows: [StateChange]) -> [StateChange] {
+        if rows.isEmpty { return [] }
+        return [
+            .bind(path, current: info.identity, pending: nil),
+            .limitProperties(path, bytes: configuration.propertyLimitBytes),
+        ] + rows
     }
 
     private func oldProperties(at path: ResourcePath, _ info: ResourceInfo) throws(StoreError)

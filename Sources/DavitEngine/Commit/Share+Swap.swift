@@ -133,19 +133,16 @@ extension Share {
         of source: ResourcePath, in staged: any StagedTree, isMove: Bool
     ) throws(StoreError) -> [StateChange] {
         var rows: [StateChange] = []
-        for (path, record) in try records(under: source) {
+        let left: [LiveProperty] = isMove ? [.checksums] : [.checksums, .creationdate]
+        for (path, binding) in state.pathsWithProperties(under: source) {
             let current = try resources.lookup(path, last: .itself, wait: .allowed).info
-            guard let current, record.binding.holds(for: current.identity) else { continue }
+            guard let current, binding.holds(for: current.identity) else { continue }
             guard let copy = try staged.identity(ofCopyOf: path) else { continue }
             guard let copyPath = path.rebased(from: source, to: staged.path) else { continue }
-            let properties = record.properties.filter { property in
-                guard let live = LiveProperty(property.name) else { return true }
-                return isMove && live == .creationdate
-            }
-            if properties.isEmpty { continue }
             rows.append(
-                .putRecord(
-                    copyPath, PropertyRecord(binding: Binding(identity: copy), properties: properties)))
+                .copyProperties(
+                    from: path, to: copyPath, binding: Binding(identity: copy), without: left.map(\.name),
+                    limitBytes: isMove ? nil : configuration.propertyLimitBytes))
         }
         return rows
     }

@@ -25,6 +25,10 @@ final class PropertyResponses {
     /// The rows of the resource that is being written, and the digests among them.
     @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
+    /// Held while the properties of a large resource are in memory; see ``boundedProperties(of:)``.
+    @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
+    /// The next resource is large: a slot has to be taken before it is read.
+    @safe @exclusivity(unchecked) var needsSlot = false
 
     /// - Parameter expansions: what the answer that this is a part of may still expand.
     init(
@@ -55,10 +59,13 @@ final class PropertyResponses {
     }
 
     /// The dead properties of several resources, in one question to the database or in none.
+    /// - Parameter limitBytes: see ``ShareState/properties(of:limitBytes:)``.
     func properties(
-        of resources: [(path: ResourcePath, identity: ResourceIdentity)]
+        of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
     ) throws(StoreError) -> [[StoredProperty]] {
-        do throws(StateError) { return try share.state.properties(of: resources) } catch {
+        do throws(StateError) {
+            return try share.state.properties(of: resources, limitBytes: limitBytes)
+        } catch {
             throw StoreError(error)
         }
     }
@@ -96,6 +103,8 @@ final class PropertyResponses {
         }
         try writeDead(properties)
         endPropStats()
+        // A slow client keeps no more of a large resource than what is left to send.
+        if !rows.isEmpty { (rows, digests) = ([], []) }
     }
 
     /// Ends the properties that are there, and with those that are not the response.

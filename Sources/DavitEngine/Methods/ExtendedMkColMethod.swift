@@ -13,14 +13,21 @@ struct ExtendedMkColMethod: ChangeMethod {
     }
 
     enum Refusal: CaseIterable {
-        case type, protected, unsuitable
+        case type, protected, unsuitable, tooLarge
 
-        var status: HTTPStatus { self == .unsuitable ? .conflict : .forbidden }
+        var status: HTTPStatus {
+            switch self {
+            case .type, .protected: .forbidden
+            case .unsuitable: .conflict
+            case .tooLarge: .insufficientStorage
+            }
+        }
         var condition: ErrorBody.Condition? {
             switch self {
             case .type: .validResourceType
             case .protected: .cannotModifyProtectedProperty
             case .unsuitable: nil
+            case .tooLarge: .quotaNotExceeded
             }
         }
     }
@@ -50,7 +57,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     func prepare(_ scene: Scene) async throws(WebDAVError) -> MkColBody {
         let request = scene.context.request
         try Self.checkType(of: request)
-        let body = try await request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try await share.wholeBody(scene.context)
         do throws(BodyError) {
             return body.isEmpty ? .empty : try MkColBody.parse(body.bytes, charset: body.charset)
         } catch {
@@ -73,17 +80,35 @@ struct ExtendedMkColMethod: ChangeMethod {
             guard case .set(let name, let value) = instruction, name != Self.resourceType else { return nil }
             return .setProperty(path, StoredProperty(name: name, value: value))
         }
-        try storing { () throws(StoreError) in
-            guard !rows.isEmpty else { return try share.resources.createCollection(at: scene.target.place) }
+        do throws(StoreError) {
+            guard !rows.isEmpty else {
+                try share.resources.createCollection(at: scene.target.place)
+                return Outcome()
+            }
             try create(path, rows)
+        } catch .quotaExceeded where Self.bytes(of: rows) > share.configuration.propertyLimitBytes {
+            share.logRefusal("properties of a resource", scene.context)
+            let names = body.properties.names
+            return Outcome(
+                refused: names.filter { $0 != Self.resourceType }.map { ($0, .tooLarge) },
+                others: names.filter { $0 == Self.resourceType })
+        } catch {
+            throw WebDAVError(store: error)
         }
         return Outcome()
+    }
+
+    private static func bytes(of rows: [StateChange]) -> Int {
+        rows.reduce(0) { sum, row in
+            guard case .setProperty(_, let property) = row else { return sum }
+            return sum + property.byteCount
+        }
     }
 
     /// The rows come first and name the collection that is about to appear: without it they count for nothing.
     private func create(_ path: ResourcePath, _ rows: [StateChange]) throws(StoreError) {
         let staged = try share.resources.stageCollection(at: path)
-        try share.record(Share.patch(of: path, staged.info, rows))
+        try share.record(share.patch(of: path, staged.info, rows))
         do throws(StoreError) {
             try staged.publish(isReplacing: false)
         } catch {
@@ -127,7 +152,9 @@ struct ExtendedMkColMethod: ChangeMethod {
         for name in outcome.others { writer.emptyProperty(name) }
         writer.endPropStat(status: .failedDependency)
         writer.endMkColResponse()
-        var response = HTTPResponse(.forbidden, body: .bytes(writer.drain()))
+        let isTooLarge = outcome.refused.contains { $0.reason == .tooLarge }
+        var response = HTTPResponse(
+            isTooLarge ? .insufficientStorage : .forbidden, body: .bytes(writer.drain()))
         response.fields.append(.contentType, ErrorBody.mediaType)
         response.fields.append(.cacheControl, "no-cache")
         return response

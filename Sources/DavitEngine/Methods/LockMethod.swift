@@ -55,10 +55,17 @@ struct LockMethod: ChangeMethod {
     }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
-        let body = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try await share.wholeBody(scene.context)
         if body.isEmpty { return .refresh }
-        return .new(
-            try parsing { () throws(BodyError) in try LockInfo.parse(body.bytes, charset: body.charset) })
+        let info = try parsing { () throws(BodyError) in
+            try LockInfo.parse(body.bytes, charset: body.charset)
+        }
+        // §11.5: the request makes sense, and the server does not store so much of it.
+        if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {
+            share.logRefusal("owner of a lock", scene.context)
+            throw WebDAVError(.insufficientStorage)
+        }
+        return .new(info)
     }
 
     var mayChangeRowsOnly: Bool { true }
@@ -117,10 +124,26 @@ struct LockMethod: ChangeMethod {
             return RowChange(rows: [], outcome: Outcome(locks: [], conflicts: inside))
         }
         let lock = makeLock(info, scene)
+        try checkLimits(lock, beside: covering, scene)
         let outcome = Outcome(
             locks: covering + [lock], newToken: lock.token, isNewResource: scene.target.info == nil)
         return RowChange(
             rows: scene.target.info.map { Self.rows(lock, on: $0) } ?? [], outcome: outcome)
+    }
+
+    /// - Throws: 507 if the resource or the client would have too many locks.
+    private func checkLimits(
+        _ lock: Lock, beside covering: [Lock], _ scene: Scene
+    ) throws(WebDAVError) {
+        let (configuration, state) = (share.configuration, share.state)
+        guard covering.count(where: { $0.root == lock.root }) < configuration.lockLimitPerResource else {
+            share.logRefusal("locks of a resource", scene.context)
+            throw WebDAVError(.insufficientStorage)
+        }
+        guard state.admits(lock, configuration.lockLimits) else {
+            share.logRefusal("locks", scene.context)
+            throw WebDAVError(.insufficientStorage)
+        }
     }
 
     private static func rows(_ lock: Lock, on info: ResourceInfo) -> [StateChange] {
@@ -154,7 +177,7 @@ struct LockMethod: ChangeMethod {
             owner: info.owner, principal: scene.context.principal, timeoutSeconds: seconds,
             expiry: scene.context.now.adding(seconds: seconds),
             rootHref: scene.context.localHref + (slash ? [UInt8(ascii: "/")] : []),
-            created: scene.context.now)
+            created: scene.context.now, network: scene.context.network)
     }
 
     // MARK: Refresh

@@ -8,7 +8,7 @@ struct PropFindMethod: Sendable {
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let depth = try depth(of: context.request)
-        let body = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try await share.wholeBody(context)
         let plan = try share.plans.plan(for: body)
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
         let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
@@ -25,7 +25,10 @@ struct PropFindMethod: Sendable {
             let position = try await share.compared(lookup.path, isDeep: true)
             stream.syncToken = (SyncToken(position).text, lookup.path)
         }
-        if stream.isOfOneResource { return Self.response(.bytes(try await stream.whole()), context) }
+        if stream.isOfOneResource {
+            if let bytes = try await stream.whole() { return Self.response(.bytes(bytes), context) }
+            return Self.response(.stream(stream), context)
+        }
         // Before the head is out: what cannot be read at all has a status.
         try await stream.start()
         return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)

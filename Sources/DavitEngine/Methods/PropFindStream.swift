@@ -27,6 +27,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         let volume: UInt64
         /// Some members may have dead properties that are asked for.
         let hasProperties: Bool
+        /// Members whose properties have not been read yet, in order.
+        var pending: ArraySlice<Pending> = []
         /// Members whose properties have been read, the next one last.
         var ready: [Ready] = []
 
@@ -41,6 +43,11 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             self.volume = volume
             self.hasProperties = hasProperties
         }
+    }
+
+    private struct Pending {
+        let member: Member
+        let path: ResourcePath
     }
 
     private struct Ready {
@@ -107,6 +114,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Nil for PROPFIND.
     private let search: SearchRun?
     private let responses: PropertyResponses
+    /// A result of a search whose properties could not be read yet.
+    private var pendingRow: SearchRows.Row?
     /// Whether the answer is about the members of a collection, and not about the collection.
     let excludesRoot: Bool
     @safe @exclusivity(unchecked) private var levels: [Level] = []
@@ -160,11 +169,13 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Makes the first piece.
     /// - Throws: when the target, or its members, cannot be read.
     func start() async throws(WebDAVError) {
-        try await makePiece()
+        repeat { try await makePiece() } while startCount == 0
     }
 
     /// Has a piece made on another thread. A search hears there that its client has disconnected.
     private func makePiece() async throws(WebDAVError) {
+        try await responses.takeSlotIfNeeded()
+        defer { responses.releaseSlotIfDrained() }
         guard let cancellation = search?.meter.cancellation else {
             return try await share.offload { () throws(WebDAVError) in try self.writePiece() }
         }
@@ -191,6 +202,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             throw .disconnected
         }
         _ = responses.writer.take(into: buffer)
+        responses.releaseSlotIfDrained()
     }
 
     /// True if no members are asked for.
@@ -199,10 +211,11 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     /// The whole answer for one resource, on the loop where nothing needs to wait.
-    func whole() async throws(WebDAVError) -> [UInt8] {
+    /// - Returns: nil if it is large: it is made, and is to be sent as a stream.
+    func whole() async throws(WebDAVError) -> [UInt8]? {
         if let bytes = try wholeAtOnce() { return bytes }
-        try await share.offload { () throws(WebDAVError) in try self.writePiece() }
-        return responses.writer.drain()
+        repeat { try await makePiece() } while !hasEnded
+        return responses.slot == nil ? responses.writer.drain() : nil
     }
 
     /// As ``whole()``; nil if that would have to wait.
@@ -223,7 +236,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         if !levels.isEmpty, search == nil { responses.writer.reserve(limit + 4096 - responses.writer.count) }
         var steps = 0
         search?.meter.beginPiece()
-        while responses.writer.count < limit, steps < Self.stepLimit, !hasEnded {
+        while responses.writer.count < limit, steps < Self.stepLimit, !hasEnded, !responses.needsSlot {
             if let search {
                 if steps > 0, search.meter.isPieceOver { break }
                 if search.isExhausted { endWalk() }
@@ -239,6 +252,10 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         if let candidate { return try resume(candidate) }
         if let level = levels.last { return try advance(level) }
         if startCount <= otherStarts.count { return try beginNext() }
+        if let row = pendingRow {
+            pendingRow = nil
+            return try write(row)
+        }
         switch search?.nextRow() {
         case .row(let row): try write(row)
         case .pending: break
@@ -271,13 +288,14 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
 
     private func beginNext() throws(WebDAVError) {
         let start = start(startCount)
+        let known = try storing { () throws(StoreError) in
+            try responses.boundedProperties(at: start.target, of: start.info)
+        }
+        guard let properties = known else { return }
         search?.place = startCount
         startCount += 1
         var href = start.href
         if start.info.isCollection && href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
-        let properties = try storing { () throws(StoreError) in
-            try responses.properties(at: start.target, of: start.info)
-        }
         let member = Member(name: start.name, info: start.info)
         if !excludesRoot,
             try admits(member, at: start.target, walked: start.target, properties, href: { href })
@@ -327,8 +345,12 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             throw WebDAVError(store: error)
         }
         guard let info = lookup.info else { return }
-        let properties = try storing { () throws(StoreError) in
-            try responses.properties(at: lookup.path, of: info)
+        let known = try storing { () throws(StoreError) in
+            try responses.boundedProperties(at: lookup.path, of: info)
+        }
+        guard let properties = known else {
+            pendingRow = row
+            return
         }
         responses.writer.beginResponse(href: row.href)
         try responses.write(Member(name: row.name, info: info), at: lookup.path, properties: properties)
@@ -346,11 +368,20 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Writes the next member, enters the next collection, or leaves this one.
     private func advance(_ level: Level) throws(WebDAVError) {
         guard let cursor = level.cursor else { return try enterNext(of: level) }
-        if level.hasProperties, !level.isReadAgain { return try advanceWithProperties(level) }
+        if level.hasProperties || !level.pending.isEmpty, !level.isReadAgain {
+            return try advanceWithProperties(level)
+        }
         guard try storing({ () throws(StoreError) in try cursor.next(&member) }) else {
             return endReading(level)
         }
-        if !level.isReadAgain { try write(member, in: level) }
+        if !level.isReadAgain {
+            // A link's properties are those of its target, which is a member of another collection.
+            if let path = member.canonicalPath {
+                level.pending = [Pending(member: member, path: path)]
+                return try advanceWithProperties(level)
+            }
+            try write(member, in: level)
+        }
         keep(member, of: level)
     }
 
@@ -397,13 +428,6 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     private func write(_ member: Member, in level: Level) throws(WebDAVError) {
-        // A link's properties are those of what it leads to, which is a member of another collection.
-        if let path = member.canonicalPath {
-            let properties = try storing { () throws(StoreError) in
-                try responses.properties(at: path, of: member.info)
-            }
-            return try write(member, at: path, properties: properties, in: level)
-        }
         guard responses.needsPath else {
             return try write(member, at: level.path, properties: [], in: level)
         }
@@ -437,22 +461,31 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     private func advanceWithProperties(_ level: Level) throws(WebDAVError) {
-        if level.ready.isEmpty {
-            level.ready = try storing { () throws(StoreError) in try read(level) }
+        if level.ready.isEmpty { try storing { () throws(StoreError) in try read(level) } }
+        guard let next = level.ready.popLast() else {
+            if !responses.needsSlot { endReading(level) }
+            return
         }
-        guard let next = level.ready.popLast() else { return endReading(level) }
         try write(next.member, at: next.path, properties: next.properties, in: level)
         keep(next.member, of: level)
     }
 
-    /// The next members with their properties, in reverse order; empty at the end.
-    private func read(_ level: Level) throws(StoreError) -> [Ready] {
-        guard let members = try level.cursor?.next(limit: Self.readyLimit) else { return [] }
-        let paths = members.map { $0.canonicalPath ?? level.path.appending($0.name) ?? level.path }
-        let properties = try responses.properties(of: zip(paths, members).map { ($0, $1.info.identity) })
-        return members.indices.reversed().map { place in
-            Ready(member: members[place], path: paths[place], properties: properties[place])
+    /// Reads the next members, and the properties of as many of them as may be held together; none at the end, and where
+    /// a slot is needed first.
+    private func read(_ level: Level) throws(StoreError) {
+        if level.pending.isEmpty {
+            guard let cursor = level.cursor else { return }
+            level.pending = try cursor.next(limit: Self.readyLimit).map {
+                Pending(
+                    member: $0, path: $0.canonicalPath ?? level.path.appending($0.name) ?? level.path)
+            }[...]
         }
+        let properties = try responses.boundedProperties(
+            of: level.pending.map { ($0.path, $0.member.info.identity) })
+        level.ready = zip(level.pending, properties).reversed().map { pending, properties in
+            Ready(member: pending.member, path: pending.path, properties: properties)
+        }
+        level.pending.removeFirst(properties.count)
     }
 
     /// Goes into a member, unless a link leads back to a collection on the way down.

@@ -22,7 +22,7 @@ struct PropPatchMethod: ChangeMethod {
     func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
 
     func prepare(_ scene: Scene) async throws(WebDAVError) -> PropertyUpdate {
-        let body = try await scene.context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try await share.wholeBody(scene.context)
         return try parsing { () throws(BodyError) in
             try PropertyUpdate.parse(body.bytes, charset: body.charset)
         }
@@ -33,8 +33,12 @@ struct PropPatchMethod: ChangeMethod {
     func commit(_ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard) throws(WebDAVError) -> Outcome {
         let plan = try plan(scene, update)
         guard plan.attributes.count > 0 else {
-            try storing { () throws(StoreError) in
-                try share.record(Share.patch(of: scene.target.path, plan.info, plan.rows))
+            do throws(StoreError) {
+                try share.record(share.patch(of: scene.target.path, plan.info, plan.rows))
+            } catch .quotaExceeded {
+                return plan.outcomeIfTooLarge
+            } catch {
+                throw WebDAVError(store: error)
             }
             return plan.outcome
         }
@@ -43,6 +47,8 @@ struct PropPatchMethod: ChangeMethod {
         } catch .forbidden {
             // The resource is somebody else's: it is these properties that cannot be set.
             return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
+        } catch .quotaExceeded {
+            return plan.outcomeIfTooLarge
         } catch {
             throw WebDAVError(store: error)
         }
@@ -55,7 +61,8 @@ struct PropPatchMethod: ChangeMethod {
         let plan = try plan(scene, update)
         guard plan.attributes.count == 0 else { return nil }
         return RowChange(
-            rows: Share.patch(of: scene.target.path, plan.info, plan.rows), outcome: plan.outcome)
+            rows: share.patch(of: scene.target.path, plan.info, plan.rows), outcome: plan.outcome,
+            outcomeIfTooLarge: plan.outcomeIfTooLarge)
     }
 
     private struct Plan {
@@ -66,6 +73,13 @@ struct PropPatchMethod: ChangeMethod {
         /// The properties that stand for ``attributes``.
         var ofAttributes: Set<PropertyName> = []
         var outcome: Outcome
+
+        /// RFC 4918 §9.2.1: there is no room for the properties that are set; the others depend on them.
+        var outcomeIfTooLarge: Outcome {
+            var set: Set<PropertyName> = []
+            for case .setProperty(_, let property) in rows { set.insert(property.name) }
+            return PropPatchMethod.refusal(in: outcome, nil) { set.contains($0) ? .tooLarge : nil }
+        }
     }
 
     private func plan(_ scene: Scene, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
@@ -101,7 +115,7 @@ struct PropPatchMethod: ChangeMethod {
     }
 
     /// Why a property is not changed.
-    private enum Refusal { case forbidden, conflict }
+    private enum Refusal { case forbidden, conflict, tooLarge }
 
     /// §9.2.1: the properties that nothing is wrong with depend on the others.
     private static func refusal(
@@ -112,6 +126,7 @@ struct PropPatchMethod: ChangeMethod {
                 switch refused(name) {
                 case .forbidden: (name, .forbidden)
                 case .conflict: (name, .conflict)
+                case .tooLarge: (name, .insufficientStorage)
                 case nil: (name, .failedDependency)
                 }
             }, condition: condition)
@@ -129,13 +144,20 @@ struct PropPatchMethod: ChangeMethod {
         writer.begin()
         writer.beginResponse(
             href: scene.context.href, isCollection: scene.target.info?.isCollection == true)
-        for status in [HTTPStatus.ok, .forbidden, .conflict, .failedDependency] {
+        let isTooLarge = outcome.results.contains { $0.status == .insufficientStorage }
+        if isTooLarge { share.logRefusal("properties of a resource", scene.context) }
+        for status in [HTTPStatus.ok, .forbidden, .conflict, .insufficientStorage, .failedDependency] {
             let names = outcome.results.filter { $0.status == status }.map(\.name)
             guard !names.isEmpty else { continue }
             writer.beginPropStat()
             for name in names { writer.emptyProperty(name) }
-            writer.endPropStat(
-                status: status, condition: status == .forbidden ? outcome.condition : nil)
+            let condition: ErrorBody.Condition? =
+                switch status {
+                case .forbidden: outcome.condition
+                case .insufficientStorage: .quotaNotExceeded
+                default: nil
+                }
+            writer.endPropStat(status: status, condition: condition)
         }
         writer.endResponse()
         writer.end()

@@ -225,6 +225,8 @@ extension StoreError {
     init(_ error: StateError) {
         switch error {
         case .outOfSpace: self = .outOfSpace
+        // A limit that was set, not the volume (RFC 4331 §6).
+        case .propertiesTooLarge: self = .quotaExceeded
         case .failed(let reason): self = .failed(reason: reason)
         }
     }

@@ -9,7 +9,7 @@ struct ReportMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         // §3.6: absent means 0.
         let depth = try Depth.asked(in: context.request, fallback: .zero)
-        let content = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let content = try await share.wholeBody(context)
         let body = try parsing { () throws(BodyError) in
             try ReportBody.parse(content.bytes, charset: content.charset)
         }

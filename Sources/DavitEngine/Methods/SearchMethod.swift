@@ -7,7 +7,7 @@ struct SearchMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        let body = try await context.request.wholeBody(limitBytes: share.configuration.bodyLimitBytes)
+        let body = try await share.wholeBody(context)
         let request = try Self.parse(body)
         let share = share
         let places = try await share.attempt { wait throws(WebDAVError) in

@@ -2,16 +2,25 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// How many resources the values of one answer may be expanded to: a value can name many, each of them again.
+/// How many resources the values of one answer may be expanded to, and to how many bytes: a value can name many, each of
+/// them again.
 final class ExpansionBudget {
     private static let limit = 1_000
+    private static let limitBytes = 2 << 20
 
     @safe @exclusivity(unchecked) private var left = limit
+    @safe @exclusivity(unchecked) private var leftBytes = limitBytes
 
     /// - Throws: 403 when there are too many.
     func spend() throws(WebDAVError) {
         if left == 0 { throw WebDAVError(.forbidden, .numberOfMatchesWithinLimits) }
         left -= 1
+    }
+
+    /// - Throws: 403 when there are too many.
+    func spend(bytes: Int) throws(WebDAVError) {
+        leftBytes -= bytes
+        if leftBytes < 0 { throw WebDAVError(.forbidden, .numberOfMatchesWithinLimits) }
     }
 }
 
@@ -55,6 +64,7 @@ extension PropertyResponses {
         inner.writer.begin()
         try inner.writeResponse(href: Href.sanitise(Array(href.utf8)), at: path)
         inner.writer.end()
+        try expansions?.spend(bytes: inner.writer.count)
         return inner.writer.drain()
     }
 

@@ -11,6 +11,10 @@ internal import DavitWebDAV
 final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     /// Changes of one piece.
     private static let pieceChanges = 256
+    /// Changes whose resources are looked at together.
+    private static let batchChanges = 32
+    /// Bytes of a piece; what a response adds over it stays until the next.
+    private static let pieceBytes = 192 << 10
 
     private let share: Share
     private let context: RequestContext
@@ -59,36 +63,59 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
             throw .disconnected
         }
         _ = responses.writer.take(into: buffer)
+        responses.releaseSlotIfDrained()
     }
 
     private func writePiece() async throws(WebDAVError) {
+        try await responses.takeSlotIfNeeded()
         let (target, isDeep, token, through) = (target, isDeep, token, position.last)
         let changes = try await share.askingJournal { journal throws(JournalError) in
             try journal.changes(
                 in: target, isDeep: isDeep, since: token, through: through, limit: Self.pieceChanges)
         }
         try await share.offload { () throws(WebDAVError) in try self.write(changes) }
+        responses.releaseSlotIfDrained()
     }
 
     private func write(_ changes: [ResourceChange]) throws(WebDAVError) {
         if !hasBegun { responses.writer.begin() }
         hasBegun = true
+        var rest = changes[...]
+        while !rest.isEmpty, responses.writer.count < Self.pieceBytes {
+            let written = try writeBatch(rest.prefix(Self.batchChanges))
+            if written == 0 || hasEnded { return }
+            rest.removeFirst(written)
+        }
+        // What is left is asked for again: the token says how far this has come.
+        if rest.isEmpty, changes.count < Self.pieceChanges { end(isCut: false) }
+    }
+
+    /// - Returns: how many of the changes have been dealt with; 0 where a slot is needed first.
+    private func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
         // What was gone before the first part of a first answer was never told of.
         let told = changes.filter { $0.kind != .removed || $0.number > token.base }
         let seen = try look(at: told)
         var place = 0
+        var written = 0
         for change in changes {
             if place < told.count, told[place] == change {
-                guard left != 0 else { return end(isCut: true) }
+                // Its properties could not be read with those before it.
+                if place == seen.count { break }
+                guard left != 0 else {
+                    end(isCut: true)
+                    break
+                }
                 try write(change, seen[place])
                 place += 1
             }
             token = SyncToken(journal: token.journal, number: change.number, base: token.base)
+            written += 1
         }
-        if changes.count < Self.pieceChanges { end(isCut: false) }
+        return written
     }
 
-    /// What stands at each path now, with its dead properties; nil where nothing does.
+    /// What stands at the first of the paths now, with its dead properties, as many as may be held together; nil where
+    /// nothing does.
     private func look(
         at changes: [ResourceChange]
     ) throws(WebDAVError) -> [(member: Member, properties: [StoredProperty])?] {
@@ -104,8 +131,17 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
             let found = zip(changes, seen).compactMap { change, member in
                 member.map { ($0.canonicalPath ?? change.path, $0.info.identity) }
             }
-            var properties = try responses.properties(of: found)[...]
-            return seen.map { member in member.map { ($0, properties.popFirst() ?? []) } }
+            var properties = try responses.boundedProperties(of: found)[...]
+            var looked: [(member: Member, properties: [StoredProperty])?] = []
+            for member in seen {
+                guard let member else {
+                    looked.append(nil)
+                    continue
+                }
+                guard let own = properties.popFirst() else { break }
+                looked.append((member, own))
+            }
+            return looked
         }
     }
 

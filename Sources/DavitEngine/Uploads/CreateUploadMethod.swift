@@ -56,6 +56,18 @@ struct CreateUploadMethod: ChangeMethod {
     func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
         let path = scene.target.path
         guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
+        if terms.fieldLines.count > share.configuration.uploadFieldLimitBytes {
+            share.logRefusal("fields of an upload", scene.context)
+            throw WebDAVError(.fieldsTooLarge)
+        }
+        let bytes = UploadRecord.chargedBytes(
+            collection: collection, name: path.name, fieldLines: terms.fieldLines)
+        let forgotten = share.state.admitsUpload(
+            of: bytes, for: scene.context.client, share.configuration.uploadLimits)
+        guard let forgotten else {
+            share.logRefusal("uploads", scene.context)
+            throw WebDAVError(.insufficientStorage)
+        }
         let content = try storing { () throws(StoreError) in
             try share.announcing(terms.length, at: path) { (length) throws(StoreError) in
                 try share.resources.stageUpload(for: scene.target.place, expectedLength: length)
@@ -63,12 +75,13 @@ struct CreateUploadMethod: ChangeMethod {
         }
         let record = UploadRecord(
             id: id, collection: collection, name: Array(path.name), stagedName: content.stagedName,
-            identity: content.identity, principal: scene.context.principal, fieldLines: terms.fieldLines,
-            options: terms.options,
+            identity: content.identity, principal: scene.context.principal,
+            network: scene.context.network, fieldLines: terms.fieldLines, options: terms.options,
             progress: UploadRecord.Progress(
                 length: terms.length,
                 expiry: scene.context.now.adding(seconds: share.configuration.uploadSeconds)))
-        do throws(StateError) { try share.state.commit([.putUpload(record)]) } catch {
+        let changes = forgotten.map { StateChange.removeUpload(id: $0) } + [.putUpload(record)]
+        do throws(StateError) { try share.state.commit(changes) } catch {
             try? content.remove()
             throw WebDAVError(state: error)
         }

@@ -31,4 +31,21 @@ package struct PeerNetwork: Hashable, Sendable {
     package init(of text: String) {
         self.init(of: IPAddress(String(text.prefix { $0 != "%" })))
     }
+
+    /// The network of an address as text, equal for peers that count as one: an IPv4 address, the first half of an IPv6
+    /// address, or "".
+    package static func text(of address: String) -> String {
+        let network = PeerNetwork(of: address)
+        switch network.kind {
+        case .other: return ""
+        case .ipv4:
+            return stride(from: 24, through: 0, by: -8).map { String(network.bits >> $0 & 0xFF) }
+                .joined(separator: ".")
+        case .ipv6:
+            let groups = stride(from: 48, through: 0, by: -16).map {
+                String(network.bits >> $0 & 0xFFFF, radix: 16)
+            }
+            return groups.joined(separator: ":") + "::/64"
+        }
+    }
 }

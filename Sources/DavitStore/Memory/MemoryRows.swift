@@ -38,16 +38,29 @@ struct MemoryRows: Sendable {
     /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
     mutating func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
         var emptying: Set<Int> = []
+        var limits: [(path: ResourcePath, bytes: Int)] = []
         for (position, change) in changes.enumerated() {
             try apply(change)
+            switch change {
+            case .limitProperties(let path, let bytes):
+                limits.append((path, max(bytes, propertyBytes(at: path))))
+            case .copyProperties(_, let path, _, _, _) where properties[path] == nil:
+                emptying.insert(position)
+            default: break
+            }
             if case .removeProperty(let path, _) = change, properties[path]?.isEmpty == true {
                 properties[path] = nil
                 emptying.insert(position)
             }
         }
+        for (path, bytes) in limits where propertyBytes(at: path) > bytes { throw .propertiesTooLarge }
         let roots = Set(locks.map(\.root))
         bindings = bindings.filter { path, _ in properties[path] != nil || roots.contains(path) }
         return emptying
+    }
+
+    private func propertyBytes(at path: ResourcePath) -> Int {
+        properties[path]?.values.reduce(0) { $0 + $1.byteCount } ?? 0
     }
 
     private mutating func apply(_ change: StateChange) throws(StateError) {
@@ -61,6 +74,15 @@ struct MemoryRows: Sendable {
         case .setProperty(let path, let property):
             guard bindings[path] != nil else { throw .unbound(path) }
             properties[path, default: [:]][NameKey(property.name)] = property
+        case .limitProperties:
+            break
+        case .copyProperties(let source, let destination, let binding, let without, let limitBytes):
+            if source == destination { throw .overlap(source, destination) }
+            var copies = properties[source] ?? [:]
+            for name in without { copies[NameKey(name)] = nil }
+            bindings[destination] = binding
+            properties[destination] = copies.isEmpty ? nil : copies
+            if let limitBytes, propertyBytes(at: destination) > limitBytes { throw .propertiesTooLarge }
         case .removeProperty(let path, let name):
             properties[path]?[NameKey(name)] = nil
         case .removeRows(let path):

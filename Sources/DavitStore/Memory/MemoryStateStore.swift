@@ -61,8 +61,21 @@ public final class MemoryStateStore: StateStore {
         rows.withLock { rows in rows.record(at: path) }
     }
 
-    public func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
-        rows.withLock { rows in paths.map { rows.record(at: $0) } }
+    public func records(
+        at paths: [ResourcePath], limitBytes: Int
+    ) throws(StateError) -> [PropertyRecord?] {
+        rows.withLock { rows in
+            var left = limitBytes
+            var records: [PropertyRecord?] = []
+            for path in paths {
+                let record = rows.record(at: path)
+                let bytes = record?.properties.reduce(0) { $0 + $1.byteCount } ?? 0
+                if bytes > left { break }
+                left -= bytes
+                records.append(record)
+            }
+            return records
+        }
     }
 
     public func records(

@@ -4,7 +4,8 @@ internal import DavitWebDAV
 extension RowIndex {
     /// Follows a transaction that is durable.
     ///
-    /// - Parameter emptying: the positions of each `removeProperty` that took the last one of its resource.
+    /// - Parameter emptying: the positions of each `removeProperty` that took the last one of its resource, and of each
+    ///   `copyProperties` that copied none.
     mutating func follow(_ changes: [StateChange], emptying: Set<Int>) {
         // A path may stand there twice: to settle it again costs less than to hash each.
         var touched: [ResourcePath] = []
@@ -24,6 +25,12 @@ extension RowIndex {
         case .setProperty(let path, let property):
             setHasProperties(true, at: path)
             if property.name == .contentLanguage { setHasLanguage(true, at: path) }
+        case .copyProperties(let source, let path, let binding, let without, _):
+            setBinding(binding, at: path)
+            setHasProperties(!isEmptying, at: path)
+            let hasLanguage = node(at: source)?.hasLanguage ?? false
+            setHasLanguage(hasLanguage && !without.contains(.contentLanguage), at: path)
+            touched.append(path)
         case .removeProperty(let path, let name):
             if name == .contentLanguage { setHasLanguage(false, at: path) }
             guard isEmptying else { return }
@@ -59,7 +66,7 @@ extension RowIndex {
             setProgress(progress, of: id)
         case .removeUpload(let id):
             removeUpload(id)
-        case .putIntent, .dropIntent, .putTrash, .measureTrash, .dropTrash:
+        case .limitProperties, .putIntent, .dropIntent, .putTrash, .measureTrash, .dropTrash:
             break
         }
     }

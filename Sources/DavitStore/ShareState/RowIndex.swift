@@ -17,6 +17,10 @@ struct RowIndex {
     var stagedNames: Set<[UInt8]> = []
     /// Whether a path has, or had, a ``PropertyName/contentLanguage``.
     private(set) var hasSeenLanguages = false
+    /// What the locks cost, by the clients that took them.
+    private(set) var lockCharges = ChargeBook()
+    /// What the uploads cost, by the clients that created them.
+    var uploadCharges = ChargeBook()
     /// Locks that have come or gone since somebody looked; nil where nobody does.
     var lockChanges: [Lock]?
 
@@ -105,6 +109,7 @@ struct RowIndex {
         nextNumber += 1
         walk(to: lock.root) { $0.lockCount += 1 }.locks.append(held)
         tokens[lock.token] = held
+        lockCharges.add(lock.chargedBytes, for: lock.client)
         expiries.insert(held)
         lockChanges?.append(lock)
     }
@@ -117,6 +122,7 @@ struct RowIndex {
 
     mutating func remove(_ held: HeldLock) {
         tokens[held.lock.token] = nil
+        lockCharges.remove(held.lock.chargedBytes, for: held.lock.client)
         expiries.remove(held)
         lockChanges?.append(held.lock)
         walk(to: held.lock.root) { $0.lockCount -= 1 }.locks.removeAll { $0 === held }

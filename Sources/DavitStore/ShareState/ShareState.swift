@@ -225,8 +225,11 @@ public final class ShareState: Sendable {
 
     /// The dead properties of several resources, each as ``properties(at:identity:)`` gives them: one question
     /// to the store, or none.
+    ///
+    /// - Parameter limitBytes: of names and values together; the result ends before the resource that exceeds it. It is
+    ///   empty if the first one does.
     public func properties(
-        of resources: [(path: ResourcePath, identity: ResourceIdentity)]
+        of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
     ) throws(StateError) -> [[StoredProperty]] {
         var found = [[StoredProperty]](repeating: [], count: resources.count)
         guard hasProperties else { return found }
@@ -239,11 +242,12 @@ public final class ShareState: Sendable {
             }
         }
         guard !places.isEmpty else { return found }
-        let records = try store.records(at: places.map { resources[$0].path })
+        let records = try store.records(at: places.map { resources[$0].path }, limitBytes: limitBytes)
         for (place, record) in zip(places, records) {
             guard let record, record.binding.holds(for: resources[place].identity) else { continue }
             found[place] = record.properties
         }
+        if records.count < places.count { found.removeSubrange(places[records.count]...) }
         return found
     }
 
@@ -256,6 +260,30 @@ public final class ShareState: Sendable {
             index.node(at: path).map { $0.propertyCount > 0 } ?? false
         }
         return isWorthAsking ? try store.records(under: path) : []
+    }
+
+    /// The paths at and below `path` that have dead properties, each with its binding. Asks no store.
+    public func pathsWithProperties(
+        under path: ResourcePath
+    ) -> [(path: ResourcePath, binding: Binding)] {
+        guard hasProperties else { return [] }
+        return index.withLock { $0.pathsWithProperties(under: path) }
+    }
+
+    // MARK: Limits
+
+    /// Whether the client of a lock may add it.
+    public func admits(_ lock: Lock, _ limits: ChargeLimits) -> Bool {
+        index.withLock { $0.lockCharges.admits(lock.chargedBytes, for: lock.client, limits) }
+    }
+
+    /// Whether a client may add an upload.
+    ///
+    /// - Parameter bytes: what is charged for it.
+    /// - Returns: nil if not; else the ids of complete uploads to forget in the same transaction, oldest first, none
+    ///   in most cases. Linear in the number of uploads if there is no room without that.
+    public func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> [String]? {
+        index.withLock { $0.admitsUpload(of: bytes, for: client, limits) }
     }
 
     // MARK: Uploads

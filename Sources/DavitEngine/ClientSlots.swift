@@ -1,0 +1,110 @@
+internal import DavitStore
+internal import Synchronization
+
+/// Admits a limited number at a time, in total and for each client, in the order in which they come. Others wait without
+/// holding a thread, behind clients that hold fewer places than they may.
+final class ClientSlots: Sendable {
+    private struct Waiter {
+        let number: UInt64
+        let client: ClientKey
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var inside = 0
+        var insideByClient: [ClientKey: Int] = [:]
+        var waiting: [Waiter] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    /// A place inside. It is free again when this object is released.
+    final class Slot: Sendable {
+        private let slots: ClientSlots
+        private let client: ClientKey
+
+        fileprivate init(_ slots: ClientSlots, _ client: ClientKey) {
+            self.slots = slots
+            self.client = client
+        }
+
+        deinit { slots.leave(client) }
+    }
+
+    private let limit: Int
+    private let limitPerClient: Int
+    private let waitingLimit: Int
+    private let waitingLimitPerClient: Int
+    private let state = Mutex(State())
+
+    init(limit: Int, limitPerClient: Int, waitingLimit: Int, waitingLimitPerClient: Int) {
+        self.limit = limit
+        self.limitPerClient = limitPerClient
+        self.waitingLimit = waitingLimit
+        self.waitingLimitPerClient = waitingLimitPerClient
+    }
+
+    /// How many wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Waits for a place.
+    /// - Returns: nil if too many wait already, or if the task was cancelled.
+    func enter(_ client: ClientKey) async -> Slot? {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let isAdmitted = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                admit(Waiter(number: number, client: client, continuation: continuation))
+                // The handler may have run before there was anything to cancel.
+                if Task.isCancelled { cancel(number) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+        return isAdmitted ? Slot(self, client) : nil
+    }
+
+    private func admit(_ waiter: Waiter) {
+        let isAdmitted = state.withLock { state -> Bool? in
+            let own = state.insideByClient[waiter.client] ?? 0
+            if state.inside < limit, own < limitPerClient {
+                state.inside += 1
+                state.insideByClient[waiter.client] = own + 1
+                return true
+            }
+            let ownWaiting = state.waiting.count { $0.client == waiter.client }
+            guard state.waiting.count < waitingLimit, ownWaiting < waitingLimitPerClient else {
+                return false
+            }
+            state.waiting.append(waiter)
+            return nil
+        }
+        if let isAdmitted { waiter.continuation.resume(returning: isAdmitted) }
+    }
+
+    private func cancel(_ number: UInt64) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let place = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.waiting.remove(at: place)
+        }
+        waiter?.continuation.resume(returning: false)
+    }
+
+    private func leave(_ client: ClientKey) {
+        let next = state.withLock { state -> Waiter? in
+            state.inside -= 1
+            let own = (state.insideByClient[client] ?? 1) - 1
+            state.insideByClient[client] = own > 0 ? own : nil
+            let place = state.waiting.firstIndex { waiter in
+                state.insideByClient[waiter.client] ?? 0 < limitPerClient
+            }
+            guard state.inside < limit, let place else { return nil }
+            let waiter = state.waiting.remove(at: place)
+            state.inside += 1
+            state.insideByClient[waiter.client, default: 0] += 1
+            return waiter
+        }
+        next?.continuation.resume(returning: true)
+    }
+}

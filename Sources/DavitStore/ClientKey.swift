@@ -1,0 +1,65 @@
+/// Who is charged for what the server remembers, computes or holds open for a client: the account, or without one the
+/// network of its address.
+public enum ClientKey: Hashable, Sendable {
+    case account(String)
+    /// An IPv4 address, or the /64 of an IPv6 address; empty for local sockets and for rows of earlier versions.
+    case network(String)
+
+    /// The account if there is one.
+    public init(principal: String?, network: String?) {
+        self = principal.map { .account($0) } ?? .network(network ?? "")
+    }
+}
+
+/// How much one client and all clients together may have of something that the server remembers.
+public struct ChargeLimits: Hashable, Sendable {
+    public var countPerClient: Int
+    public var bytesPerClient: Int
+    public var count: Int
+    public var bytes: Int
+
+    public init(countPerClient: Int, bytesPerClient: Int, count: Int, bytes: Int) {
+        self.countPerClient = countPerClient
+        self.bytesPerClient = bytesPerClient
+        self.count = count
+        self.bytes = bytes
+    }
+}
+
+/// Counts entries and their bytes, for each client and in total. O(1).
+struct ChargeBook: Sendable {
+    struct Charge: Sendable {
+        var count = 0
+        var bytes = 0
+    }
+
+    private(set) var total = Charge()
+    private var byClient: [ClientKey: Charge] = [:]
+
+    func charge(of client: ClientKey) -> Charge { byClient[client] ?? Charge() }
+
+    mutating func add(_ bytes: Int, for client: ClientKey) {
+        total.count += 1
+        total.bytes += bytes
+        var charge = charge(of: client)
+        charge.count += 1
+        charge.bytes += bytes
+        byClient[client] = charge
+    }
+
+    mutating func remove(_ bytes: Int, for client: ClientKey) {
+        total.count -= 1
+        total.bytes -= bytes
+        var charge = charge(of: client)
+        charge.count -= 1
+        charge.bytes -= bytes
+        byClient[client] = charge.count > 0 ? charge : nil
+    }
+
+    /// Whether one more entry keeps all limits.
+    func admits(_ bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> Bool {
+        let own = charge(of: client)
+        return own.count < limits.countPerClient && own.bytes + bytes <= limits.bytesPerClient
+            && total.count < limits.count && total.bytes + bytes <= limits.bytes
+    }
+}

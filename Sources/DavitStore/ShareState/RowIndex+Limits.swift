@@ -1,0 +1,41 @@
+internal import DavitHTTP
+
+extension RowIndex {
+    /// How many complete uploads are forgotten at a time, so that the search for them is rare.
+    private static let forgottenAtOnce = 64
+
+    /// See ``ShareState/admitsUpload(of:for:_:)``.
+    func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> [String]? {
+        if uploadCharges.admits(bytes, for: client, limits) { return [] }
+        // A complete upload is only remembered for clients that have missed the answer.
+        let own = uploadCharges.charge(of: client)
+        let isOwnLimit =
+            own.count >= limits.countPerClient || own.bytes + bytes > limits.bytesPerClient
+        let complete = uploads.values.filter { other in
+            other.progress.isComplete && !other.options.contains(.isPart)
+                && (!isOwnLimit || other.client == client)
+        }.sorted { $0.progress.expiry < $1.progress.expiry }
+        var charges = uploadCharges
+        var forgotten: [String] = []
+        for other in complete {
+            if forgotten.count >= Self.forgottenAtOnce, charges.admits(bytes, for: client, limits) { break }
+            charges.remove(other.chargedBytes, for: other.client)
+            forgotten.append(other.id)
+        }
+        return charges.admits(bytes, for: client, limits) ? forgotten : nil
+    }
+
+    /// See ``ShareState/pathsWithProperties(under:)``.
+    func pathsWithProperties(under path: ResourcePath) -> [(path: ResourcePath, binding: Binding)] {
+        guard let top = node(at: path), top.propertyCount > 0 else { return [] }
+        var found: [(path: ResourcePath, binding: Binding)] = []
+        var pending = [(path: path, node: top)]
+        while let (path, node) = pending.popLast() {
+            if node.hasProperties, let binding = node.binding { found.append((path, binding)) }
+            for (segment, child) in node.children where child.propertyCount > 0 {
+                if let inner = path.appending(segment.bytes) { pending.append((inner, child)) }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,206 @@
+import DavitEngine
+import DavitHTTP
+import DavitServer
+import DavitStore
+import DavitTesting
+import Synchronization
+import Testing
+
+/// What slow clients can hold of large dead properties.
+struct LargePropertyTests {
+    /// Members with a property of so many bytes each, `m0`, `m1` …, and one of a few bytes, `small`.
+    private static func makeShare(
+        _ count: Int, bytes: Int = 200_000, _ configure: (inout ShareConfiguration) -> Void = { _ in }
+    ) async throws -> TestShare {
+        let share = try TestShare(configure)
+        for number in 0..<count {
+            _ = try await share.client.send("PUT", "/m\(number)", text: "x")
+            let value = String(repeating: "\(number % 10)", count: bytes)
+            let set = try await share.client.send("PROPPATCH", "/m\(number)", text: setProperty("p", value))
+            #expect(set.status == 207)
+        }
+        _ = try await share.client.send("PUT", "/small", text: "x")
+        _ = try await share.client.send("PROPPATCH", "/small", text: setProperty("p", "tiny"))
+        return share
+    }
+
+    /// A response of which nothing, or a piece, has been taken.
+    private final class Reader {
+        let stream: any BodyStream
+        private(set) var bytes: [UInt8] = []
+        private let buffer = IOBuffer(capacity: 16_384)
+
+        init(_ share: TestShare, _ target: String, depth: String, principal: String) async throws {
+            let response = try await share.client.begin(
+                "PROPFIND", target, [("Depth", depth)], principal: principal)
+            guard case .stream(let stream) = response.body else {
+                throw HTTPError(.internalServerError, "not a stream")
+            }
+            self.stream = stream
+        }
+
+        /// - Returns: false at the end.
+        func next() async throws -> Bool {
+            buffer.removeAll()
+            try await stream.next(into: buffer)
+            unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0) }
+            return buffer.count > 0
+        }
+
+        func all() async throws -> String {
+            while try await next() {}
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// Every value is told, whole and once, through pieces of any number of resources.
+    @Test(arguments: [1, 3, 40]) func listingsAreComplete(count: Int) async throws {
+        let share = try await Self.makeShare(count)
+        for depth in ["1", "infinity"] {
+            let text = try await Reader(share, "/", depth: depth, principal: "anna").all()
+            for number in 0..<count {
+                let value = ">" + String(repeating: "\(number % 10)", count: 200_000) + "<"
+                #expect(text.split(separator: value, omittingEmptySubsequences: false).count > 1)
+            }
+            let responses = text.split(separator: "<D:response>", omittingEmptySubsequences: false)
+            #expect(responses.count == count + 3)
+            #expect(text.hasSuffix("</D:multistatus>"))
+        }
+        let one = try await Reader(share, "/m0", depth: "0", principal: "anna").all()
+        #expect(one.contains(">" + String(repeating: "0", count: 200_000) + "<"))
+        #expect(one.hasSuffix("</D:multistatus>"))
+    }
+
+    /// Few bytes are read before there is a slot: a stream reads one large resource at a time.
+    @Test func aStreamHoldsOneLargeResource() async throws {
+        let store = CountingStore()
+        let share = try TestShare(state: store)
+        for number in 0..<8 {
+            _ = try await share.client.send("PUT", "/m\(number)", text: "x")
+            _ = try await share.client.send(
+                "PROPPATCH", "/m\(number)", text: setProperty("p", String(repeating: "v", count: 300_000)))
+        }
+        let reader = try await Reader(share, "/", depth: "1", principal: "anna")
+        #expect(try await reader.next())
+        #expect(store.largestRead.withLock { $0 } < 400_000)
+        _ = try await reader.all()
+        #expect(store.largestRead.withLock { $0 } < 400_000)
+    }
+
+    /// A client that reads slowly holds up itself, and nobody else.
+    @Test func slowReadersOfAClientAreLimited() async throws {
+        let share = try await Self.makeShare(2) {
+            $0.largeReadLimit = 2
+            $0.largeReadLimitPerClient = 1
+        }
+        // Slow: its response is begun, and nothing of it is taken.
+        let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
+        let second = Task { [share] in try await Reader(share, "/m1", depth: "0", principal: "anna").all() }
+        while share.share.largeReadsWaiting == 0 { await Task.yield() }
+        // Another client has its own place, and what is small needs none.
+        let other = try await Reader(share, "/m1", depth: "0", principal: "bert").all()
+        #expect(other.hasSuffix("</D:multistatus>"))
+        let small = try await share.client.send("PROPFIND", "/small", [("Depth", "0")], principal: "anna")
+        #expect(small.text.contains("tiny"))
+        #expect(share.share.largeReadsWaiting == 1)
+        // Once most of it has been sent the next one comes.
+        #expect(try await slow.all().hasSuffix("</D:multistatus>"))
+        #expect(try await second.value.hasSuffix("</D:multistatus>"))
+        #expect(share.share.largeReadsWaiting == 0)
+    }
+
+    /// All clients together hold no more than the limit, and a response that is given up frees its place.
+    @Test func slowReadersOfAllClientsAreLimited() async throws {
+        let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
+        var slow: Reader? = try await Reader(share, "/m0", depth: "0", principal: "anna")
+        #expect(slow != nil)
+        let waiting = Task { [share] in try await Reader(share, "/m0", depth: "0", principal: "bert").all() }
+        while share.share.largeReadsWaiting == 0 { await Task.yield() }
+        let cancelled = Task { [share] in
+            try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "carl").status
+        }
+        while share.share.largeReadsWaiting == 1 { await Task.yield() }
+        cancelled.cancel()
+        #expect(try await cancelled.value == 503)
+        slow = nil
+        #expect(try await waiting.value.hasSuffix("</D:multistatus>"))
+    }
+
+    /// The same for large bodies that come slowly.
+    @Test func slowBodiesOfAClientAreLimited() async throws {
+        let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }
+        let text = setProperty("p", String(repeating: "v", count: 70_000))
+        let gate = Opening()
+        let slow = Task { [share] in
+            let body = GatedBody(Array(text.utf8), then: [], declared: nil, gate: gate)
+            return try await share.client.send("PROPPATCH", "/small", body: body, principal: "anna").status
+        }
+        await gate.untilReached()
+        let second = Task { [share] in
+            try await share.client.send("PROPPATCH", "/small", text: text, principal: "anna").status
+        }
+        while share.share.largeBodiesWaiting == 0 { await Task.yield() }
+        let short = setProperty("p", "short")
+        for (body, account) in [(text, "bert"), (short, "anna")] {
+            let answer = try await share.client.send("PROPPATCH", "/small", text: body, principal: account)
+            #expect(answer.status == 207)
+        }
+        #expect(share.share.largeBodiesWaiting == 1)
+        gate.open()
+        #expect(try await slow.value == 207)
+        #expect(try await second.value == 207)
+    }
+
+    @Test func waitingReadersAreLimited() async throws {
+        let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
+        let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
+        let waiting = (0..<64).map { _ in
+            Task { [share] in
+                try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert").status
+            }
+        }
+        while share.share.largeReadsWaiting < 64 { await Task.yield() }
+        let refused = try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert")
+        #expect(refused.status == 503)
+        #expect(refused["Retry-After"] != nil)
+        _ = try await slow.all()
+        for task in waiting { #expect(try await task.value == 207) }
+    }
+}
+
+/// Says how many bytes of properties were read together at most.
+private final class CountingStore: StateStore {
+    let largestRead = Mutex(0)
+    private let rows = MemoryStateStore()
+
+    func apply(
+        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
+    ) throws(StateError) { try rows.apply(changes, publish: publish) }
+    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] { try rows.locks() }
+    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
+        try rows.pathsWithProperties()
+    }
+    func intents() throws(StateError) -> [Intent] { try rows.intents() }
+    func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
+    func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
+    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        try rows.trash(after: number, limit: limit)
+    }
+    func trashEntry(_ id: String) throws(StateError) -> TrashEntry? { try rows.trashEntry(id) }
+    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
+    func records(
+        at paths: [ResourcePath], limitBytes: Int
+    ) throws(StateError) -> [PropertyRecord?] {
+        let records = try rows.records(at: paths, limitBytes: limitBytes)
+        let bytes = records.reduce(0) { sum, record in
+            sum + (record?.properties.reduce(0) { $0 + $1.byteCount } ?? 0)
+        }
+        largestRead.withLock { $0 = max($0, bytes) }
+        return records
+    }
+    func records(
+        under path: ResourcePath
+    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
+        try rows.records(under: path)
+    }
+}
