@@ -12,7 +12,7 @@ struct LargePropertyTests {
     private static func makeShare(
         _ count: Int, bytes: Int = 200_000, _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) async throws -> TestShare {
-        let share = try TestShare(configure)
+        let share = try TestShare(nil, configure)
         for number in 0..<count {
             _ = try await share.client.send("PUT", "/m\(number)", text: "x")
             let value = String(repeating: "\(number % 10)", count: bytes)

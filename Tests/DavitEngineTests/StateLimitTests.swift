@@ -273,6 +273,24 @@ struct StateLimitTests {
         #expect(try await share.text("/a") == "abcde")
     }
 
+    /// Without accounts each network has uploads of its own.
+    @Test func uploadsOfANetworkAreLimited() async throws {
+        let share = try TestShare {
+            $0.uploadLimits = ChargeLimits(
+                countPerClient: 1, bytesPerClient: 1 << 20, count: 9, bytes: 1 << 20)
+        }
+        func create(_ name: String, from address: String) async throws -> UInt16 {
+            let handler = Addressed(handler: share.client.application, address: address)
+            return try await TestClient(handler).send(
+                "PUT", "/\(name)", [("Upload-Complete", "?0")], body: []
+            ).status
+        }
+        #expect(try await create("a", from: "192.0.2.1") == 201)
+        #expect(try await create("b", from: "192.0.2.1") == 507)
+        #expect(try await create("c", from: "2001:db8::1") == 201)
+        #expect(try await create("d", from: "2001:db8::2") == 507)
+    }
+
     // MARK: Clients and the log
 
     @Test func addressesOfOneNetworkAreOneClient() {
@@ -301,5 +319,16 @@ struct StateLimitTests {
                 LimitRefusal(cause: "owner of a lock", account: "anna", address: "", suppressedCount: 0),
                 LimitRefusal(cause: "owner of a lock", account: "bert", address: "", suppressedCount: 2),
             ])
+    }
+}
+
+/// Requests that come from one address.
+private struct Addressed: Handler {
+    let handler: WebDAVHandler
+    let address: String
+
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        request.peerAddress = address
+        return try await handler.respond(to: request)
     }
 }

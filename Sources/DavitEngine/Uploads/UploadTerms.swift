@@ -89,6 +89,7 @@ extension UploadRecord {
         do throws(HTTPError) {
             let put = try HTTPRequest(parsing: bytes)
             put.principal = request.principal
+            put.peerAddress = request.connectionPeerAddress
             put.forwardedOrigin = request.forwardedOrigin
             return put
         } catch {
