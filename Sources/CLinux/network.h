@@ -68,6 +68,11 @@ static inline int davit_start_thread(void *(*start)(void *), void *context) {
     return code;
 }
 
+/* Lowers the priority of the calling thread: setpriority(2) counts for one thread here. */
+static inline void davit_lower_priority(void) {
+    setpriority(PRIO_PROCESS, 0, 10);
+}
+
 /* ioctl is variadic: bytes the peer has not acknowledged yet, or -1. */
 static inline int davit_outstanding_bytes(int descriptor) {
     int value = 0;

@@ -143,3 +143,8 @@ final class RequestContext: Sendable {
         info.map { ($0.isCollection ? nil : $0.entityTag, $0.modified) }
     }
 }
+
+extension HTTPRequest {
+    /// Who is charged for long work: the account or, without one, the address.
+    var client: String { principal.map { "account " + $0 } ?? peerAddress }
+}

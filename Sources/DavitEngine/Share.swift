@@ -24,6 +24,7 @@ public final class Share: Sendable {
     let uploads = UploadTable()
     let versions = RecentVersions()
     let trashCare = TrashCare()
+    let digests = DigestTable()
     let work: any BlockingWork
     let configuration: ShareConfiguration
     /// The wall clock.
@@ -153,11 +154,29 @@ public struct ShareConfiguration: Sendable {
 }
 
 extension Share {
-    /// Runs a change or a long read on another thread.
+    /// Runs a change or a short read on another thread.
     func offload<T: Sendable>(
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
         let result = await work.run { () -> Result<T, WebDAVError> in
+            do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        guard let result else { throw .busy }
+        return try result.get()
+    }
+
+    /// Content up to this length, in bytes, is copied or read in one piece by short work.
+    static var sliceBytes: Int64 { 8 << 20 }
+
+    /// Runs on other threads what may take long, in turns with what other clients need. Ends early when the task is
+    /// cancelled.
+    /// - Parameter client: who is charged for it.
+    /// - Throws: 503 with Retry-After if too much of it waits, or the task was cancelled.
+    func offloadLong<T: Sendable>(
+        for client: String, _ stage: LongWorkStage = .begins,
+        _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        let result = await work.runLong(for: client, stage) { () -> Result<T, WebDAVError> in
             do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
         }
         guard let result else { throw .busy }

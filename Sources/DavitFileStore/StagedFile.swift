@@ -156,11 +156,17 @@ final class StagedFile: StagedContent, @unchecked Sendable {
 
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
         try storing { () throws(SystemError) in
-            try unsafe buffer.fill { bytes throws(SystemError) in
+            let count = try unsafe buffer.fill { bytes throws(SystemError) in
                 unsafe bytes.isEmpty ? 0 : try file.read(at: offset, into: bytes)
             }
+            try LongWork.checkpoint(bytes: count)
+            return count
         }
     }
+
+    var needsSync: Bool { !share.sync.isOff }
+
+    func sync() throws(StoreError) { try share.sync.content(file) }
 
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
         if old != nil {

@@ -20,7 +20,7 @@ extension StoreError {
             case .illegalBytes, .invalid: .invalidName
             case .crossVolume: .crossVolume
             case .loop: .loop
-            case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again: .busy
+            case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again, .cancelled: .busy
             case .noSystemCall, .notSupported, .badDescriptor, .noData, .bufferTooSmall, .noLocks, .noDevice,
                 .other:
                 .failed(reason: error.description)

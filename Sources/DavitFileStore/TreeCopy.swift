@@ -82,7 +82,7 @@ final class TreeCopy {
         }
     }
 
-    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, after which nothing more is copied, and what makes the walk itself impossible.
+    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, after which nothing more is copied; `busy` when it is cancelled; and what makes the walk itself impossible.
     func run(includesMembers: Bool) throws(StoreError) {
         frames = [Frame(name: [], startsPlace: true)]
         if includesMembers { try copyMembers() }
@@ -130,7 +130,7 @@ final class TreeCopy {
             try target.directory.makeDirectory(member.name, mode: 0o700)
             try target.enter(member.name)
         } catch {
-            if error.isDiskFull { throw StoreError(error) }
+            if error.endsCopy { throw StoreError(error) }
             record(member.name, StoreError(error))
             return try storing { () throws(SystemError) in
                 if member.target != nil {
@@ -154,7 +154,7 @@ final class TreeCopy {
             // Set-group on a folder comes from the folder above, as for any new one.
             try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
         } catch {
-            if error.isDiskFull { throw StoreError(error) }
+            if error.endsCopy { throw StoreError(error) }
             record(nil, StoreError(error))
         }
     }
@@ -173,7 +173,7 @@ final class TreeCopy {
                 }
             }
         } catch {
-            if error.isDiskFull { throw StoreError(error) }
+            if error.endsCopy { throw StoreError(error) }
             record(nil, StoreError(error))
         }
         if isTooDeep { throw .tooDeep }
@@ -181,6 +181,7 @@ final class TreeCopy {
 
     /// - Throws: only what ends the whole copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
+        try LongWork.checkpoint()
         if kind == .special || rules?.refuses(name, at: place.path(of: name)) == true { return }
         guard frames.count <= heightLimit else {
             isTooDeep = true
@@ -202,7 +203,7 @@ final class TreeCopy {
                 }
             }
         } catch {
-            if error.isDiskFull { throw error }
+            if error.endsCopy { throw error }
             // Gone meanwhile.
             if error.code != .noEntry { record(name, StoreError(error)) }
         }
@@ -254,4 +255,9 @@ final class TreeCopy {
         }
         failures.append((path, error))
     }
+}
+
+extension SystemError {
+    /// The whole copy ends with it: no room, or the copy is no longer needed.
+    fileprivate var endsCopy: Bool { isDiskFull || code == .cancelled }
 }

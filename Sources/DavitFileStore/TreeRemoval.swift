@@ -55,6 +55,7 @@ struct TreeRemoval {
 
     private mutating func walk(_ position: inout DirectoryPosition) throws(SystemError) {
         while budget > 0 {
+            LongWork.pause()
             if let name = frames[frames.count - 1].pending.popLast() {
                 enter(Frame(name: name), &position)
             } else if frames.count == 1 {
@@ -96,6 +97,7 @@ struct TreeRemoval {
                 var names: [(name: [UInt8], isDirectory: Bool)] = []
                 block.scan { entry in names.append((entry.bytes, entry.kind == .directory)) }
                 for (name, isDirectory) in names where budget > 0 {
+                    LongWork.pause()
                     if isDirectory {
                         frames[frames.count - 1].pending.append(name)
                     } else {

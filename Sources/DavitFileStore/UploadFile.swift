@@ -40,9 +40,9 @@ final class UploadFile: UploadContent, @unchecked Sendable {
         file.length = length
     }
 
-    var needsSync: Bool { !file.share.sync.isOff }
+    var needsSync: Bool { file.needsSync }
 
-    func sync() throws(StoreError) { try file.share.sync.content(file.file) }
+    func sync() throws(StoreError) { try file.sync() }
 
     func remove() throws(StoreError) {
         guard let hidden = file.hidden else { return }

@@ -1,4 +1,4 @@
-internal import DavitServer
+package import DavitServer
 package import DavitSystem
 
 /// A pool, as handlers know it.
@@ -9,6 +9,13 @@ package struct PoolWork: BlockingWork {
 
     package func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
         await pool.run { work() }
+    }
+
+    package func runLong<T: Sendable>(
+        for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
+    ) async -> T? {
+        await pool.longWork.run(
+            for: client, isAdmitted: stage != .begins, isCancellable: stage != .cleansUp, work)
     }
 
     /// For files that are opened outside of any server's handlers; its threads start when they are first needed.

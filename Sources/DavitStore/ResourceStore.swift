@@ -166,6 +166,10 @@ public protocol StagedContent: AnyObject, Sendable {
     /// Appends bytes of the content from `offset` on to `buffer`, as many as there is room for.
     /// - Returns: how many; 0 at the end.
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int
+    /// Whether what was written counts only after ``sync()``: a loss of power may take or spoil the rest.
+    var needsSync: Bool { get }
+    /// Makes what is written as durable as the store makes content that is published.
+    func sync() throws(StoreError)
     /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
     /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
     /// - Returns: what the content will be once published, with its final entity tag.

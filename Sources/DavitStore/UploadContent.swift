@@ -11,10 +11,6 @@ public protocol UploadContent: StagedContent {
     func truncate(to length: Int64) throws(StoreError)
     /// It was opened and has another name besides: where a rename takes two steps, a crash came between them.
     var hasOtherName: Bool { get }
-    /// Whether what was written counts only after ``sync()``: a loss of power may take or spoil the rest.
-    var needsSync: Bool { get }
-    /// Makes what is written as durable as the store makes content that is published.
-    func sync() throws(StoreError)
     /// Removes it.
     func remove() throws(StoreError)
 }

@@ -25,12 +25,16 @@ public final class BlockingPool: Sendable {
     private let limit: Int
     private let queueLimit: Int
     private let monitor = Monitor(State())
+    /// For work that takes long, on threads of its own: the threads of the pool stay free for short jobs.
+    public let longWork: LongWorkThreads
 
     /// - Parameters:
     ///   - threads: most threads at a time; they start when they are first needed. 0 stands for twice the
     ///     number of cores, but at least 4.
     ///   - queueLimit: how many jobs may wait for a thread.
-    public init(threads: Int = 0, queueLimit: Int = 4096) {
+    ///   - longWork: limits of ``longWork``.
+    public init(threads: Int = 0, queueLimit: Int = 4096, longWork: LongWorkLimits = LongWorkLimits()) {
+        self.longWork = LongWorkThreads(longWork)
         limit = threads > 0 ? threads : max(4, 2 * Thread.coreCount)
         self.queueLimit = queueLimit
     }
@@ -56,16 +60,20 @@ public final class BlockingPool: Sendable {
     @discardableResult
     public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Work { work() }) }
 
-    /// Refuses further jobs, and returns when the last one that was accepted has ended. Blocks; not for
-    /// threads of the pool.
+    /// Refuses further jobs, and returns when the last one that was accepted has ended; long work that nobody needs
+    /// any more is cancelled. Blocks; not for threads of the pool.
     public func shutdown() {
+        longWork.shutdown()
         monitor.withLock { $0.isShutDown = true }
         monitor.broadcast()
         monitor.wait { $0.threadCount == 0 ? () : nil }
     }
 
     /// Takes jobs again after ``shutdown()`` has returned.
-    public func reopen() { monitor.withLock { $0.isShutDown = false } }
+    public func reopen() {
+        longWork.reopen()
+        monitor.withLock { $0.isShutDown = false }
+    }
 
     /// False when the job was refused.
     private func submit(_ job: PoolJob) -> Bool {

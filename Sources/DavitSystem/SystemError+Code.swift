@@ -16,6 +16,7 @@ extension SystemError {
         case crossVolume, loop, again
         case descriptorsOfProcess, descriptorsOfSystem, noMemory
         case noSystemCall, notSupported, badDescriptor, noData, bufferTooSmall, noLocks, noDevice
+        case cancelled
         case other
     }
 
@@ -49,6 +50,7 @@ extension SystemError {
         case ERANGE: .bufferTooSmall
         case ENOLCK: .noLocks
         case ENXIO: .noDevice
+        case ECANCELED: .cancelled
         default: Self.isMissingAttribute(errno) ? .noData : .other
         }
     }
@@ -75,6 +77,9 @@ extension SystemError {
 
 /// Errors that this process finds out itself.
 extension SystemError {
+    /// The result is no longer needed.
+    package static var cancelled: SystemError { SystemError(errno: ECANCELED, call: "checkpoint") }
+
     /// More symbolic links in one path than anybody follows.
     package static var tooManyLinks: SystemError { SystemError(errno: ELOOP, call: "readlinkat") }
 

@@ -1,8 +1,8 @@
 """The rows of the benchmark, in the order they are run and printed."""
 
-from . import (archive, copy, forms, journal, large, locks, parts, process, propfind, properties, read, search, secure,
+from . import (archive, copy, fair, forms, journal, large, locks, parts, process, propfind, properties, read, search, secure,
                site, sync, tools, uploads, write)
 
 FAMILIES = [read, secure, write, large, uploads, parts, forms, archive, copy, propfind, search, properties, locks, sync, journal,
-            site, tools, process]
+            fair, site, tools, process]
 ROWS = [row for family in FAMILIES for row in family.ROWS]

@@ -109,8 +109,8 @@ protocol ChangeMethod: Sendable {
     /// Refuses what the method can never do here, and says what it will change.
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared
-    /// Removes what was prepared and will not be committed.
-    func discard(_ prepared: Prepared) async
+    /// Removes what was prepared for `scene` and will not be committed.
+    func discard(_ prepared: Prepared, for scene: Scene) async
     /// How the paths that change are claimed.
     func claims(on scene: Scene) -> [Claim]
     /// Whether the method makes something at a target that must be free.
@@ -119,6 +119,8 @@ protocol ChangeMethod: Sendable {
     func canBeBrief(_ prepared: Prepared) -> Bool
     /// Whether it is: one change of a name, of little content, and without rows.
     func isBrief(on scene: Scene) -> Bool
+    /// Whether the commit may have to copy or remove a lot.
+    func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool
     func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome
     /// True if it may be enough to change rows.
     var mayChangeRowsOnly: Bool { get }
@@ -141,8 +143,9 @@ extension ChangeMethod {
     var destination: (path: ResourcePath, last: LastSegment)? { nil }
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }
     var respellsTarget: Bool { false }
-    func discard(_ prepared: Prepared) async {}
     func movedTree(on scene: Scene) -> MovedTree? { nil }
+    func discard(_ prepared: Prepared, for scene: Scene) async {}
+    func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool { false }
     var trashEntry: TrashEntry? { nil }
     var brokenLock: Lock? { nil }
     func content(of prepared: Prepared) -> PreparedContent? { nil }

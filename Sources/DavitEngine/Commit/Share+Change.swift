@@ -56,7 +56,7 @@ extension Share {
             }
             outcome = try await commit(method, prepared, from: first)
         } catch {
-            await method.discard(prepared)
+            await method.discard(prepared, for: first)
             throw error
         }
         let response = try await method.finish(outcome.value, on: outcome.scene)
@@ -88,10 +88,15 @@ extension Share {
                     method, prepared, from: first, claimed: claimed, context, height: height,
                     isLast: isLast, look: wait == .allowed ? .mayWait : .atOnce)
             }
+            let change = { @Sendable () throws(WebDAVError) in try run(.allowed) }
             let result =
-                resources.changesAtOnce && method.canBeBrief(prepared)
-                ? try await self.attempt(run)
-                : try await offload { () throws(WebDAVError) in try run(.allowed) }
+                if method.commitsLongWork(on: claimed, prepared) {
+                    try await offloadLong(for: claimed.context.request.client, .begins, change)
+                } else if resources.changesAtOnce, method.canBeBrief(prepared) {
+                    try await self.attempt(run)
+                } else {
+                    try await offload(change)
+                }
             if let outcome = result.outcome { return (outcome, result.scene) }
             scene = result.scene
         }

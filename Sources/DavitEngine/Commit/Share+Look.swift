@@ -56,6 +56,11 @@ extension Share {
     /// leftovers.
     func tidy(_ body: @escaping @Sendable () -> Void) async { _ = await work.run(body) }
 
+    /// The same for whole trees.
+    func tidyTree(for context: RequestContext, _ body: @escaping @Sendable () -> Void) async {
+        _ = await work.runLong(for: context.request.client, .cleansUp, body)
+    }
+
     /// The place of a target under another spelling of its own name, if that is what a destination is: the name is
     /// taken by nothing else, and what stands there must not be replaced by itself.
     ///

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
@@ -40,7 +41,7 @@ struct CopyMethod: ChangeMethod {
         let (share, resources, source) = (share, share.resources, scene.target.path)
         let includesMembers = transfer.depth == .infinity
         let limit = share.heightLimit(at: destination.path)
-        return try await share.offload { () throws(WebDAVError) in
+        let stage = { @Sendable () throws(WebDAVError) -> any StagedTree in
             try storing { () throws(StoreError) in
                 try share.stagingCopy(
                     of: source, for: destination.path, includesMembers: includesMembers
@@ -51,6 +52,11 @@ struct CopyMethod: ChangeMethod {
                 }
             }
         }
+        guard
+            scene.target.info.map({ includesMembers && $0.isCollection || $0.length > Share.sliceBytes })
+                == true
+        else { return try await share.offload(stage) }
+        return try await share.offloadLong(for: scene.context.request.client, .begins, stage)
     }
 
     func commit(
@@ -63,16 +69,29 @@ struct CopyMethod: ChangeMethod {
         return Outcome(staged: staged, kept: kept)
     }
 
-    func discard(_ staged: any StagedTree) async { await share.tidy { staged.destroy() } }
+    func discard(_ staged: any StagedTree, for scene: Scene) async {
+        await remove(staged, scene, isTree: staged.info.isCollection)
+    }
+
+    private func remove(_ staged: any StagedTree, _ scene: Scene, isTree: Bool) async {
+        if isTree {
+            await share.tidyTree(for: scene.context) { staged.destroy() }
+        } else {
+            await share.tidy { staged.destroy() }
+        }
+    }
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        await discard(outcome.staged)
+        let replaced = scene.destination?.info
+        await remove(
+            outcome.staged, scene,
+            isTree: replaced != nil && (replaced?.isCollection == true || outcome.staged.info.isCollection))
         let failures = outcome.staged.failures
         guard failures.isEmpty else {
             return MemberFailure.response(failures.map(MemberFailure.init), scene: scene)
         }
         var response = Transfer.response(scene)
-        await share.settle(kept: outcome.kept, &response)
+        await share.settle(kept: outcome.kept, &response, for: scene.context)
         return response
     }
 }

@@ -44,6 +44,11 @@ struct DeleteMethod: BriefMethod {
     func canBeBrief(_ prepared: Void) -> Bool { true }
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
 
+    /// Around locks below the target, members are removed one by one.
+    func commitsLongWork(on scene: Scene, _ prepared: Void) -> Bool {
+        !share.state.locks(under: scene.target.path, now: scene.context.now).isEmpty
+    }
+
     func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
         let path = scene.target.path
         guard scene.target.info?.isCollection == true else {
@@ -85,16 +90,18 @@ struct DeleteMethod: BriefMethod {
         case .removed: return HTTPResponse(.noContent)
         case .kept(let entry):
             var response = HTTPResponse(.noContent)
-            await share.settle(kept: entry, &response)
+            await share.settle(kept: entry, &response, for: scene.context)
             return response
         case .partial(let failures, let kept):
             var response =
                 failures.isEmpty
                 ? HTTPResponse(.noContent) : MemberFailure.response(failures, scene: scene)
-            await share.settle(kept: kept, &response)
+            await share.settle(kept: kept, &response, for: scene.context)
             return response
         case .detached(let tree, let rows):
-            let failures = await share.work.run { tree.destroy() } ?? []
+            let failures =
+                await share.work.runLong(for: scene.context.request.client, .cleansUp) { tree.destroy() }
+                ?? []
             if failures.isEmpty { return HTTPResponse(.noContent) }
             guard try await bringBack(tree, rows, to: scene.target.path) else {
                 return HTTPResponse(.noContent)

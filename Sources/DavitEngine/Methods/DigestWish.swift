@@ -23,20 +23,30 @@ struct DigestWish: Sendable {
         content = wish(.wantContentDigest)
     }
 
-    /// Adds what is known or can be found out to a response for this content: a wish may stay unfulfilled.
+    /// Adds what is known or can be found out to a response for this content: a wish may stay unfulfilled, also because
+    /// too much long work waits.
     ///
     /// Stored content is sent as it is, so that all of it has the digests of the representation; a part of it has others,
-    /// which nobody computes. Reads up to ``ShareConfiguration/digestLimitBytes`` on the pool.
+    /// which nobody computes. Reads up to ``ShareConfiguration/digestLimitBytes``.
+    /// - Parameter client: who is charged for it.
     func fulfil(
-        in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath, of share: Share
+        in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath, of share: Share,
+        for client: String
     ) async throws(WebDAVError) {
         let isWhole = response.status == .ok
         guard isWhole || response.status == .partialContent, let file = resource.content?.file else { return }
         let wishes = isWhole ? [representation, content] : [representation]
         guard wishes.contains(where: { !$0.isEmpty }) else { return }
         let info = resource.info
-        let found = try await share.offload { () throws(WebDAVError) in
-            try share.digests(wishes, of: info, file, at: path)
+        var known = try await share.storedDigests(of: info, at: path)
+        var found: [ContentDigest?] = []
+        for wish in wishes {
+            var digest = wish.lazy.compactMap { algorithm in known.first { $0.algorithm == algorithm } }.first
+            if digest == nil, let best = wish.first, file.length <= share.configuration.digestLimitBytes {
+                digest = try await share.digest(best, of: info, file, at: path, for: client)
+                if let digest { known.append(digest) }
+            }
+            found.append(digest)
         }
         if let digest = found[0] { response.fields.append(.reprDigest, DigestField.encode(digest)) }
         if isWhole, let digest = found[1] {
@@ -46,44 +56,18 @@ struct DigestWish: Sendable {
 }
 
 extension Share {
-    /// For each wish a digest that is stored, or else the one that is wanted most. Blocks.
-    fileprivate func digests(
-        _ wishes: [[DigestAlgorithm]], of info: ResourceInfo, _ file: any FileContent, at path: ResourcePath
-    ) throws(WebDAVError) -> [ContentDigest?] {
-        var known: [ContentDigest] = []
-        do throws(StateError) {
-            known = try state.properties(at: path, identity: info.identity).digests(of: info)
-        } catch {
-            throw WebDAVError(state: error)
-        }
-        var found: [ContentDigest?] = []
-        for wish in wishes {
-            var digest = wish.lazy.compactMap { algorithm in known.first { $0.algorithm == algorithm } }.first
-            if digest == nil, let best = wish.first, file.length <= configuration.digestLimitBytes {
-                digest = try storing { () throws(StoreError) in try compute(best, of: file) }
-                if let digest { known.append(digest) }
+    /// The digests that the client that wrote the content has sent with it.
+    fileprivate func storedDigests(
+        of info: ResourceInfo, at path: ResourcePath
+    ) async throws(WebDAVError) -> [ContentDigest] {
+        guard state.hasRows(at: path) else { return [] }
+        let state = state
+        return try await offload { () throws(WebDAVError) in
+            do throws(StateError) {
+                return try state.properties(at: path, identity: info.identity).digests(of: info)
+            } catch {
+                throw WebDAVError(state: error)
             }
-            found.append(digest)
         }
-        return found
-    }
-
-    /// Nil if the content has become another length meanwhile.
-    private func compute(
-        _ algorithm: DigestAlgorithm, of file: any FileContent
-    ) throws(StoreError) -> ContentDigest? {
-        guard let running = RunningDigest(algorithm) else { return nil }
-        let buffer = IOBuffer(capacity: Int(min(max(file.length, 1), 1 << 18)))
-        var offset: Int64 = 0
-        while offset < file.length {
-            buffer.removeAll()
-            let count = Int64(try resources.read(file, at: offset, into: buffer))
-            if count == 0 { return nil }
-            // What has grown behind the end is not sent either.
-            buffer.count -= Int(max(0, offset + count - file.length))
-            unsafe buffer.withBytes { unsafe running.update($0) }
-            offset += count
-        }
-        return running.finish()
     }
 }

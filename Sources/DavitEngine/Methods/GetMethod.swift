@@ -14,7 +14,8 @@ struct GetMethod: Sendable {
             try await addLanguage(to: &response, of: resource, context)
             if DigestWish.isIn(context.request) {
                 try await DigestWish(context.request).fulfil(
-                    in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share)
+                    in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share,
+                    for: context.request.client)
             }
             return response
         }

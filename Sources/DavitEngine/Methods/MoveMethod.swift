@@ -56,6 +56,7 @@ struct MoveMethod: BriefMethod {
     }
 
     func canBeBrief(_ prepared: Void) -> Bool { !buildsCopy }
+    func commitsLongWork(on scene: Scene, _ prepared: Void) -> Bool { buildsCopy }
 
     func isBrief(on scene: Scene) -> Bool {
         guard let destination = scene.destination, share.isBrief(replacing: destination) else { return false }
@@ -114,21 +115,26 @@ struct MoveMethod: BriefMethod {
         var response = Transfer.response(scene)
         switch outcome {
         case .moved: break
-        case .replaced(let tree): await share.tidy { _ = tree.destroy() }
-        case .kept(let entry): await share.settle(kept: entry, &response)
+        case .replaced(let tree):
+            if scene.destination?.info?.isCollection == true {
+                await share.tidyTree(for: scene.context) { _ = tree.destroy() }
+            } else {
+                await share.tidy { _ = tree.destroy() }
+            }
+        case .kept(let entry): await share.settle(kept: entry, &response, for: scene.context)
         case .copied(let staged, let source, let kept):
-            await share.tidy {
+            await share.tidyTree(for: scene.context) {
                 staged.destroy()
                 _ = source?.destroy()
             }
-            await share.settle(kept: kept, &response)
+            await share.settle(kept: kept, &response, for: scene.context)
         case .crossesVolumes:
             var method = self
             method.buildsCopy = true
             let outcome = try await share.commit(method, (), from: scene)
             return try await method.finish(outcome.value, on: outcome.scene)
         case .incomplete(let staged):
-            await share.tidy { staged.destroy() }
+            await share.tidyTree(for: scene.context) { staged.destroy() }
             return MemberFailure.response(staged.failures.map(MemberFailure.init), scene: scene)
         }
         return response

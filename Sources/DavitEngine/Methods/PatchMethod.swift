@@ -73,10 +73,17 @@ struct PatchMethod: ChangeMethod {
         try part.check(contentLength: received.length)
         guard scene.target.info != nil else { return Prepared(part: received) }
         let (method, place) = (self, scene.target.place)
-        return try await share.offload { () throws(WebDAVError) in
-            try method.update(received, at: place)
-        }
+        let update = { @Sendable () throws(WebDAVError) in try method.update(received, at: place) }
+        return isLong(scene)
+            ? try await share.offloadLong(for: scene.context.request.client, .begins, update)
+            : try await share.offload(update)
     }
+
+    /// Whether the content is too long to be copied in one piece.
+    private func isLong(_ scene: Scene) -> Bool { scene.target.info?.length ?? 0 > Share.sliceBytes }
+
+    /// The content may have to be copied again.
+    func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool { isLong(scene) }
 
     /// Builds the new content out of what is there and the part.
     private func update(

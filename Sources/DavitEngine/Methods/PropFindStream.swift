@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
@@ -172,22 +173,29 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         repeat { try await makePiece() } while startCount == 0
     }
 
-    /// Has a piece made on another thread. A search hears there that its client has disconnected.
+    /// Has a piece made on another thread. A search is told there that its client has disconnected.
     private func makePiece() async throws(WebDAVError) {
         try await responses.takeSlotIfNeeded()
         defer { responses.releaseSlotIfDrained() }
-        guard let cancellation = search?.meter.cancellation else {
+        guard takesLong, hasBegun || search != nil else {
             return try await share.offload { () throws(WebDAVError) in try self.writePiece() }
         }
+        guard let cancellation = search?.meter.cancellation else { return try await makeLongPiece() }
         let result = await withTaskCancellationHandler { () async -> Result<Void, WebDAVError> in
-            do throws(WebDAVError) {
-                return .success(
-                    try await share.offload { () throws(WebDAVError) in try self.writePiece() })
-            } catch { return .failure(error) }
+            do throws(WebDAVError) { return .success(try await makeLongPiece()) } catch {
+                return .failure(error)
+            }
         } onCancel: {
             cancellation.cancel()
         }
         try result.get()
+    }
+
+    private func makeLongPiece() async throws(WebDAVError) {
+        try await share.offloadLong(for: context.request.client, hasBegun ? .continues : .begins) {
+            () throws(WebDAVError) in
+            try self.writePiece()
+        }
     }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
@@ -204,6 +212,9 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         _ = responses.writer.take(into: buffer)
         responses.releaseSlotIfDrained()
     }
+
+    /// Whether the walk may visit a whole tree. What fits into the first piece of a PROPFIND is short work all the same.
+    private var takesLong: Bool { search != nil || firstStart.depth == .infinity }
 
     /// True if no members are asked for.
     var isOfOneResource: Bool {

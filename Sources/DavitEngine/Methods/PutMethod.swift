@@ -120,6 +120,12 @@ struct PutMethod: BriefMethod {
             check?.update(buffer)
         }
         try Self.verify(check)
+        if staged.needsSync, staged.length > Share.sliceBytes {
+            // The disk takes its time. What the commit waits for afterwards is short.
+            try await share.offloadLong(for: scene.context.request.client, .continues) {
+                () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
+            }
+        }
         return .staged(staged)
     }
 
@@ -183,7 +189,7 @@ struct PutMethod: BriefMethod {
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         var response = response(to: outcome)
-        await share.settle(kept: outcome.kept, &response)
+        await share.settle(kept: outcome.kept, &response, for: scene.context)
         return response
     }
 

@@ -31,7 +31,7 @@ struct PurgeMethod: ChangeMethod {
     func finish(
         _ outcome: (any DetachedTree)?, on scene: Scene
     ) async throws(WebDAVError) -> HTTPResponse {
-        if let outcome { await share.tidy { _ = outcome.destroy() } }
+        if let outcome { await share.tidyTree(for: scene.context) { _ = outcome.destroy() } }
         return HTTPResponse(.noContent)
     }
 }

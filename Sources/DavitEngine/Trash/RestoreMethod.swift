@@ -74,8 +74,8 @@ struct RestoreMethod: ChangeMethod {
         var response = Transfer.response(scene)
         switch outcome.replaced {
         case .nothing: break
-        case .hidden(let tree): await share.tidy { _ = tree.destroy() }
-        case .kept(let kept): await share.settle(kept: kept, &response)
+        case .hidden(let tree): await share.tidyTree(for: scene.context) { _ = tree.destroy() }
+        case .kept(let kept): await share.settle(kept: kept, &response, for: scene.context)
         }
         response.fields.append(.location, scene.context.href(of: scene.destination?.path ?? path))
         return response

@@ -41,13 +41,15 @@ final class TrashCare: Sendable {
 
 extension Share {
     /// Tells the client what is kept of what it has taken away, and keeps the trash within its limits.
-    func settle(kept entries: [TrashEntry], _ response: inout HTTPResponse) async {
+    func settle(
+        kept entries: [TrashEntry], _ response: inout HTTPResponse, for context: RequestContext
+    ) async {
         if entries.isEmpty { return }
         for entry in entries { trashCare.noteUnmeasured(entry) }
         // Collections are measured when nobody waits, and count then.
         guard isTrashTooLarge else { return response.tell(kept: entries) }
         let state = state
-        let left = await work.run {
+        let left = await work.runLong(for: context.request.client, .cleansUp) {
             self.trimTrash()
             return entries.filter { (try? state.trashEntry($0.id)) != nil }
         }
@@ -55,8 +57,10 @@ extension Share {
     }
 
     /// The same for one entry, or none.
-    func settle(kept entry: TrashEntry?, _ response: inout HTTPResponse) async {
-        if let entry { await settle(kept: [entry], &response) }
+    func settle(
+        kept entry: TrashEntry?, _ response: inout HTTPResponse, for context: RequestContext
+    ) async {
+        if let entry { await settle(kept: [entry], &response, for: context) }
     }
 
     private var isTrashTooLarge: Bool {

@@ -23,18 +23,26 @@ extension UploadEngine {
     ) async throws(WebDAVError) -> Outcome {
         let engine = self
         guard let target = session.record.target else { throw WebDAVError(.notFound) }
-        try await share.offload { () throws(WebDAVError) in
-            for part in parts where part.progress.offset > 0 {
-                let source = try engine.open(part)
-                try engine.share.makingRoom(for: source.length, at: target) { () throws(WebDAVError) in
-                    try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
+        // As at the end: nobody else writes meanwhile, and the copy holds no lock.
+        let ending = try await share.offload { () throws(WebDAVError) in
+            try session.upload.beginEnd(session.turn)
+        }
+        do throws(WebDAVError) {
+            try await share.offloadLong(for: context.request.client) { () throws(WebDAVError) in
+                for part in parts where part.progress.offset > 0 {
+                    let source = try engine.open(part)
+                    try engine.share.makingRoom(for: source.length, at: target) { () throws(WebDAVError) in
                         try storing { () throws(StoreError) in
-                            try content.write(contentOf: source, at: content.length)
+                            try ending.content.write(contentOf: source, at: ending.content.length)
                         }
                     }
                 }
             }
+        } catch {
+            session.upload.giveUpEnd(session.turn)
+            throw error
         }
+        session.upload.giveUpEnd(session.turn)
         return try await finish(session, context)
     }
 
@@ -68,7 +76,11 @@ extension UploadEngine {
         let put = try PutMethod(share: share, request: request, digests: digests)
         let claims = put.upload.digests
         if !claims.isEmpty {
-            let isRight = try await share.offload { () throws(WebDAVError) in try ending.isRight(claims) }
+            let compare = { @Sendable () throws(WebDAVError) in try ending.isRight(claims) }
+            let isRight =
+                content.length > Share.sliceBytes
+                ? try await share.offloadLong(for: context.request.client, .begins, compare)
+                : try await share.offload(compare)
             guard isRight else {
                 try await remove(session)
                 throw WebDAVError(.badRequest, .digestMismatch)

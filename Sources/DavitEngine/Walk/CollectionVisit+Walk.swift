@@ -9,20 +9,20 @@ extension CollectionVisit {
     /// - Parameter names: of these members, in this order; nil for all.
     /// - Throws: when the collection cannot be read; 503 when too much work waits.
     package func walk(of names: [[UInt8]]? = nil) async throws(HTTPError) -> CollectionWalk {
-        let (share, target) = (share, target)
+        let (share, target, client) = (share, target, request.client)
         return try await mapped { () async throws(WebDAVError) in
-            try await share.offload { () throws(WebDAVError) in
+            try await share.offloadLong(for: client) { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in try CollectionWalk(share, target, names: names) }
             }
         }
     }
 
-    /// Runs what blocks on another thread.
+    /// Runs a piece of long work on another thread, after ``walk(of:)``.
     /// - Throws: 503 when too much work waits.
     package func offload<T: Sendable>(_ work: @escaping @Sendable () -> T) async throws(HTTPError) -> T {
-        let share = share
+        let (share, client) = (share, request.client)
         return try await mapped { () async throws(WebDAVError) in
-            try await share.offload { () throws(WebDAVError) in work() }
+            try await share.offloadLong(for: client, .continues) { () throws(WebDAVError) in work() }
         }
     }
 

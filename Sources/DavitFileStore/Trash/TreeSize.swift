@@ -30,6 +30,7 @@ struct TreeSize {
         var block = DirectoryBlock(capacity: 1 << 15)
         while try block.read(from: directory) {
             while block.advance() {
+                LongWork.pause()
                 guard let status = try? directory.status(of: block.entry) else { continue }
                 switch status.kind {
                 case .directory: folders.append(block.entry.bytes)

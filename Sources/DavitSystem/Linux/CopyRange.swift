@@ -44,7 +44,7 @@ extension FileDescriptor {
         var rest = count
         var isFirst = true
         while rest > 0 {
-            let piece = Int(min(rest, 1 << 30))
+            let piece = Int(min(rest, Int64(LongWork.pieceBytes)))
             let copied: Int
             do {
                 copied = try FileCall.run("copy_file_range") { davit_copy_file_range(from, to, piece) }
@@ -60,6 +60,7 @@ extension FileDescriptor {
             if copied == 0 { return isFirst ? try copyThroughMemory(to: target, count: rest) : () }
             isFirst = false
             rest -= Int64(copied)
+            try LongWork.checkpoint(bytes: copied)
         }
     }
 

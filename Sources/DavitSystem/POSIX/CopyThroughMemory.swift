@@ -13,6 +13,7 @@ extension FileDescriptor {
             if filled == 0 { return }
             try unsafe target.writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
             rest -= Int64(filled)
+            try LongWork.checkpoint(bytes: filled)
         }
     }
 }

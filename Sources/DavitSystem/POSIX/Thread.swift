@@ -33,6 +33,16 @@ package enum Thread {
         return code
     }
 
+    /// Lets other threads of the process go first: for work that nobody should have to wait for. Never fails; where the
+    /// system refuses, the priority is unchanged.
+    static func lowerPriority() {
+        #if canImport(Darwin)
+        pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
+        #else
+        davit_lower_priority()
+        #endif
+    }
+
     /// Blocks the calling thread for so long.
     package static func sleep(seconds: Int) { sleep(milliseconds: seconds * 1000) }
 
