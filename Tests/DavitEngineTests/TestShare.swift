@@ -27,18 +27,21 @@ final class TestShare: Sendable {
     let journal: ShareJournal?
     private let stateFolder: TemporaryFolder?
     private let files: FileResourceStore
-    private let work = TestWork()
+    private let work: TestWork
     private let clock: Mutex<Timestamp>
 
-    /// - Parameter journal: nil for a share that does not answer sync-collection.
+    /// - Parameters:
+    ///   - pool: where blocking calls run.
+    ///   - journal: nil for a share that does not answer sync-collection.
     init(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
-        keepsFree: Int64? = nil,
+        keepsFree: Int64? = nil, pool: BlockingPool = BlockingPool(),
         journal options: ShareJournal.Options? = nil, limitLog: LimitLog = LimitLog { _ in },
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
+        work = TestWork(pool)
         var configuration = ShareConfiguration()
         configure(&configuration)
         state = try ShareState(store: store)
@@ -93,11 +96,21 @@ private final class Now: @unchecked Sendable {
 }
 
 private final class TestWork: BlockingWork {
-    private let pool = BlockingPool()
+    private let pool: BlockingPool
     let count = Atomic<Int>(0)
+
+    init(_ pool: BlockingPool) { self.pool = pool }
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
         count.add(1, ordering: .relaxed)
         return await pool.run { work() }
+    }
+
+    func runLong<T: Sendable>(
+        for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
+    ) async -> T? {
+        count.add(1, ordering: .relaxed)
+        return await pool.longWork.run(
+            for: client, isAdmitted: stage != .begins, isCancellable: stage != .cleansUp, work)
     }
 }

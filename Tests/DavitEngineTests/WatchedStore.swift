@@ -21,6 +21,7 @@ final class WatchedStore: ResourceStore {
         /// Of a detached tree.
         case destroy
         case quota
+        case read
     }
 
     private let store: any ResourceStore
@@ -170,7 +171,10 @@ final class WatchedStore: ResourceStore {
 
     func read(
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
-    ) throws(StoreError) -> Int { try store.read(content, at: offset, into: buffer) }
+    ) throws(StoreError) -> Int {
+        try pass(.read)
+        return try store.read(content, at: offset, into: buffer)
+    }
 
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try pass(.quota)

@@ -1,0 +1,138 @@
+import DavitSystem
+import Testing
+
+/// The order of turns, without threads and clocks.
+struct LongWorkScheduleTests {
+    private let threads = LongWorkThreads()
+
+    private func limits(running: Int, _ change: (inout LongWorkLimits) -> Void = { _ in }) -> LongWorkLimits {
+        var limits = LongWorkLimits()
+        limits.runningJobs = running
+        change(&limits)
+        return limits
+    }
+
+    private func job(_ client: String, isCancellable: Bool = true) -> LongJob {
+        LongJob(for: client, isCancellable: isCancellable, in: threads) {}
+    }
+
+    @Test func aClientWithOneJobWaitsForOneSliceOfEachOtherClient() throws {
+        let schedule = Schedule(limits(running: 1) { $0.waitingJobsPerClient = 100 })
+        for _ in 0..<100 { #expect(schedule.add(job("a"), isAdmitted: false)) }
+        var running = try #require(schedule.next())
+        // The first client has had some slices already.
+        for _ in 0..<10 {
+            schedule.pause(running)
+            running = try #require(schedule.next())
+        }
+        #expect(schedule.add(job("b"), isAdmitted: false))
+        #expect(schedule.add(job("c"), isAdmitted: false))
+        var order: [String] = []
+        for _ in 0..<7 {
+            schedule.pause(running)
+            running = try #require(schedule.next())
+            order.append(running.client)
+        }
+        #expect(order == ["b", "c", "a", "b", "c", "a", "b"])
+    }
+
+    @Test func oneClientUsesAllTurnsOnlyWhileNoOtherWaits() throws {
+        let schedule = Schedule(limits(running: 2))
+        for _ in 0..<4 { #expect(schedule.add(job("a"), isAdmitted: false)) }
+        let first = try #require(schedule.next())
+        let second = try #require(schedule.next())
+        #expect(schedule.next() == nil)
+        #expect(schedule.add(job("b"), isAdmitted: false))
+        schedule.pause(first)
+        let other = try #require(schedule.next())
+        #expect(other.client == "b")
+        // Each of the two has one of the turns now.
+        schedule.pause(other)
+        #expect(schedule.next()?.client == "b")
+        schedule.pause(second)
+        #expect(schedule.next()?.client == "a")
+    }
+
+    @Test func jobsOfOneClientTakeTurns() throws {
+        let schedule = Schedule(limits(running: 1))
+        let jobs = (0..<3).map { _ in job("a") }
+        for job in jobs { #expect(schedule.add(job, isAdmitted: false)) }
+        var order: [Int?] = []
+        for _ in 0..<6 {
+            let running = try #require(schedule.next())
+            order.append(jobs.firstIndex { $0 === running })
+            schedule.pause(running)
+        }
+        #expect(order == [0, 1, 2, 0, 1, 2])
+    }
+
+    @Test func begunJobsLeaveThreadsToOtherClients() throws {
+        let schedule = Schedule(
+            limits(running: 1) {
+                $0.begunJobs = 4
+                $0.begunJobsPerClient = 3
+            })
+        for _ in 0..<10 { #expect(schedule.add(job("a"), isAdmitted: false)) }
+        var seen: [ObjectIdentifier: LongJob] = [:]
+        for _ in 0..<20 {
+            let running = try #require(schedule.next())
+            seen[ObjectIdentifier(running)] = running
+            schedule.pause(running)
+        }
+        // Half of the threads, which is less than its own limit here.
+        #expect(seen.count == 2)
+        for client in ["b", "c"] { #expect(schedule.add(job(client), isAdmitted: false)) }
+        #expect([schedule.next()].compactMap { $0?.client } == ["b"])
+    }
+
+    @Test func tooManyWaitingJobsAreRefusedUnlessTheirRequestWasAdmitted() {
+        let schedule = Schedule(
+            limits(running: 1) {
+                $0.waitingJobs = 3
+                $0.waitingJobsPerClient = 2
+            })
+        #expect(schedule.add(job("a"), isAdmitted: false))
+        #expect(schedule.add(job("a"), isAdmitted: false))
+        #expect(!schedule.add(job("a"), isAdmitted: false))
+        #expect(schedule.add(job("b"), isAdmitted: false))
+        #expect(!schedule.add(job("c"), isAdmitted: false))
+        #expect(schedule.add(job("a"), isAdmitted: true))
+    }
+
+    @Test func aDroppedJobHasNoTurn() throws {
+        let schedule = Schedule(limits(running: 1))
+        let (first, dropped, last) = (job("a"), job("b"), job("c"))
+        for job in [first, dropped, last] { #expect(schedule.add(job, isAdmitted: false)) }
+        #expect(schedule.remove(dropped))
+        #expect(!schedule.remove(dropped))
+        let running = try #require(schedule.next())
+        #expect(running === first && !schedule.remove(first))
+        schedule.end(running)
+        #expect(schedule.next() === last)
+        schedule.end(last)
+        #expect(!schedule.hasNext && schedule.next() == nil)
+    }
+
+    @Test func onlyCleaningUpSurvivesTheEnd() {
+        let schedule = Schedule(limits(running: 1))
+        let cleaning = job("a", isCancellable: false)
+        for job in [job("a"), cleaning, job("b")] { #expect(schedule.add(job, isAdmitted: false)) }
+        #expect(schedule.removeCancellable().count == 2)
+        #expect(schedule.next() === cleaning)
+    }
+}
+
+/// A schedule that expectations can change.
+private final class Schedule {
+    private var schedule: LongWorkSchedule
+
+    init(_ limits: LongWorkLimits) { schedule = LongWorkSchedule(limits) }
+
+    var hasNext: Bool { schedule.hasNext }
+    func add(_ job: LongJob, isAdmitted: Bool) -> Bool { schedule.add(job, isAdmitted: isAdmitted) }
+    func next() -> LongJob? { schedule.next() }
+    func pause(_ job: LongJob) { schedule.pause(job) }
+    func end(_ job: LongJob) { schedule.end(job) }
+    func remove(_ job: LongJob) -> Bool { schedule.remove(job) }
+    func removeCancellable() -> [LongJob] { schedule.removeCancellable() }
+}
