@@ -47,7 +47,7 @@ struct ResourceLanguageTests {
     static let de = [("Content-Language", "de")]
 
     @Test func isThatOfTheLastPut() async throws {
-        try await Self.play { share in
+        try await Self.play { share async throws in
             let client = share.client
             func put(_ fields: [(String, String)], _ status: UInt16) async throws -> String? {
                 #expect(try await client.send("PUT", "/a", fields, text: "\(fields)").status == status)
@@ -72,7 +72,7 @@ struct ResourceLanguageTests {
     }
 
     @Test func isKeptAsAProperty() async throws {
-        try await Self.play { share in
+        try await Self.play { share async throws in
             let client = share.client
             #expect(try await client.send("PUT", "/a", Self.de, text: "1").status == 201)
             // §15.3: not protected.

@@ -162,7 +162,7 @@ struct InterruptedUploadTests {
             let uploads = try begin(client, in: "/folder")
             var options = SiteOptions()
             options.listsFolders = true
-            try serve(StaticSite(share, options: options)) { visitor in
+            try serve(StaticSite(share, options: options)) { visitor throws in
                 for target in ["/", "/folder/"] { #expect(try visitor.send("GET \(target)").status == 200) }
             }
             try complete(uploads, client, in: "/folder")
