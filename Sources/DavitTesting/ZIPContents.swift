@@ -64,7 +64,7 @@ public struct ZIPContents: Sendable {
             name = entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437")
             start = entry.extra.index(b"UT") + 5
             time = struct.unpack("<i", entry.extra[start:start + 4])[0]
-            content = archive.read(entry).hex() if entry.file_size <= 1000 else "-"
+            content = archive.read(entry).hex() if entry.file_size <= 10000 else "-"
             print(name.hex(), entry.flag_bits >> 11 & 1, entry.compress_type, entry.file_size,
                   entry.external_attr >> 16 & 0o777, time, "=" + content)
         """

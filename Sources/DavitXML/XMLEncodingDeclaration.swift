@@ -1,9 +1,6 @@
 /// The encoding declaration of a document (XML 1.0 §4.3.3), found in its bytes before they are decoded: all encodings that
 /// need a declaration have the characters of ASCII in it.
 enum XMLEncodingDeclaration {
-    /// Bytes of a pseudo-attribute that are looked at; no name of an encoding is nearly as long.
-    private static let lengthLimit = 256
-
     /// The name of the encoding, as it was sent; nil if there is no XML declaration, if it names none, and if it is
     /// malformed, which the parser reports.
     static func label(in text: [UInt8]) -> ArraySlice<UInt8>? {
@@ -23,9 +20,7 @@ enum XMLEncodingDeclaration {
         in text: [UInt8], _ offset: inout Int
     ) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
         skipSpaces(in: text, &offset)
-        let name = text[offset...].prefix(lengthLimit).prefix {
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
-        }
+        let name = text[offset...].prefix { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
         offset = name.endIndex
         skipSpaces(in: text, &offset)
         guard !name.isEmpty, offset < text.count, text[offset] == UInt8(ascii: "=") else { return nil }
@@ -36,7 +31,7 @@ enum XMLEncodingDeclaration {
             return nil
         }
         let quote = text[offset]
-        let value = text[(offset + 1)...].prefix(lengthLimit).prefix { $0 != quote }
+        let value = text[(offset + 1)...].prefix { $0 != quote }
         guard value.endIndex < text.count, text[value.endIndex] == quote else { return nil }
         offset = value.endIndex + 1
         return (name, value)

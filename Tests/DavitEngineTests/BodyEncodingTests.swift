@@ -98,9 +98,11 @@ struct BodyEncodingTests {
         #expect(reported.status == 207 && reported.text.contains(Self.property))
         let searched = try await send("SEARCH /", Self.search)
         #expect(searched.status == 207 && searched.text.contains("<D:href>/a</D:href>"))
-        #expect(try await send("MKCOL /d", Self.mkcol).status == 201)
+        // MKCOL alone looks at the type of its body (RFC 5689 §3).
+        let takesType = !encoding.contentType.hasPrefix("text/plain")
+        #expect(try await send("MKCOL /d", Self.mkcol).status == (takesType ? 201 : 415))
         let made = try await share.client.send("PROPFIND", "/d", [("Depth", "0")])
-        #expect(made.text.contains(Self.property))
+        #expect(made.text.contains(Self.property) == takesType)
         let locked = try await send("LOCK /a", Self.lockInfo)
         #expect(locked.status == 200 && locked.text.contains("Ren\u{E9}"))
     }
@@ -138,10 +140,10 @@ struct BodyEncodingTests {
     /// One body in two encodings is two questions, although its bytes are the same.
     @Test func keptPlansBelongToTheEncoding() async throws {
         let share = try TestShare()
-        let body = "<D:propfind xmlns:D=\"DAV:\"><D:prop><caf\u{E9}/></D:prop></D:propfind>"
+        let body = "<D:propfind xmlns:D=\"DAV:\"><D:prop><caf\u{C3}/></D:prop></D:propfind>"
         for _ in 1...2 {
             for (charset, name) in [
-                ("utf-8", "<caf\u{E9} "), ("iso-8859-15", ""), ("windows-1252", "<caf\u{C3}\u{A9} "),
+                ("utf-8", "<caf\u{C3} "), ("iso-8859-15", ""), ("windows-1252", "<caf\u{C3}\u{192} "),
             ] {
                 let response = try await share.client.send(
                     "PROPFIND", "/", [("Depth", "0"), ("Content-Type", "text/xml; charset=\(charset)")],

@@ -81,6 +81,7 @@ struct RecoveryTests {
         let share = Share(
             resources: resources, state: state, work: NoWork(), configuration: ShareConfiguration(),
             now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
+        share.removesLeftovers()
         try share.recover()
 
         #expect(try state.intents() == [])

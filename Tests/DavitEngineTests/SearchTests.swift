@@ -158,7 +158,7 @@ struct SearchTests {
     static let noScopes: [(scope: String, status: String)] = [
         ("/absent", "404 Not Found"), ("/a.txt/", "404 Not Found"), ("/absent/x", "404 Not Found"),
         ("http://elsewhere.example/", "404 Not Found"), ("//elsewhere.example/", "400 Bad Request"),
-        ("/%2e%2e/", "400 Bad Request"), ("/?a", "400 Bad Request"), ("mailto:a", "400 Bad Request"),
+        ("/%2e%2e/", "400 Bad Request"), ("/?a", "400 Bad Request"), ("mailto:a", "404 Not Found"),
         ("/%zz", "400 Bad Request"),
     ]
 

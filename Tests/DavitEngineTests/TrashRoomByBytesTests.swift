@@ -90,7 +90,7 @@ struct TrashRoomByBytesTests {
         try await announce(12 * Self.mebi, way, 3 * Self.mebi, share)
         #expect(try share.trash() == Self.all)
         // What of an upload has come stays, and takes its room.
-        #expect(share.shell("rm -f v/.davit-????????????????") == 0)
+        #expect(share.shell("find v -maxdepth 1 -type f -name '.davit-*' -delete") == 0)
         try await announce(12 * Self.mebi, way, 6 * Self.mebi, share)
         #expect(try share.trash() == Array(Self.all.dropFirst()))
     }
@@ -139,9 +139,10 @@ struct TrashRoomByBytesTests {
         #expect(refused.text.contains("sufficient-disk-space"))
         for fields in [
             [("Upload-Complete", "?0"), ("Upload-Length", "\(count)")],
-            [("Upload-Complete", "?0"), ("Upload-Length", "\(Int64.max / 10)")],
+            [("Upload-Complete", "?0"), ("Upload-Length", "999999999999999")],
         ] {
-            #expect(try await share.client.send("PUT", "/v/new", fields, body: []).status == 507)
+            let response = try await share.client.send("PUT", "/v/new", fields, body: [])
+            #expect(response.status == 507, "\(response.text)")
         }
         #expect(try share.trash() == Self.all)
     }

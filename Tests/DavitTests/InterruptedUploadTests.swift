@@ -104,7 +104,8 @@ struct InterruptedUploadTests {
             ]
         // It asks for a password on the terminal, and knows no share.
         case .password: []
-        case .replay: [(["--to", address, recording], isServed ? 0 : 1)]
+        // The answer has more fields than the recording, and without a server there is none.
+        case .replay: [(["--to", address, recording], 1)]
         }
     }
 

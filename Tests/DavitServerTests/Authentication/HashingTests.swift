@@ -47,7 +47,7 @@ private final class SteppedWork: BlockingWork {
 }
 
 /// Logins while others guess: what waits, for how long, and what does not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct HashingTests {
     private let work = SteppedWork()
     private let gate: Gate

@@ -50,7 +50,7 @@ struct WebDAVServer {
     private func check(
         _ answer: LiveClient.Answer, _ step: WebDAVExchange.Step, _ known: Known, _ place: String
     ) {
-        let content = answer.content
+        let content = answer.decodedContent
         #expect(answer.status == step.status, "\(place): \(content)")
         for (name, value) in step.expected {
             let found = answer[name]

@@ -12,6 +12,27 @@ struct LiveClient {
         var status: Int { Int(text.dropFirst(9).prefix(3)) ?? 0 }
         var content: String { text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
 
+        /// The content without the framing of chunks, if it has one.
+        var decodedContent: String {
+            guard let end = text.firstRange(of: "\r\n\r\n") else { return "" }
+            let sent = text[end.upperBound...]
+            return text[..<end.upperBound].contains("\r\nTransfer-Encoding: chunked\r\n")
+                ? Self.decoded(chunks: Array(sent.utf8)) : String(sent)
+        }
+
+        private static func decoded(chunks: [UInt8]) -> String {
+            var content: [UInt8] = []
+            var rest = chunks[...]
+            while let lineEnd = rest.firstIndex(of: UInt8(ascii: "\r")),
+                let count = Int(String(decoding: rest[..<lineEnd], as: UTF8.self), radix: 16), count > 0
+            {
+                let start = lineEnd + 2
+                content += rest[start..<min(start + count, rest.endIndex)]
+                rest = rest.dropFirst(start - rest.startIndex + count + 2)
+            }
+            return String(decoding: content, as: UTF8.self)
+        }
+
         /// The value of a field, named as the server writes it.
         subscript(name: String) -> String? {
             for line in text.split(separator: "\r\n") where line.hasPrefix(name + ": ") {
