@@ -90,7 +90,7 @@ public final class FileResourceStore: ResourceStore {
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int { try reader.read(content, at: offset, into: buffer) }
 
-    /// Closes files that nobody asked for since the last call: see ``FileResourceReader/closeUnusedFiles()``.
+    /// Closes files that were not requested since the last call.
     /// - Returns: true if it should be called again after a while.
     public func closeUnusedFiles() -> Bool { reader.closeUnusedFiles() }
 

@@ -62,6 +62,7 @@ def makes_a_folder(lab):
     toast(page, "already")
     page.locator("dialog input").fill("later")
     page.keyboard.press("Enter")
+    lab.row(page, "later").wait_for()
     lab.until(page, "document.querySelectorAll('dialog').length === 0")
     assert (lab.share / "later").is_dir()
 

@@ -10,7 +10,7 @@ internal import Synchronization
 /// nothing is looked at meanwhile. With good credentials `request.principal` is the name of the account.
 ///
 /// A password is compared with a scrypt hash on another thread, and once in five minutes. Few are hashed at a time; the
-/// others wait in a ``PasswordQueue`` of limited length. Whoever sends too many is answered 429, and 503 if the queue is
+/// others wait in a queue of limited length. Whoever sends too many is answered 429, and 503 if the queue is
 /// full. Remembered passwords never wait. What was found stays here, under a key that nobody else has.
 public final class Authentication: Middleware {
     /// Who and what stands here now; all that changes with a request.
