@@ -12,6 +12,7 @@ public struct LimitRefusal: Hashable, Sendable {
     /// Refusals for the same cause since the previous line, of any client, that were not logged.
     public var suppressedCount: Int
 
+    /// A refusal; without an account, `account` is nil.
     public init(cause: String, account: String?, address: String, suppressedCount: Int) {
         self.cause = cause
         self.account = account

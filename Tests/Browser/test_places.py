@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import io
+import select
 import socket
 import ssl
 import subprocess
@@ -58,8 +59,7 @@ class ReverseProxy:
                 server = socket.create_connection(("127.0.0.1", self.port_of_server))
                 self.connections.add(server)
                 server.sendall(self._rewritten(*head.split(b"\r\n\r\n", 1)))
-                threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
-                self._pass(server, client)
+                self._relay(client, server)
         self._end(client, server)
 
     def _rewritten(self, head, rest):
@@ -75,11 +75,19 @@ class ReverseProxy:
         target = self.inner + target.removeprefix(self.outer)
         return "\r\n".join([f"{method} {target} {version}", *fields, "", ""]).encode("latin-1") + rest
 
-    def _pass(self, source, target):
-        with contextlib.suppress(OSError, ValueError):
-            while piece := source.recv(1 << 16):
-                target.sendall(piece)
-        self._end(source, target)
+    def _relay(self, client, server):
+        """On one thread: a TLS socket may not be read and written by two at the same time."""
+        while True:
+            # What was decrypted already makes no socket readable.
+            if self.tls and client.pending():
+                readable = [client]
+            else:
+                readable = select.select([client, server], [], [])[0]
+            for source in readable:
+                piece = source.recv(1 << 16)
+                if not piece:
+                    return
+                (server if source is client else client).sendall(piece)
 
     def _end(self, *sockets):
         for one in filter(None, sockets):
