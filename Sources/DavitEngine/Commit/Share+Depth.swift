@@ -10,7 +10,7 @@ struct MovedTree: Sendable {
     let depth: Int
 }
 
-/// The height of a tree, measured while nobody could change it.
+/// The height of a tree, measured while no other request could change it.
 struct MeasuredHeight: Sendable {
     let path: ResourcePath
     let levels: Int
@@ -19,8 +19,8 @@ struct MeasuredHeight: Sendable {
 /// The limit ``ShareConfiguration/maximumDepth``: no change makes anything deeper than that, and nothing that was deeper
 /// already gets deeper still.
 ///
-/// A tree that moves to the same level or to a higher one needs no look at what is in it. Only one that moves further
-/// down is measured, in the section of its change, in which nobody adds to it.
+/// A tree that moves to the same or a higher level is not measured. One that moves to a lower level is, while the paths of
+/// its change are claimed, so that no other request can add to it.
 extension Share {
     /// Refuses names that are too deep.
     /// - Throws: 403.

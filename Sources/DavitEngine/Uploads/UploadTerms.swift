@@ -11,8 +11,8 @@ struct UploadTerms: Sendable {
     /// What of the request counts when the content is complete, as lines of fields.
     let fieldLines: [UInt8]
 
-    /// What a PUT of the whole content looks at: conditions, times, its language, and digests of all of it; and which of these the answer
-    /// shall have.
+    /// Fields of a PUT of the whole content that are kept: conditions, times, the language, digests, and which digests the
+    /// response is to have.
     private static let kept: [FieldName] = [
         .if, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .xOCMTime, .xOCCTime, .reprDigest,
         .ocChecksum, .wantReprDigest, .contentLanguage,
