@@ -23,9 +23,14 @@ func fuzzXML(_ input: [UInt8]) {
 }
 
 private func check(_ value: PropertyValue, _ name: PropertyName) {
-    let update =
-        Array("<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop>".utf8) + value.element
-        + Array("</D:prop></D:set></D:propertyupdate>".utf8)
+    // A prefix that the value does not mention: else the value would repeat its declaration.
+    var prefix = "D"
+    while value.element.contains(Array("\(prefix):".utf8)) { prefix += "D" }
+    let (start, end) = (
+        "<\(prefix):propertyupdate xmlns:\(prefix)='DAV:'><\(prefix):set><\(prefix):prop>",
+        "</\(prefix):prop></\(prefix):set></\(prefix):propertyupdate>"
+    )
+    let update = Array(start.utf8) + value.element + Array(end.utf8)
     guard let again = try? PropertyUpdate.parse(update) else {
         // Declarations that the value repeats can take it over a limit.
         return

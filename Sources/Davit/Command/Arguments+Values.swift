@@ -3,11 +3,9 @@ internal import DavitServer
 /// What the values of options may be.
 extension Arguments {
     static func user(_ value: String) throws(UsageError) -> ServeOptions.User {
-        // RFC 7617 §2: the first colon ends the name; the password may have more.
-        let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        // The value is not repeated: it can hold a password.
-        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw .badUser }
-        return ServeOptions.User(name: String(parts[0]), password: String(parts[1]))
+        // The error does not repeat the value: it can contain a password.
+        guard let user = Accounts.nameAndPassword(of: value) else { throw .badUser }
+        return ServeOptions.User(name: user.name, password: user.password)
     }
 
     static func origin(_ value: String) throws(UsageError) -> WebOrigin {

@@ -18,14 +18,12 @@ package enum UserFile {
             guard let text = String(validating: line, as: UTF8.self) else {
                 throw .userFileLine(path, line: index + 1, problem: "it is not UTF-8")
             }
-            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else {
-                throw .userFileLine(path, line: index + 1, problem: "it has no colon")
+            guard let (name, secret) = Accounts.nameAndPassword(of: text) else {
+                let hasColon = text.utf8.contains(UInt8(ascii: ":"))
+                throw .userFileLine(
+                    path, line: index + 1,
+                    problem: hasColon ? "the name or the password is empty" : "it has no colon")
             }
-            guard !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw .userFileLine(path, line: index + 1, problem: "the name or the password is empty")
-            }
-            let (name, secret) = (String(parts[0]), String(parts[1]))
             accounts.append(
                 Accounts.isHash(secret)
                     ? Configuration.Account(name: name, hash: secret)

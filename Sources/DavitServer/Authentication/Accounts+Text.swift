@@ -29,6 +29,16 @@ extension Accounts {
         #endif
     }
 
+    /// Splits `NAME:PASSWORD` at its first colon (RFC 7617 §2). Nil without a colon, or if a part is empty.
+    ///
+    /// The colon is a byte: it ends the name also where a combining mark follows it.
+    package static func nameAndPassword(of text: String) -> (name: String, password: String)? {
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        return (String(Substring(parts[0])), String(Substring(parts[1])))
+    }
+
     /// Whether a text in place of a password is meant to be a hash, of whatever kind: `$scrypt$…`, but also the
     /// `$2y$…`, `$apr1$…` or `$6$…` of other programs, which nobody has as a password.
     package static func isHash(_ text: String) -> Bool {
