@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz clean packages-%
 
 SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
@@ -34,14 +34,17 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## everything: units, lint, guard, fuzz, litmus, examples, recordings, clients, browser, deployment, crash
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## the gate: every suite, the longest ones in part: make test [SEED=…]
 	@scripts/test.sh
 
+test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash packages-lab packages-docs ## every suite in full, also TLS again, the build without traits, the reference
+	@scripts/test.sh --all
+
 unit: packages-build ## the unit tests
-	@scripts/test.sh unit
+	@scripts/test.sh --all unit
 
 lint: packages-build packages-docs ## the formatter, the documentation against the code, and the scripts' own syntax
-	@scripts/test.sh lint
+	@scripts/test.sh lint reference
 
 docs: packages-docs debug ## the reference of the library, .build/docs/Davit.doccarchive
 	@python3 scripts/reference.py build
@@ -66,16 +69,16 @@ recordings: packages-clients build ## sessions of many clients, played, recorded
 	@scripts/test.sh recordings
 
 clients: packages-clients packages-lab build debug ## all clients, also gvfs, LibreOffice, mounts and backups, which `make test` leaves out
-	@scripts/test.sh all_clients
+	@scripts/test.sh --all clients
 
 browser: build ## the browser page in Chromium
-	@scripts/test.sh whole_browser
+	@scripts/test.sh --all browser
 
 deployment: packages-deployment build ## behind nginx, Caddy and Apache, on sockets of others, with its logs
 	@scripts/test.sh deployment
 
 crash: packages-crash build debug ## kill the server at every step of every change
-	@scripts/test.sh crash
+	@scripts/test.sh --all crash
 
 bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
 	$(SWIFT) build $(RELEASE_FLAGS:davit=Website)

@@ -1,21 +1,35 @@
 #!/usr/bin/env bash
-# Runs the test suites and counts: scripts/test.sh [SUITE...]; without arguments all of them, but of the clients only
-# those that need little.
+# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]; without a suite, all suites in order.
 #
-# Every suite runs, whatever the ones before it said. The last line is `davit: N passed, M failed`; the exit
-# status is 0 only if nothing failed.
+# Without --all this is the gate: the suites that take longest run in a part that follows from SEED, by default the
+# commit, so that each commit tests another part and `SEED=… make test` repeats it. With --all nothing is left out.
+#
+# Every suite runs, even if an earlier one failed. Each prints its seconds. What cannot run on this machine is a line
+# that begins with `SKIPPED:`, and is counted. The last line is `davit: N passed, M failed`; the exit status is 0 only if
+# nothing failed. Complete logs are in .build/test-logs.
 set -uo pipefail
 export LC_ALL=C.UTF-8
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 SWIFT=${SWIFT:-swift}
 read -r -a swift_flags <<<"${SWIFT_FLAGS:---explicit-target-dependency-import-check error}"
-logs=$(mktemp -d "${TMPDIR:-/tmp}/davit-test.XXXXXX")
-trap 'rm -rf "$logs"' EXIT
+logs=.build/test-logs
+rm -rf "$logs"
+mkdir -p "$logs"
+
+extent=gate
+if [ "${1:-}" = --all ]; then
+    extent=all
+    shift
+fi
+SEED=${SEED:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo 0)}
+export SEED
 
 total_passed=0
 total_failed=0
+total_skipped=0
 failures=()
+times=()
 
 # Lines of a log that say what failed, for the end, where everybody looks first. What Swift Testing prints of a test
 # that starts or passes may hold the word "error" in its arguments.
@@ -24,6 +38,16 @@ keep_failures() {
 }
 
 section() { printf '\n== %s\n' "$1"; }
+
+# The lines of a build that say which file is compiled are only in the log.
+without_progress() { grep --line-buffered -vE '^\[[0-9]+/[0-9]+\] ' || true; }
+
+# keep LOG: writes all input to a log, and passes on what is not progress.
+keep() {
+    tee "$logs/$1" | without_progress
+    grep -c '^SKIPPED:' "$logs/$1" >>"$logs/skipped"
+    return 0
+}
 
 # tally NAME PASSED FAILED
 tally() {
@@ -36,7 +60,7 @@ tally() {
 step() {
     local name=$1
     shift
-    if "$@" 2>&1 | tee "$logs/step"; then
+    if "$@" 2>&1 | keep step; then
         tally "$name" 1 0
     else
         echo "FAILED: $name"
@@ -49,7 +73,7 @@ step() {
 counted() {
     local name=$1 status last
     shift
-    "$@" 2>&1 | tee "$logs/$name"
+    "$@" 2>&1 | keep "$name"
     status=${PIPESTATUS[0]}
     last=$(grep -E ': [0-9]+ passed, [0-9]+ failed$' "$logs/$name" | tail -n 1)
     if [[ $last =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -72,6 +96,9 @@ suite_build() {
     step "the command is built without Foundation" without_foundation
     section "build: debug"
     step "debug build" "$SWIFT" build "${swift_flags[@]}" --build-tests
+}
+
+suite_plain() {
     section "build: without traits"
     # With nothing but what Apple's SDKs hold; a folder of its own, so that the other builds stay as they are.
     step "build without traits" "$SWIFT" build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
@@ -89,13 +116,17 @@ without_foundation() {
 
 suite_unit() {
     section "unit tests"
-    local report=$logs/units status=0 counts passed failed
-    "$SWIFT" test "${swift_flags[@]}" --xunit-output "$report.xml" 2>&1 | tee "$report" || status=$?
-    # Swift Testing writes its report beside the one of XCTest.
+    local report=$PWD/$logs/unit status=0 counts passed failed
+    [ "$extent" = gate ] || "$SWIFT" build "${swift_flags[@]}" --build-tests 2>&1 | without_progress
+    # Of the tests only those that fail, cut to a length that a terminal can show.
+    "$SWIFT" test "${swift_flags[@]}" --skip-build --xunit-output "$report.xml" >"$report" 2>&1 || status=$?
+    grep -aE '✘|error: |^. Test run ' "$report" | cut -c 1-600 | head -n 300
+    # Swift Testing writes its report to a file of its own.
     counts=$(sed -n 's/.*<testsuite .*tests="\([0-9]*\)".*failures="\([0-9]*\)".*/\1 \2/p' \
         "$report-swift-testing.xml" 2>/dev/null | head -n 1)
     if [ -z "$counts" ]; then
-        echo "FAILED: the unit tests did not come to their end"
+        echo "FAILED: the unit tests did not finish"
+        tail -n 30 "$report" | cut -c 1-600
         keep_failures "$report"
         tally "unit" 0 1
         return
@@ -105,8 +136,12 @@ suite_unit() {
     if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
     [ "$failed" -eq 0 ] || keep_failures "$report"
     tally "unit" "$passed" "$failed"
-    # What holds for a connection holds for one with TLS.
-    step "the transport's tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
+}
+
+# Whatever holds for a connection holds for one with TLS.
+suite_tls() {
+    section "transport tests over TLS"
+    step "transport tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
         --filter DavitTransportTests
 }
 
@@ -127,10 +162,14 @@ for folder in ("Tests", "bench", "scripts"):
         ast.parse(path.read_text(), str(path))'
     step "the code in the documentation is compiled" python3 scripts/check-docs.py
     step "each row of GCDWebServer has its test" python3 scripts/check-rows.py
-    step "debug build, for its modules" "$SWIFT" build "${swift_flags[@]}"
-    step "the reference has no gaps and no warnings" python3 scripts/reference.py build
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
     step "the options are in the help and in the documentation" python3 scripts/check-options.py
+}
+
+suite_reference() {
+    section "reference"
+    step "debug build, for its modules" "$SWIFT" build "${swift_flags[@]}"
+    step "the reference has no gaps and no warnings" python3 scripts/reference.py build
 }
 
 suite_guard() {
@@ -141,7 +180,7 @@ suite_guard() {
 
 suite_fuzz() {
     section "fuzz"
-    counted "fuzz" scripts/fuzz.sh 10
+    if [ "$extent" = all ]; then counted "fuzz" scripts/fuzz.sh 60; else counted "fuzz" scripts/fuzz.sh --runs 100000; fi
 }
 
 suite_litmus() {
@@ -159,13 +198,9 @@ suite_examples() {
 
 suite_clients() {
     section "clients"
-    counted "clients" Tests/Clients/run.sh
+    if [ "$extent" = all ]; then counted "clients" Tests/Clients/run.sh --all; else counted "clients" Tests/Clients/run.sh; fi
 }
 
-suite_all_clients() {
-    section "all clients"
-    counted "clients" Tests/Clients/run.sh --all
-}
 
 suite_deployment() {
     section "deployment"
@@ -179,26 +214,41 @@ suite_recordings() {
 
 suite_browser() {
     section "browser"
-    counted "browser" Tests/Browser/run.sh --short
-}
-
-# With all that takes long.
-suite_whole_browser() {
-    section "browser, all of it"
-    counted "browser" Tests/Browser/run.sh
+    if [ "$extent" = all ]; then
+        counted "browser" Tests/Browser/run.sh
+    else
+        counted "browser" Tests/Browser/run.sh --short --every 4 --seed "$SEED"
+    fi
 }
 
 suite_crash() {
     section "crash"
-    counted "crash" python3 Tests/Crash/crash.py
+    if [ "$extent" = all ]; then
+        counted "crash" python3 Tests/Crash/crash.py
+    else
+        counted "crash" python3 Tests/Crash/crash.py --every 16 --seed "$SEED" --outside 4 --megabytes 50
+    fi
 }
 
+gate=(build lint unit guard litmus examples recordings clients browser deployment crash fuzz)
 suites=("$@")
-[ ${#suites[@]} -gt 0 ] || suites=(build unit lint guard fuzz litmus examples recordings clients browser deployment crash)
-for suite in "${suites[@]}"; do "suite_$suite"; done
+if [ ${#suites[@]} -eq 0 ]; then
+    suites=("${gate[@]}")
+    [ "$extent" = gate ] || suites+=(plain tls reference)
+fi
+[ "$extent" = all ] || echo "seed: $SEED"
+for suite in "${suites[@]}"; do
+    started=$SECONDS
+    "suite_$suite"
+    times+=("$(printf '%6d s  %s' $((SECONDS - started)) "$suite")")
+done
 
 section "result"
-[ ! -s "$logs/what-failed" ] || cat "$logs/what-failed"
+[ ! -s "$logs/what-failed" ] || cut -c 1-600 "$logs/what-failed"
 [ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
+printf '%s\n' "${times[@]}"
+printf '%6d s  in all\n' "$SECONDS"
+[ ! -s "$logs/skipped" ] || total_skipped=$(awk '{ sum += $1 } END { print sum }' "$logs/skipped")
+echo "skipped: $total_skipped"
 echo "davit: $total_passed passed, $total_failed failed"
 [ "$total_failed" -eq 0 ]

@@ -14,6 +14,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a file or of a test; all of them without")
     parser.add_argument("--short", action="store_true", help="without those that take long")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="run one test in K; which ones follows from --seed")
+    parser.add_argument("--seed", default="0", help="any text")
     parser.add_argument("--davit", default=os.environ.get("DAVIT", str(harness.ROOT / ".build/release/davit")))
     parser.add_argument("--files", help="serve the page's files from this folder, and not from the binary")
     parser.add_argument("--screenshots", help="put pictures into this folder")

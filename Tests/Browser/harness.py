@@ -18,6 +18,7 @@ import tempfile
 import time
 import traceback
 import urllib.parse
+import zlib
 
 from playwright.sync_api import sync_playwright
 
@@ -323,6 +324,10 @@ def run(arguments):
     chosen = [one for one in by_file
               if not arguments.names or any(name in (one[0], one[1].__name__) for name in arguments.names)]
     known = {one[0] for one in by_file} | {one[1].__name__ for one in by_file}
+    if arguments.every > 1:
+        print(f"browser: one test in {arguments.every}; repeat with --every {arguments.every} --seed {arguments.seed}")
+        part = zlib.crc32(arguments.seed.encode()) % arguments.every
+        chosen = [one for number, one in enumerate(chosen) if number % arguments.every == part]
     unknown = [name for name in arguments.names if name not in known]
     if unknown:
         print(f"FAILED: there is no {', '.join(unknown)}")

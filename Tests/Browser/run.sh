@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The browser page in Chromium:
 #
-#   Tests/Browser/run.sh [--short] [--davit PATH] [--files FOLDER] [--screenshots FOLDER] [NAME...]
+#   Tests/Browser/run.sh [--short] [--every K --seed TEXT] [--davit PATH] [--files FOLDER] [--screenshots FOLDER] [NAME...]
 #
 # NAME is a file (test_browse) or a test. `--files Sources/DavitPage/Files` takes the page's files from the working tree, so
 # that nothing has to be built for a change of a script. The last line is `browser: N passed, M failed`.

@@ -6,6 +6,9 @@ file-system call or state commit, the one request is sent, and a new server show
 be wholly old or wholly new: bytes, modes, names, listings, properties, locks; new, if the request got its answer.
 N = 1, 2, 3 … until the server survives. Where the kill leaves the next start something to finish, that start
 is killed at every step as well. Then a large overwrite is killed from outside.
+
+With --every K only one step in K is killed, of every scene and every interrupted start. Which ones follows from --seed
+and the name of the scene, so that another seed tests other steps and the same seed repeats a run.
 """
 
 import argparse
@@ -32,6 +35,8 @@ def parse():
     parser.add_argument("--debug", default=os.environ.get("DAVIT_DEBUG", f"{build}/debug/davit"),
                         help="a debug build, which has the hook")
     parser.add_argument("--only", default="", help="scenes whose name holds this text")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="kill at one step in K")
+    parser.add_argument("--seed", default="0", help="any text: which of each K steps")
     parser.add_argument("--outside", type=int, default=20, help="kills from outside")
     parser.add_argument("--megabytes", type=int, default=200, help="size of the overwrite")
     parser.add_argument("--workers", type=int, default=2 * max(2, os.cpu_count() or 1),
@@ -85,6 +90,8 @@ def main():
         if not os.access(binary, os.X_OK):
             sys.exit(f"crash: no davit at {binary}; run 'make build debug' first")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if options.every > 1:
+        print(f"crash: one step in {options.every}; repeat with --every {options.every} --seed {options.seed}")
     options.no_volumes = volume.become_private()
     with tempfile.TemporaryDirectory(prefix="davit-crash.") as folder:
         results = run_all(options, folder)

@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 import time
 import urllib.parse
+import zlib
 
 import volume
 from dav import Client, Picture, leftovers
@@ -41,6 +42,23 @@ class Result:
         return self.outcomes.total() + len(self.failures)
 
 
+class Steps:
+    """The steps of one scene that are killed: all of them, or one in `every`."""
+
+    def __init__(self, options, name):
+        self.every = options.every
+        self.first = 1 + zlib.crc32(f"{options.seed}/{name}".encode()) % self.every
+        # Each chosen step stands for `every` of them.
+        self.calm_runs = CALM_RUNS if self.every == 1 else 1
+
+    def __iter__(self):
+        return iter(range(self.first, STEP_LIMIT + 1, self.every))
+
+    def before_first(self):
+        """Earlier steps, for a change that has fewer steps than the first one chosen: the last of them first."""
+        return range(self.first - 1, 0, -1)
+
+
 class SceneRun:
     """One scene, in folders of its own. What a kill left as it was serves for the next one, rows and all."""
 
@@ -53,6 +71,7 @@ class SceneRun:
         self.old = self.new = None
         self.start_kills = 0
         self.log = open(self.log_path, "ab")
+        self.start_steps = Steps(options, f"{scene.name}, start")
 
     def close(self):
         self.log.close()
@@ -148,8 +167,8 @@ class SceneRun:
             return outcome
 
     def kill_starts(self):
-        """A start that finishes what was interrupted is itself killed, at each step in turn."""
-        for step in range(1, STEP_LIMIT):
+        """A start that finishes what was interrupted is itself killed, at each chosen step in turn."""
+        for step in self.start_steps:
             try:
                 self.server(kill_start_at=step).kill()
                 return
@@ -284,7 +303,7 @@ def run_scene(scene, options, work, stopping):
     run = SceneRun(scene, options, work)
     try:
         run.expect_new()
-        kill_everywhere(run, result, stopping)
+        kill_everywhere(run, result, Steps(options, scene.name), stopping)
         # Without the hook (a release build) nothing is killed, and nothing would be proven.
         if not result.points:
             result.failures.append("the server never killed itself")
@@ -300,23 +319,32 @@ def run_scene(scene, options, work, stopping):
     return result
 
 
-def kill_everywhere(run, result, stopping):
+def kill_everywhere(run, result, steps, stopping):
     calm = 0
-    for step in range(1, STEP_LIMIT + 1):
-        if stopping.is_set():
-            raise Failure("interrupted")
-        try:
-            outcome = run.kill_before(step)
-        except Failure as failure:
-            result.failures.append(f"step {step}, {failure}")
-            if len(result.failures) == FAILURE_LIMIT:
-                return
-            continue
-        if outcome is None:
-            calm += 1
-            if calm == CALM_RUNS:
-                return
-        else:
-            calm = 0
-            result.outcomes[outcome] += 1
-    result.failures.append(f"not survived within {STEP_LIMIT} steps")
+    for step in steps:
+        outcome = kill_once(run, result, step, stopping)
+        if len(result.failures) == FAILURE_LIMIT:
+            return
+        calm = calm + 1 if outcome is None else 0
+        if calm == steps.calm_runs:
+            break
+    else:
+        result.failures.append(f"not survived within {STEP_LIMIT} steps")
+    for step in steps.before_first():
+        if result.points:
+            return
+        kill_once(run, result, step, stopping)
+
+
+def kill_once(run, result, step, stopping):
+    """Returns "old", "new" or "wrong", which `result` counts, or None if the server survived."""
+    if stopping.is_set():
+        raise Failure("interrupted")
+    try:
+        outcome = run.kill_before(step)
+    except Failure as failure:
+        result.failures.append(f"step {step}, {failure}")
+        return "wrong"
+    if outcome is not None:
+        result.outcomes[outcome] += 1
+    return outcome
