@@ -38,10 +38,11 @@ private func written(_ parts: [MultipartFeed.Part]) -> [UInt8] {
     var form: [UInt8] = []
     for part in parts {
         form += Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8)
-        // RFC 7578 §2, as browsers do it; a backslash is one for them.
+        // RFC 7578 §2 as browsers do it, and backslashes as curl writes them.
         for byte in part.head.name.utf8 {
             switch byte {
             case UInt8(ascii: "\""): form += Array("%22".utf8)
+            case UInt8(ascii: "\\"): form += Array("\\\\".utf8)
             case 13: form += Array("%0D".utf8)
             case 10: form += Array("%0A".utf8)
             default: form.append(byte)
