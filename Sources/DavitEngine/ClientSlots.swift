@@ -1,8 +1,8 @@
 internal import DavitStore
 internal import Synchronization
 
-/// Admits a limited number at a time, in total and for each client, in the order in which they come. Others wait without
-/// holding a thread, behind clients that hold fewer places than they may.
+/// Limits the number of concurrent operations, in total and per client, in order of arrival. Waiters do not
+/// block a thread. A client that has reached its own limit does not hold up waiters of other clients.
 final class ClientSlots: Sendable {
     private struct Waiter {
         let number: UInt64
@@ -17,7 +17,7 @@ final class ClientSlots: Sendable {
         var lastNumber: UInt64 = 0
     }
 
-    /// A place inside. It is free again when this object is released.
+    /// An occupied slot. Releasing the last reference to this object frees the slot.
     final class Slot: Sendable {
         private let slots: ClientSlots
         private let client: ClientKey
@@ -43,11 +43,11 @@ final class ClientSlots: Sendable {
         self.waitingLimitPerClient = waitingLimitPerClient
     }
 
-    /// How many wait.
+    /// The number of waiters.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for a place.
-    /// - Returns: nil if too many wait already, or if the task was cancelled.
+    /// Waits for a free slot.
+    /// - Returns: nil if too many callers are already waiting, or if the task was cancelled.
     func enter(_ client: ClientKey) async -> Slot? {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -56,7 +56,7 @@ final class ClientSlots: Sendable {
         let isAdmitted = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 admit(Waiter(number: number, client: client, continuation: continuation))
-                // The handler may have run before there was anything to cancel.
+                // The cancellation handler may have run before the waiter was registered.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {

@@ -2,80 +2,83 @@ public import DavitHTTP
 internal import DavitServer
 public import DavitStore
 
-/// Makes what a browser gets for GET on a collection.
+/// Generates the response that a browser receives for GET on a collection.
 public protocol CollectionPage: Sendable {
     func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse
-    /// The answer to a form that asks for some members of a collection as one file.
-    /// - Parameter members: their names; not none.
-    /// - Returns: nil if the page has no such thing.
+    /// Returns an archive of selected members of a collection, in response to a form.
+    /// - Parameter members: the names of the members; not empty.
+    /// - Returns: nil if the page does not support archives.
     func archive(
         of members: [[UInt8]], _ visit: CollectionVisit
     ) async throws(HTTPError) -> HTTPResponse?
-    /// A file that the page itself consists of.
-    /// - Parameter path: below ``PageFilePath``, decoded.
+    /// Returns a file that is part of the page, such as a script or a style sheet.
+    /// - Parameter path: the path below ``PageFilePath``, decoded.
     /// - Returns: nil if there is no such file.
     func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse?
-    /// Answers a form that a person has sent to the collection.
-    /// - Returns: nil for the answer of WebDAV, and for 303 back to the collection after what is done.
+    /// Returns the response to a form that the user submitted to the collection.
+    /// - Returns: nil to send the WebDAV response instead, or 303 to the collection after the form was
+    ///   processed.
     func response(to answer: FormAnswer, on visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse?
-    /// Says that there is nothing to see at a path.
-    /// - Parameter visit: of that path, whatever is there.
-    /// - Returns: nil for the answer of WebDAV.
+    /// Returns an error page for a path.
+    /// - Parameter visit: the visit to that path; it need not be a collection.
+    /// - Returns: nil to send the WebDAV response instead.
     func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse?
 }
 
 extension CollectionPage {
-    /// None, for a page that only shows.
+    /// Returns nil: the page does not support archives.
     public func archive(
         of members: [[UInt8]], _ visit: CollectionVisit
     ) async throws(HTTPError) -> HTTPResponse? { nil }
 
-    /// None, for a page that is one document.
+    /// Returns nil: the page has no separate files.
     public func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse? { nil }
 
-    /// None, for a page of what is there.
+    /// Returns nil: the page has no error pages.
     public func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse? { nil }
 
-    /// None, for a page without forms.
+    /// Returns nil: the page has no responses to forms.
     public func response(
         to answer: FormAnswer, on visit: CollectionVisit
     ) async throws(HTTPError) -> HTTPResponse? { nil }
 }
 
-/// Where the files are that the page itself consists of, as seen from the root of the share.
+/// The location of the files that are part of the page, relative to the root of the share.
 ///
-/// The name has the form that stores keep for what is not part of a share, so that no resource can have it.
+/// Stores reserve names of this form for internal use, so no resource can have this name.
 public enum PageFilePath {
-    /// One segment.
+    /// A single path segment.
     public static let name = ".davit-browserpagefiles"
 
     private static let collection = ResourcePath(unchecked: Array(name.utf8))
 
-    /// What follows it in a path; nil for a path of the share.
+    /// Returns the segments below ``name``; nil if `path` is not the path of a page file.
     static func rest(of path: ResourcePath) -> [ArraySlice<UInt8>]? {
-        // Nearly all paths differ in their first byte.
+        // Fast path: nearly all paths differ in their first byte.
         guard path.bytes.first == UInt8(ascii: "."), collection.contains(path) else { return nil }
         return Array(path.segments.dropFirst())
     }
 }
 
-/// A GET or HEAD on a collection, and the way to its members.
+/// A GET or HEAD request on a collection, with access to its members.
 public struct CollectionVisit: Sendable {
-    /// As asked for: the page speaks of the names that the visitor used.
+    /// The requested path, with the names as the client spelled them; not canonical.
     public let path: ResourcePath
-    /// Whether the URL of the request ends in a slash: without one, relative links start from the collection above.
+    /// Whether the URL of the request ends in a slash. If it does not, relative links resolve against the
+    /// parent collection.
     public let endsInSlash: Bool
-    /// The request, for what it says of the visitor: languages, query.
+    /// The request, for example for its languages and query.
     public let request: HTTPRequest
-    /// The root of the share and the collection as hrefs, percent-encoded, with a slash at the end.
+    /// The hrefs of the root of the share and of the collection, percent-encoded, with a trailing slash.
     public let rootHref: [UInt8], href: [UInt8]
-    /// The last segment of the prefix below which the share is mounted, decoded; empty where it is not mounted.
+    /// The last segment of the prefix at which the share is mounted, decoded; empty if the share is not
+    /// mounted.
     public let mountName: [UInt8]
     let share: Share
-    /// Canonical.
+    /// The canonical path.
     let target: ResourcePath
 
-    /// - Parameter target: what the request is about, canonical.
+    /// - Parameter target: the canonical path of the resource.
     init(_ context: RequestContext, target: ResourcePath, share: Share) {
         path = context.path
         endsInSlash = context.endsInSlash && !context.isMountItself
@@ -87,30 +90,31 @@ public struct CollectionVisit: Sendable {
         self.target = target
     }
 
-    /// Whether the share can be changed at all.
+    /// Whether the share is read-only.
     public var isReadOnly: Bool { share.configuration.isReadOnly }
-    /// Whether the visitor has come over TLS, also where a proxy ends that and says nothing of it.
+    /// Whether the client uses TLS. This includes TLS that ends at a proxy that does not forward this
+    /// information, if the host is configured as secure.
     public var isSecure: Bool {
         if request.isSecure { return true }
         guard let host = request.host?.host else { return false }
         return share.configuration.securePublicHosts.contains { $0.utf8.elementsEqual(host) }
     }
-    /// Whether a page of another site has this loaded, other than by a link that the browser has followed.
+    /// Whether a page of another site loads this resource, except when the browser follows a link.
     public var isLoadedByOtherSite: Bool { share.refusesPage(of: request, acceptsLinks: true) }
-    /// Whether somebody can be told of changes.
+    /// Whether clients can be notified of changes.
     public var hasJournal: Bool { share.journal != nil }
-    /// Whether what is deleted and overwritten is kept.
+    /// Whether deleted and overwritten resources are moved to a trash.
     public var hasTrash: Bool { share.configuration.trash != nil }
-    /// Bytes of the longest content that may be written; nil for no limit but that of the volume.
+    /// The maximum size of a file in bytes; nil if only the volume limits it.
     public var maximumFileBytes: Int64? { share.configuration.maximumFileBytes }
-    /// Which names are served.
+    /// The rules that decide which names are served.
     public var rules: ShareRules { share.configuration.rules }
 
     public func members() -> MemberReader { MemberReader(share: share, path: target) }
 }
 
 extension CollectionVisit {
-    /// - Throws: 404 where there is no collection.
+    /// - Throws: 404 if the path does not identify a collection.
     init(to context: RequestContext, _ share: Share) async throws(WebDAVError) {
         let lookup = try await share.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
@@ -122,8 +126,8 @@ extension CollectionVisit {
 
 /// Reads the members of a collection without blocking the caller.
 ///
-/// Belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what makes
-/// the unchecked conformance true.
+/// Belongs to a single task, which passes it to one job of the pool at a time and waits for that job. The
+/// unchecked conformance relies on this.
 public final class MemberReader: @unchecked Sendable {
     private let share: Share
     private let path: ResourcePath
@@ -134,8 +138,9 @@ public final class MemberReader: @unchecked Sendable {
         self.path = path
     }
 
-    /// The next members, in the order of the volume; empty at the end.
-    /// - Throws: when the collection cannot be read, or no longer; 503 when too much work waits.
+    /// Returns the next members, in the order of the volume; empty at the end.
+    /// - Throws: an error if the collection cannot be read or no longer exists; 503 if too much work is
+    ///   waiting.
     public func next() async throws(HTTPError) -> [Member] {
         try await offload { () throws(StoreError) in try self.opened().next() }
     }
@@ -146,7 +151,7 @@ public final class MemberReader: @unchecked Sendable {
         do throws(WebDAVError) {
             return try await share.offload { () throws(WebDAVError) in try storing(body) }
         } catch {
-            throw HTTPError(error.status, "the members could not be read")
+            throw HTTPError(error.status, "The folder could not be read.")
         }
     }
 

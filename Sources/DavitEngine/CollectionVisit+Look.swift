@@ -3,17 +3,17 @@ internal import DavitServer
 public import DavitStore
 internal import DavitWebDAV
 
-/// One member of the collection that is visited, for a page about it.
+/// A member of the visited collection, for a page about that member.
 public struct VisitedMember: Sendable {
     public let info: ResourceInfo
-    /// What forbids to change it without a token, outermost first.
+    /// The locks that protect the member, outermost first.
     public let locks: [Lock]
 
-    /// What the form names that ends a lock.
+    /// Returns the token that a form submits to break the lock.
     public static func token(of lock: Lock) -> String { lock.token.uri }
 
-    /// Who holds a lock: the user that was authenticated, else the text of the `owner` element that the client sent
-    /// (RFC 4918 §14.17), at most 200 characters; nil if neither is known.
+    /// Returns the holder of a lock: the authenticated user if known, otherwise the text of the `owner`
+    /// element that the client sent (RFC 4918 §14.17), truncated to 200 characters; nil if neither is known.
     public static func holder(of lock: Lock) -> String? {
         if let principal = lock.principal { return principal }
         guard let owner = lock.owner?.trimmedText, !owner.isEmpty else { return nil }
@@ -22,16 +22,16 @@ public struct VisitedMember: Sendable {
 }
 
 extension CollectionVisit {
-    /// What stands under a name in the collection.
-    /// - Throws: 404 if nothing does that is served; 503 when too much work waits.
+    /// Returns the member with this name.
+    /// - Throws: 404 if there is no such member or it is not served; 503 if too much work is waiting.
     public func member(_ name: [UInt8]) async throws(HTTPError) -> VisitedMember {
         let share = share
         guard let path = path.appending(name), !share.hides(path) else {
-            throw HTTPError(.notFound, "there is no such member")
+            throw HTTPError(.notFound, "Not found.")
         }
         let context: RequestContext
         do throws(WebDAVError) { context = try RequestContext(request, now: share.now()) } catch {
-            throw HTTPError(error.status, "the request cannot be read")
+            throw HTTPError(error.status, "The request is malformed.")
         }
         return try await offload { () throws(WebDAVError) in
             let lookup = try storing { () throws(StoreError) in try share.look(at: path, wait: .allowed) }
@@ -41,7 +41,7 @@ extension CollectionVisit {
         }
     }
 
-    /// Bytes that can be written to the volume of the collection; nil where nobody knows.
+    /// Returns the free bytes of the volume that stores the collection; nil if unknown.
     public func availableBytes() async -> Int64? {
         let (share, target) = (share, target)
         return try? await offload { () throws(WebDAVError) in
@@ -49,23 +49,24 @@ extension CollectionVisit {
         }
     }
 
-    /// Runs something on another thread.
+    /// Runs `body` on another thread.
     func offload<T: Sendable>(
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(HTTPError) -> T {
         do throws(WebDAVError) { return try await share.offload(body) } catch {
-            throw HTTPError(error.status, "the folder could not be read")
+            throw HTTPError(error.status, "The folder could not be read.")
         }
     }
 }
 
 extension MemberReader {
-    /// Reads members on another thread, and hands them to `take` there, so that a large collection costs its reader
-    /// neither time nor memory.
+    /// Reads members on another thread and passes each one to `take` on that thread, which avoids the cost of
+    /// an array for a large collection.
     ///
-    /// - Parameter count: how many at most: others want the thread too.
-    /// - Returns: false at the end.
-    /// - Throws: as ``next()``.
+    /// - Parameter count: the maximum number of members to read, so that other work gets its turn on the
+    ///   thread.
+    /// - Returns: false at the end of the collection.
+    /// - Throws: the same errors as ``next()``.
     package func read(
         _ count: Int, _ take: @escaping @Sendable (Member) -> Void
     ) async throws(HTTPError) -> Bool {
@@ -80,7 +81,7 @@ extension MemberReader {
         }
     }
 
-    /// Does on another thread what takes long, and reads nothing.
+    /// Runs long computations that do not read the collection on another thread.
     package func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T {
         try await offload { () throws(StoreError) in body() }
     }

@@ -2,18 +2,19 @@ public import DavitHTTP
 public import DavitServer
 internal import DavitStore
 
-/// WebDAV as one handler: a request in, its method found, its errors made into responses.
+/// The HTTP handler for WebDAV: dispatches each request to its method and converts errors to responses.
 public struct WebDAVHandler: Handler {
     private let share: Share
     private let page: (any CollectionPage)?
 
-    /// - Parameter page: what a browser gets for GET on a collection; nil for nothing but a head.
+    /// - Parameter page: generates the response to GET on a collection; nil to respond with header fields
+    ///   only.
     public init(share: Share, page: (any CollectionPage)?) {
         self.share = share
         self.page = page
     }
 
-    /// What ``OptionsMethod/complianceFields`` says, for the paths above a mount.
+    /// The value of ``OptionsMethod/complianceFields``, for OPTIONS requests to paths above a mount.
     public var announcedFields: HTTPFields { OptionsMethod.complianceFields }
 
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -28,9 +29,9 @@ public struct WebDAVHandler: Handler {
     }
 
     public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        // `If` can name other resources, which take more than one look.
+        // `If` can refer to other resources, which requires more than one lookup.
         if request.contains(.if) { return nil }
-        // An upload goes on over several requests.
+        // Resumable uploads span several requests.
         if DraftFields.stand(in: request) { return nil }
         do throws(WebDAVError) {
             switch request.method {
@@ -54,7 +55,7 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    /// What a person sees where there is nothing to see: with a way to where there is.
+    /// Returns an error page with a link to an existing collection, if the client prefers HTML.
     private func refusal(of request: HTTPRequest, _ error: WebDAVError) -> HTTPResponse? {
         guard let page, request.method == .get || request.method == .head,
             error.status == .notFound || error.status == .forbidden, request.wantsHTML,
@@ -73,7 +74,7 @@ public struct WebDAVHandler: Handler {
             let transfer = try Transfer(context.request, context: context, share: share)
             return try share.changeAtOnce(MoveMethod(share: share, transfer: transfer), context: context)
         case .put:
-            // A part of the content is put into a copy, and a representation is read afterwards: both may wait.
+            // Writing a range first copies the file, and `Prefer` may read the new content; both can block.
             if context.request.contains(.contentRange) || context.request.contains(.prefer) { return nil }
             let method = try PutMethod(share: share, request: context.request)
             return try share.changeAtOnce(method, context: context)
@@ -133,7 +134,7 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    /// An allow-list: a method that is added later is refused until someone decides about it.
+    /// An allow-list, so that a read-only share rejects methods that are added later.
     private static func isReading(_ request: HTTPRequest) -> Bool {
         switch request.method {
         case .get, .head, .options, .propfind, .report, .search: true

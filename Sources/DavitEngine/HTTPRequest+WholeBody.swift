@@ -3,8 +3,8 @@ internal import DavitServer
 internal import DavitWebDAV
 
 extension HTTPRequest {
-    /// The value of a field that may stand once; nil if it is absent.
-    /// - Throws: 400 where it stands twice (RFC 9110 §5.3), and where `parse` makes nothing of it.
+    /// Returns the value of a field that must occur at most once; nil if it is absent.
+    /// - Throws: 400 if the field occurs more than once (RFC 9110 §5.3), or if `parse` returns nil.
     func value<Value>(
         of name: FieldName, _ parse: (borrowing Span<UInt8>) -> Value?
     ) throws(WebDAVError) -> Value? {
@@ -15,8 +15,9 @@ extension HTTPRequest {
         return value
     }
 
-    /// The whole content, for the XML bodies of WebDAV.
-    /// - Throws: 413 over `limitBytes`, before reading where Content-Length tells; 415 for an unknown charset.
+    /// Returns the entire content, for the XML bodies of WebDAV.
+    /// - Throws: 413 over `limitBytes`, before reading if Content-Length is larger; 415 for an unknown
+    ///   charset.
     func wholeBody(limitBytes: Int) async throws(WebDAVError) -> XMLBody {
         let charset = try xmlCharset
         do throws(HTTPError) {
@@ -28,7 +29,7 @@ extension HTTPRequest {
     }
 }
 
-/// Parses an XML body and gives its error a status.
+/// Parses an XML body and converts a ``BodyError`` to an HTTP status.
 func parsing<T>(_ body: () throws(BodyError) -> T) throws(WebDAVError) -> T {
     do throws(BodyError) { return try body() } catch { throw WebDAVError(body: error) }
 }

@@ -2,27 +2,28 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What the dispatcher has read from a request before its method runs: plain values, each parsed once.
+/// The parts of a request that the dispatcher parses once, before the method runs.
 ///
-/// An object and not a value, because every step of a request hands it on.
+/// A class rather than a struct, because every step of a request passes it on.
 final class RequestContext: Sendable {
     let request: HTTPRequest
-    /// The target as asked: decoded, not yet canonical.
+    /// The requested path: decoded, but not canonical.
     let path: ResourcePath
     let endsInSlash: Bool
-    /// The target is the prefix of the mount, without a slash behind it.
+    /// Whether the target is the prefix of the mount without a trailing slash.
     let isMountItself: Bool
-    /// The prefix below which the share is mounted; the root where it is not.
+    /// The prefix at which the share is mounted; the root if it is not mounted.
     let mount: ResourcePath
-    /// The same as hrefs show it, without a slash at its end; empty where the share is not mounted.
+    /// ``mount`` as an href, without a trailing slash; empty if the share is not mounted.
     let mountHref: [UInt8]
-    /// The target below that, as sent, safe to stand in an href.
+    /// The part of the target below ``mount`` as the client sent it, escaped for use in an href.
     let localHref: [UInt8]
     let principal: String?
     let ifHeader: IfHeader?
-    /// Every state token that stands anywhere in `If` (RFC 4918 §10.4).
+    /// All state tokens that occur in `If` (RFC 4918 §10.4).
     let submittedTokens: Set<String>
-    /// When the head arrived; in a section, when that was entered: locks end while a body is on its way.
+    /// When the head of the request arrived; while path locks are held, when they were acquired, because
+    /// locks can expire while a body is being received.
     let now: Timestamp
 
     init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
@@ -49,10 +50,10 @@ final class RequestContext: Sendable {
         submittedTokens = ifHeader?.submittedTokens ?? []
     }
 
-    /// What is made of another context: all of them are the requests of one client, in one mount.
+    /// Derives a context from another one, for the same client and the same mount.
     /// - Parameters:
-    ///   - path: canonical; nil for the same target.
-    ///   - conditions: what the request says in `If`, and the tokens that it submits.
+    ///   - path: the canonical path; nil to keep the target.
+    ///   - conditions: the parsed `If` field and the submitted tokens.
     private init(
         _ other: RequestContext, _ request: HTTPRequest, at path: ResourcePath?, endsInSlash: Bool,
         conditions: (header: IfHeader?, tokens: Set<String>), now: Timestamp
@@ -78,14 +79,14 @@ final class RequestContext: Sendable {
 
     private var conditions: (header: IfHeader?, tokens: Set<String>) { (ifHeader, submittedTokens) }
 
-    /// The same request at another moment.
+    /// Returns the same request with another time.
     func at(_ now: Timestamp) -> RequestContext {
         RequestContext(self, request, at: nil, endsInSlash: endsInSlash, conditions: conditions, now: now)
     }
 
-    /// The same request as if it were about a member of its target, or about the target itself without its conditions: what
-    /// a form does to each. The tokens in `If` are submitted for all of them; whether it holds is a question about the
-    /// collection, and so are the conditions of HTTP.
+    /// Returns the request as if it were sent to a member of its target, or to the target itself without
+    /// conditions. Forms use this for each member that they change. Tokens in `If` count as submitted for all
+    /// members; the `If` condition and the HTTP preconditions apply only to the collection.
     func member(
         _ path: ResourcePath, content: any RequestBody = EmptyRequestBody.shared
     ) -> RequestContext {
@@ -94,11 +95,11 @@ final class RequestContext: Sendable {
             conditions: (nil, submittedTokens), now: now)
     }
 
-    /// As if the client had sent another request, for another path.
+    /// Returns a context for another request and path of the same client.
     /// - Parameters:
-    ///   - request: without content.
-    ///   - path: canonical.
-    /// - Throws: 400 for an `If` that is none.
+    ///   - request: a request without content.
+    ///   - path: the canonical path.
+    /// - Throws: 400 if `If` is malformed.
     func replacing(
         _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool = false
     ) throws(WebDAVError) -> RequestContext {
@@ -115,36 +116,37 @@ final class RequestContext: Sendable {
         }
     }
 
-    /// The target as the client spells it, safe to stand in an href.
+    /// The target as the client spelled it, escaped for use in an href.
     var href: [UInt8] { mountHref.isEmpty ? localHref : mountHref + localHref }
 
-    /// Where the root of a lock is for this client. Locks are kept as the share sees them: they outlive a server
-    /// that mounts it elsewhere.
+    /// Returns the href of the root of a lock for this client. Locks are stored with paths relative to the
+    /// share, because they outlive a server that mounts it at another prefix.
     func href(ofRootOf lock: Lock) -> [UInt8] {
         mountHref.isEmpty ? lock.rootHref : mountHref + lock.rootHref
     }
 
-    /// The same for several locks, each root once.
+    /// Returns the hrefs of the roots of several locks, each root once.
     func hrefs(ofRootsOf locks: [Lock]) -> [[UInt8]] {
         var seen: Set<ResourcePath> = []
         return locks.filter { seen.insert($0.root).inserted }.map(href(ofRootOf:))
     }
 
-    /// The resource that another path of this server names, as the share sees it.
-    /// - Returns: nil for a path outside the share.
-    /// - Throws: 400 for a path no resource can have.
+    /// Converts a path on this server to a path in the share.
+    /// - Returns: nil if the path is outside the share.
+    /// - Throws: 400 for an invalid path.
     func path(at rawPath: [UInt8]) throws(HTTPError) -> ResourcePath? {
         let path = try ResourcePath.parse(rawPath: rawPath).path
         return mount.isRoot ? path : path.rebased(from: mount, to: .root)
     }
 
-    /// The current tag and time of the target, for the preconditions of RFC 9110 §13.
+    /// Returns the current entity tag and modification time of a resource, for the preconditions of RFC 9110
+    /// §13.
     static func validators(of info: ResourceInfo?) -> (tag: EntityTag?, modified: Timestamp)? {
         info.map { ($0.isCollection ? nil : $0.entityTag, $0.modified) }
     }
 }
 
 extension HTTPRequest {
-    /// Who is charged for long work: the account or, without one, the address.
+    /// The client that long work is charged to: the account if authenticated, otherwise the address.
     var client: String { principal.map { "account " + $0 } ?? peerAddress }
 }

@@ -1,32 +1,33 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// How a client would like to be answered: `Prefer` (RFC 7240, RFC 8144), and `Brief: t`, which Microsoft's clients send
-/// for `return=minimal`.
+/// The response preferences of a client: `Prefer` (RFC 7240, RFC 8144), and `Brief: t`, which Microsoft
+/// clients send for `return=minimal`.
 struct ResponsePreferences: Sendable {
     private let preferences: Preferences
     private let isBrief: Bool
     private let varies: (prefer: Bool, brief: Bool)
 
-    /// Costs nothing for a request without either field.
+    /// Does no work for a request that has neither field.
     init(_ request: HTTPRequest) {
         varies = (request.contains(.prefer), request.contains(.brief))
         preferences = varies.prefer ? Preferences(of: request) : Preferences()
         isBrief = varies.brief && (request.withValue(of: .brief) { $0.equalsIgnoringCase("t") } ?? false)
     }
 
-    /// Nothing that the client can know without it.
+    /// Whether the client requests a minimal response.
     var isMinimal: Bool { preferences.result == .minimal || isBrief && preferences.result == nil }
-    /// What the resource is after the change.
+    /// Whether the client requests the new representation of the resource after a change.
     var wantsRepresentation: Bool { preferences.result == .representation }
-    /// The members of the collection, and not the collection.
+    /// Whether the client requests the members of a collection without the collection itself.
     var excludesRoot: Bool { preferences.excludesRoot }
 
-    /// Says which preferences the response follows (RFC 7240 §3), and that it depends on them (§2).
+    /// Adds a field that lists the applied preferences (RFC 7240 §3), and adds the request fields to `Vary`
+    /// (§2).
     ///
     /// - Parameters:
-    ///   - result: it is what ``isMinimal``, or ``wantsRepresentation``, asks for.
-    ///   - root: it is what ``excludesRoot`` asks for.
+    ///   - result: whether the response follows ``isMinimal`` or ``wantsRepresentation``.
+    ///   - root: whether the response follows ``excludesRoot``.
     func append(to fields: inout HTTPFields, result: Bool = false, root: Bool = false) {
         guard varies.prefer || varies.brief else { return }
         var applied: [String] = []

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 
 extension Share {
-    /// Logs that a limit has refused a request; see ``LimitLog``.
+    /// Logs that a limit caused a request to be refused; see ``LimitLog``.
     func logRefusal(_ cause: StaticString, _ context: RequestContext) {
         limitLog.refused(
             cause, account: context.principal, address: context.request.peerAddress, now: context.now)
@@ -11,23 +11,23 @@ extension Share {
 }
 
 extension RequestContext {
-    /// Who is charged for what this request makes the server remember or hold.
+    /// The client that is charged for what the server stores or holds because of this request.
     var client: ClientKey { ClientKey(principal: principal, network: network) }
 
-    /// The network of the client, where there is no account to charge.
+    /// The network of the client if it is not authenticated; otherwise nil.
     var network: String? {
         principal == nil ? PeerNetwork.text(of: request.peerAddress) : nil
     }
 }
 
 extension Share {
-    /// Bytes of an XML body that is received without a slot.
+    /// The maximum size in bytes of an XML body that is received without a slot.
     private static let unreservedBodyBytes: Int64 = 64 << 10
 
-    /// The whole content of a request, for the XML bodies of WebDAV. A large one waits until its client, and all clients
-    /// together, hold few enough of them.
-    /// - Throws: 413 over ``ShareConfiguration/bodyLimitBytes``, before reading where Content-Length tells; 503 if too
-    ///   many wait; 415 for an unknown charset.
+    /// Returns the entire content of a request, for the XML bodies of WebDAV. A large body waits for a slot;
+    /// the number of slots is limited per client and in total.
+    /// - Throws: 413 over ``ShareConfiguration/bodyLimitBytes``, before reading if Content-Length is larger;
+    ///   503 if too many requests are waiting; 415 for an unknown charset.
     func wholeBody(_ context: RequestContext) async throws(WebDAVError) -> XMLBody {
         let (body, limit) = (context.request.body, configuration.bodyLimitBytes)
         let length = body.declaredLength ?? Int64(limit)
@@ -42,10 +42,11 @@ extension Share {
         return try await context.request.wholeBody(limitBytes: limit)
     }
 
-    /// Requests that wait until they may receive a large body; see ``ShareConfiguration/largeBodyLimit``.
+    /// The number of requests that wait for a slot to receive a large body; see
+    /// ``ShareConfiguration/largeBodyLimit``.
     package var largeBodiesWaiting: Int { largeBodies.waitingCount }
 
-    /// Responses that wait until they may read the properties of a large resource; see
+    /// The number of responses that wait for a slot to read large properties; see
     /// ``ShareConfiguration/largeReadLimit``.
     package var largeReadsWaiting: Int { largeReads.waitingCount }
 }

@@ -3,12 +3,13 @@ internal import DavitServer
 internal import DavitStore
 
 extension Share {
-    /// Puts the content that a resource has now into the answer to a change of it, if the client prefers that: after the
-    /// change (RFC 7240 §4.2), and where a condition did not hold, so that the client need not ask what stands there
-    /// instead (RFC 8144 §3.2). Hooks are told of it as of a download: it may be more than the client has sent.
+    /// Adds the current content of a resource to the response to a change, if the client prefers that: after
+    /// a successful change (RFC 7240 §4.2), and after a failed precondition, to save the client a GET (RFC
+    /// 8144 §3.2). Hooks are notified of a download, because the content may include more than the client
+    /// sent.
     ///
-    /// - Returns: the response as it was if there is no such content: the resource is a collection, cannot be read, or has
-    ///   been changed by others since.
+    /// - Returns: the response unmodified if the resource is a collection, cannot be read, or has been
+    ///   changed by another client in the meantime.
     func withRepresentation(_ response: HTTPResponse, for request: HTTPRequest) async -> HTTPResponse {
         let preferences = ResponsePreferences(request)
         guard preferences.wantsRepresentation, Self.mayHaveRepresentation(response, request.method),
@@ -48,7 +49,7 @@ extension Share {
         }
     }
 
-    /// What was changed: the target, or what a POST has made.
+    /// Returns the path of the changed resource: the target, or for POST the new member.
     private func path(of response: HTTPResponse, _ context: RequestContext) -> ResourcePath? {
         guard context.request.method == .post else { return context.path }
         guard let location = response.fields.first(.location) else { return nil }

@@ -2,22 +2,23 @@ public import DavitHTTP
 public import DavitServer
 public import DavitStore
 
-/// What one share consists of: its stores, the table of claims, and where blocking calls run.
+/// The components of a share: its stores, its path locks, and the executor of blocking calls.
 ///
-/// An object and not a value, because every request hands it on many times.
+/// A class rather than a struct, because every request passes it on many times.
 public final class Share: Sendable {
-    /// What clients see: under rules, less than what is stored.
+    /// The resources that clients can see: a subset of ``stored`` if there are rules.
     let resources: any ResourceStore
-    /// All that is stored, for what goes with the collection it is in.
+    /// All stored resources. Operations on a collection include members that the rules hide.
     let stored: any ResourceStore
-    /// Nil where every name is served.
+    /// Nil if all names are served.
     let rules: ShareRules?
     let state: ShareState
-    /// Nil where clients cannot ask what has changed.
+    /// The journal of changes; nil if clients cannot ask for changes.
     let journal: (any ChangeJournal)?
-    /// Tells of changes as they happen; nil without a journal.
+    /// Notifies clients of changes as they happen; nil without a journal.
     let live: LiveFeed?
-    /// Before the journal: it answers one after the other, and who waits there would hold a thread.
+    /// Serializes access to the journal, which handles one call at a time; otherwise waiting callers would
+    /// each block a thread.
     let journalGate = Gate(limit: 1, waitingLimit: 1024)
     package let sections = PathSections()
     let plans = PropFindPlans()
@@ -27,15 +28,16 @@ public final class Share: Sendable {
     let digests = DigestTable()
     let work: any BlockingWork
     let configuration: ShareConfiguration
-    /// The wall clock.
+    /// Returns the current wall-clock time.
     let now: @Sendable () -> Timestamp
-    /// For faults that no response can carry: what failed, as text without control over its bytes.
+    /// Reports errors that cannot be returned in a response. The text may contain arbitrary bytes and must be
+    /// escaped before it is logged.
     let report: @Sendable (String) -> Void
-    /// Requests that a limit has refused.
+    /// Logs requests that were refused because of a limit.
     let limitLog: LimitLog
-    /// Streams that hold the properties of a large resource.
+    /// Limits the streams that hold the properties of a large resource.
     let largeReads: ClientSlots
-    /// Requests that hold a large XML body.
+    /// Limits the requests that hold a large XML body.
     let largeBodies: ClientSlots
 
     public init(
@@ -67,87 +69,101 @@ public final class Share: Sendable {
         connectLive()
     }
 
-    /// Lets the stores remove what crashed changes have left behind. Only for the server that owns the state of the share,
-    /// before ``recover()``: another process does not know which of it are uploads.
-    /// - Parameter others: shares of this server that this one lies in, or that lie in it.
+    /// Allows the stores to remove files left behind by crashed changes. Only the server that owns the state
+    /// of the share may call this, before ``recover()``, because no other process knows which of these files
+    /// are uploads.
+    /// - Parameter others: shares of this server that contain this one or are contained in it.
     package func removesLeftovers(besides others: [Share] = []) {
         let states = [state] + others.map(\.state)
         stored.keepUploads { name in states.contains { $0.keepsStaged(name) } }
     }
 }
 
-/// The settings of one share.
+/// The settings of a share.
 public struct ShareConfiguration: Sendable {
-    /// Answers 403 to every method that could change something.
+    /// Whether every method that could change something is refused with 403.
     public var isReadOnly = false
-    /// Seconds granted to a LOCK that asks for none.
+    /// The timeout in seconds of a lock whose LOCK request does not specify one.
     public var defaultLockSeconds: Int64 = 1_800
-    /// The most seconds granted; `Infinite` gets these (RFC 4918 §10.7).
+    /// The maximum timeout of a lock in seconds, also used for `Infinite` (RFC 4918 §10.7).
     public var maximumLockSeconds: Int64 = 86_400
-    /// Bytes of an XML request body; over it 413.
+    /// The maximum size of an XML request body in bytes; larger bodies are refused with 413.
     public var bodyLimitBytes = 1 << 20
-    /// Requests that may receive an XML body of more than 64 KiB, or of a length that they do not declare, and how many of
-    /// these one client may have; more of them wait.
+    /// The maximum number of requests that may concurrently receive an XML body that is larger than 64 KiB or
+    /// of undeclared length, in total and per client. Further requests wait.
     public var largeBodyLimit = 64
     public var largeBodyLimitPerClient = 16
-    /// Bytes of the names and values of all dead properties of one resource; over it 507 with `quota-not-exceeded`.
+    /// The maximum total size in bytes of the names and values of all dead properties of one resource;
+    /// exceeding it is refused with 507 and `quota-not-exceeded`.
     public var propertyLimitBytes = 1 << 20
-    /// Responses that may hold the properties of a resource that has more than 64 KiB of them, and how many of these one
-    /// client may have; more of them wait.
+    /// The maximum number of responses that may concurrently hold the properties of a resource with more than
+    /// 64 KiB of them, in total and per client. Further responses wait.
     public var largeReadLimit = 16
     public var largeReadLimitPerClient = 4
-    /// Bytes of the `owner` of a lock as it is kept; over it 507.
+    /// The maximum size in bytes of the stored `owner` of a lock; larger ones are refused with 507.
     public var lockOwnerLimitBytes = 8_192
-    /// Locks whose root is one resource, which are shared ones then; over it 507.
+    /// The maximum number of locks with the same root, which are then shared locks; exceeding it is refused
+    /// with 507.
     public var lockLimitPerResource = 64
-    /// Locks that are kept, and their bytes; over it 507.
+    /// The limits for the number and bytes of stored locks; exceeding them is refused with 507.
     public var lockLimits = ChargeLimits(
         countPerClient: 12_000, bytesPerClient: 4 << 20, count: 50_000, bytes: 16 << 20)
-    /// Bytes of the fields that are kept with an upload over several requests; over it 431.
+    /// The maximum size in bytes of the fields stored with a resumable upload; larger ones are refused with
+    /// 431.
     public var uploadFieldLimitBytes = 8_192
-    /// Uploads over several requests that are kept, and their bytes without content; over it 507.
+    /// The limits for the number of resumable uploads and their bytes without content; exceeding them is
+    /// refused with 507.
     public var uploadLimits = ChargeLimits(
         countPerClient: 1_000, bytesPerClient: 2 << 20, count: 10_000, bytes: 16 << 20)
-    /// Bytes of the longest content that may be written; over it 413. Nil for no limit but that of the volume.
+    /// The maximum size of a file in bytes; larger files are refused with 413. Nil if only the volume limits
+    /// it.
     public var maximumFileBytes: Int64?
-    /// How long an upload over several requests stays, from the last byte on that has come of it.
+    /// Seconds after which an incomplete resumable upload expires, counted from the last byte received.
     public var uploadSeconds: Int64 = 7 * 86_400
-    /// Bytes up to which content is read for a digest that somebody wants and nobody has stored. Above it there is none.
+    /// The maximum size in bytes of content that is read to compute a requested digest that is not stored. No
+    /// digest is returned for larger content.
     public var digestLimitBytes: Int64 = 64 << 20
-    /// PROPFIND with Depth infinity is answered; otherwise 403 with `propfind-finite-depth` (§9.1).
+    /// Whether PROPFIND with Depth infinity is allowed; otherwise it is refused with 403 and
+    /// `propfind-finite-depth` (RFC 4918 §9.1).
     public var allowsInfiniteDepth = true
-    /// Levels below the root of the share that a change may reach: MKCOL, PUT, LOCK, POST, uploads, and COPY and MOVE with
-    /// everything below their target; over it 403. What other programs have nested deeper stays readable, and can be
-    /// deleted and moved up. At least 1.
+    /// The maximum depth, in levels below the root of the share, of resources that clients create: by MKCOL,
+    /// PUT, LOCK, POST, uploads, and by COPY and MOVE, including everything below the destination. Exceeding
+    /// it is refused with 403. Deeper resources that other programs created can be read, deleted and moved
+    /// up. At least 1.
     public var maximumDepth = 1_000
-    /// SEARCH with `orderby` puts so many results in order; of more, the first ones are told (RFC 5323 §2.3.1).
+    /// The maximum number of sorted results of a SEARCH with `orderby`; if there are more, only the first
+    /// ones are returned (RFC 5323 §2.3.1).
     public var orderedSearchLimit = 10_000
-    /// Steps of one SEARCH, about as many characters as are looked at: 64 for each resource, 16 for each operator, and the
-    /// lengths of the texts that are compared. After them the answer ends with what was found (RFC 5323 §2.3.1). By
-    /// default enough for 1,000,000 resources and some ten operators on their names; a step takes a few nanoseconds.
+    /// The maximum number of steps of one SEARCH, which is roughly the number of characters examined: 64 for
+    /// each resource, 16 for each operator, plus the lengths of the compared texts. When the limit is
+    /// reached, the response ends with the results found so far (RFC 5323 §2.3.1). The default suffices for
+    /// 1,000,000 resources with about ten operators on their names. A step takes a few nanoseconds.
     public var searchStepLimit = 1_000_000_000
-    /// Steps of a SEARCH after which its thread serves other requests.
+    /// The number of steps after which a SEARCH yields its thread to other requests.
     package var searchPieceSteps = 4_000_000
-    /// How many may be told of changes as they happen, at a time; over it 503.
+    /// The maximum number of concurrent event streams; further requests are refused with 503.
     public var eventStreamLimit = 1_024
-    /// How long somebody who asks what has changed waits for it to be compared; then 503 with Retry-After.
+    /// How long a request for changes waits until the share has been compared with the file system; then it
+    /// fails with 503 and Retry-After.
     public var syncPatience = Duration.seconds(10)
-    /// Paths of this share that something else answers for, where it is mounted.
+    /// Paths of this share that are hidden because another handler serves them.
     public var hiddenPaths: [ResourcePath] = []
-    /// Which names are served.
+    /// The rules that decide which names are served.
     public var rules = ShareRules()
-    /// How much is kept of what is deleted and overwritten; nil for nothing.
+    /// The limits of the trash; nil to disable it.
     public var trash: TrashLimits?
-    /// Who is asked before a change, and told of it afterwards.
+    /// Functions that allow changes and are notified of them.
     public var hooks = ShareHooks()
-    /// Where a resource is in the file system, for those who are asked and told.
+    /// Returns the file system path of a resource, for hooks.
     public var filePath: @Sendable (ResourcePath) -> String = { $0.description }
-    /// Other hosts, in lower case, that are this server: what a proxy in front of it is called.
+    /// Additional host names of this server, in lower case, such as the public name of a proxy in front of
+    /// it.
     public var publicHosts: [String] = []
-    /// Those of them that clients reach over TLS.
+    /// The subset of ``publicHosts`` that clients reach over TLS.
     public var securePublicHosts: [String] = []
-    /// Other sites whose pages may use this share, as browsers write them: `https://app.example`. They may have its events
-    /// and archives; answers that a page can read are up to ``DavitServer/CORS``.
+    /// The origins of other sites whose pages may use this share, as browsers send them:
+    /// `https://app.example`. Requests from these sites may receive events and archives; ``DavitServer/CORS``
+    /// decides which responses their pages can read.
     public var pageOrigins: [String] = []
 
     public init() {}
@@ -165,13 +181,13 @@ extension Share {
         return try result.get()
     }
 
-    /// Content up to this length, in bytes, is copied or read in one piece by short work.
+    /// The maximum size in bytes of content that is copied or read in one piece as short work.
     static var sliceBytes: Int64 { 8 << 20 }
 
-    /// Runs on other threads what may take long, in turns with what other clients need. Ends early when the task is
+    /// Runs long work on other threads, alternating with the work of other clients. Ends early if the task is
     /// cancelled.
-    /// - Parameter client: who is charged for it.
-    /// - Throws: 503 with Retry-After if too much of it waits, or the task was cancelled.
+    /// - Parameter client: the client that the work is charged to.
+    /// - Throws: 503 with Retry-After if too much long work is waiting, or if the task was cancelled.
     func offloadLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage = .begins,
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
@@ -183,7 +199,7 @@ extension Share {
         return try result.get()
     }
 
-    /// Tries something on the event loop, where it must not wait; if it would, does it on another thread.
+    /// Tries `body` on the event loop, where it must not block; runs it on another thread if it would block.
     func attempt<T: Sendable>(
         _ body: @escaping @Sendable (Wait) throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
@@ -196,7 +212,7 @@ extension Share {
     }
 }
 
-/// Runs a call of a store and gives its error the status that ``WebDAVError`` has for it.
+/// Runs a call of a store and converts its error to a ``WebDAVError``.
 func storing<T>(_ body: () throws(StoreError) -> T) throws(WebDAVError) -> T {
     do throws(StoreError) { return try body() } catch { throw WebDAVError(store: error) }
 }

@@ -2,18 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A request that is refused: a status, perhaps a condition of RFC 4918 §16, perhaps fields.
+/// A refused request: a status, optionally a condition of RFC 4918 §16, and optionally header fields.
 struct WebDAVError: Error {
     var status: HTTPStatus
     var condition: ErrorBody.Condition?
     var fields = HTTPFields()
-    /// What the answer says instead of a condition or a line of text.
+    /// The body of the response, in place of a condition or a line of text.
     var content: (type: StaticString, bytes: [UInt8])?
-    /// Set where the connection itself failed; it is thrown on to the transport.
+    /// Set if the connection itself failed; it is rethrown to the transport.
     var connectionError: HTTPError?
-    /// Nothing is wrong: the call has to be made where it may wait.
+    /// Not a failure: the call must be repeated on a thread that may block.
     var wouldBlock = false
-    /// Somebody behind the server's back has made what was free a moment ago: worth looking again.
+    /// Another process created the resource after it was looked up; the request should be retried with a new
+    /// lookup.
     var isOvertaken = false
 
     init(_ status: HTTPStatus, _ condition: ErrorBody.Condition? = nil) {
@@ -26,21 +27,22 @@ struct WebDAVError: Error {
         connectionError = error
     }
 
-    /// Too much is waiting; the client may try again (RFC 9110 §15.6.4).
+    /// 503 with Retry-After: too much work is waiting (RFC 9110 §15.6.4).
     static let busy: WebDAVError = {
         var error = WebDAVError(.serviceUnavailable)
         error.fields.append(.retryAfter, 1)
         return error
     }()
 
-    /// What is asked for is being compared with the disk, which takes a while (RFC 9110 §15.6.4).
+    /// 503 with Retry-After: the comparison of the share with the file system is still running (RFC 9110
+    /// §15.6.4).
     static let notCompared: WebDAVError = {
         var error = WebDAVError(.serviceUnavailable)
         error.fields.append(.retryAfter, 5)
         return error
     }()
 
-    /// Folders would be nested deeper than ``ShareConfiguration/maximumDepth``.
+    /// 403: collections would be nested deeper than ``ShareConfiguration/maximumDepth``.
     static let tooDeep: WebDAVError = {
         var error = WebDAVError(.forbidden)
         let text = "403 Forbidden: folders would be nested deeper than this share allows.\n"
@@ -48,14 +50,14 @@ struct WebDAVError: Error {
         return error
     }()
 
-    /// Coded content would be stored as something that the field then no longer names (RFC 9110 §15.5.16).
+    /// 415: the content would be stored without the Content-Encoding that describes it (RFC 9110 §15.5.16).
     static let codedContent: WebDAVError = {
         var error = WebDAVError(.unsupportedMediaType)
         error.fields.append(.acceptEncoding, "identity")
         return error
     }()
 
-    /// RFC 9110 §15.5.6: 405 always says what is allowed.
+    /// 405 with Allow, which RFC 9110 §15.5.6 requires.
     static func methodNotAllowed(_ allowed: StaticString) -> WebDAVError {
         var error = WebDAVError(.methodNotAllowed)
         error.fields.append(.allow, allowed)
@@ -64,7 +66,7 @@ struct WebDAVError: Error {
 }
 
 extension WebDAVError {
-    /// The status of a store error where the method has no other reading of it.
+    /// The default conversion of a store error, unless a method handles it differently.
     init(store error: StoreError) {
         switch error {
         case .wouldBlock:
@@ -82,14 +84,14 @@ extension WebDAVError {
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .quotaExceeded: self.init(.insufficientStorage, .quotaNotExceeded)
         case .invalidName: self.init(.badRequest)
-        // Finder tells its user that the name is too long.
+        // Finder reports this status to the user as a name that is too long.
         case .nameTooLong: self.init(.uriTooLong)
         case .crossVolume: self.init(.badGateway)
         case .failed: self.init(.internalServerError)
         }
     }
 
-    /// The same for who only reads: a name that cannot be is the name of nothing.
+    /// The conversion for methods that only read: a resource with an invalid name does not exist.
     init(reading error: StoreError) {
         switch error {
         case .nameTooLong: self.init(.notFound)
@@ -125,7 +127,7 @@ extension WebDAVError {
 }
 
 extension WebDAVError {
-    /// The response: the condition as XML, or one line of text.
+    /// Returns the response: the condition as XML, or a line of text.
     func response() -> HTTPResponse {
         var response = HTTPResponse(status, fields: fields)
         if status.forbidsContent { return response }

@@ -1,20 +1,20 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The content of a request that is to be parsed as XML.
+/// The content of a request, to be parsed as XML.
 struct XMLBody: Sendable {
     let bytes: [UInt8]
-    /// What the media type says of the encoding; nil if it says nothing.
+    /// The encoding specified by the media type; nil if it does not specify one.
     let charset: Charset?
 
     var isEmpty: Bool { bytes.isEmpty }
 }
 
 extension HTTPRequest {
-    /// The charset parameter of a media type that is XML (RFC 7303 §3); nil without one. Content of another type is
-    /// parsed, too, but its parameters say nothing about XML.
+    /// The charset parameter of an XML media type (RFC 7303 §3); nil without one. Content of other media
+    /// types is parsed too, but their parameters are ignored.
     ///
-    /// - Throws: 415 for an encoding that is not supported.
+    /// - Throws: 415 for an unsupported encoding.
     var xmlCharset: Charset? {
         get throws(WebDAVError) {
             guard let isUTF8 = withValue(of: .contentType, { Self.isUTF8($0) }) ?? nil else { return nil }
@@ -24,8 +24,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Whether a media type is XML in UTF-8, as nearly all that name an encoding are; nil for one without parameters.
-    /// Allocates nothing.
+    /// Returns whether a media type is XML in UTF-8, the usual case of a type with an encoding; nil for one
+    /// without parameters. Does not allocate.
     private static func isUTF8(_ value: borrowing Span<UInt8>) -> Bool? {
         guard let semicolon = value.firstIndex(of: UInt8(ascii: ";")) else { return nil }
         let type = value.extracting(0..<semicolon)
@@ -37,7 +37,7 @@ extension HTTPRequest {
 }
 
 extension ContentType {
-    /// `application/xml`, `text/xml` and types made from XML (RFC 7303 §9).
+    /// Whether this is `application/xml`, `text/xml` or a type with the suffix `+xml` (RFC 7303 §9).
     fileprivate var isXML: Bool {
         essence == "application/xml" || essence == "text/xml"
             || essence.utf8.suffix(4).elementsEqual("+xml".utf8)

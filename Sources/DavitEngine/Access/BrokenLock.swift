@@ -2,19 +2,19 @@ public import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A lock that somebody has ended without its token being theirs to use: whose it was, and who it was.
+/// A lock that was broken: ended by someone other than the client that holds its token.
 public struct BrokenLock: Sendable {
-    /// Where the lock was, as the share sees it.
+    /// The path of the locked resource in the share.
     public let root: ResourcePath
-    /// The URI of its token.
+    /// The URI of the lock token.
     public let token: String
-    /// The text of the `owner` element of its holder, whitespace at the ends left out; nil without one.
+    /// The text of the `owner` element that the lock owner sent, trimmed of whitespace; nil without one.
     public let owner: String?
-    /// The account of its holder; nil where nobody needed one.
+    /// The account of the lock owner; nil if the owner was not authenticated.
     public let holder: String?
-    /// The account of who has broken it; nil where nobody needs one, and for the command.
+    /// The account that broke the lock; nil without authentication, or if the command line broke it.
     public let principal: String?
-    /// From where: an address, or what the command says of its user.
+    /// The origin of the request: an address, or a description of the user of the command line.
     public let origin: String
 
     init(_ lock: Lock, by principal: String?, from origin: String) {

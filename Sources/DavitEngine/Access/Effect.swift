@@ -1,12 +1,13 @@
 internal import DavitHTTP
 
-/// What a method will change, for the locks that protect it (RFC 4918 §7).
+/// A change that a method is about to make, for the check of the locks that protect it (RFC 4918 §7).
 enum Effect: Sendable, Equatable {
-    /// Content or properties of a resource: protected by the locks that cover it.
+    /// Changes the content or properties of a resource; protected by the locks that cover the resource.
     case write(ResourcePath)
-    /// A member is added to, or removed from, the collection above (§7.4): protected by the locks on that
+    /// Adds a member to, or removes one from, its parent collection (§7.4); protected by the locks on that
     /// collection, whatever their depth.
     case member(ResourcePath)
-    /// Everything at and below: protected by the locks that cover it and by those inside.
+    /// Changes a resource and everything below it; protected by the locks that cover the resource and the
+    /// locks below it.
     case tree(ResourcePath)
 }

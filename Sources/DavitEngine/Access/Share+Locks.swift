@@ -2,11 +2,11 @@ package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// Which locks are to be broken.
+/// Selects the locks to break.
 package enum LockChoice: Hashable, Sendable {
-    /// The one with this token.
+    /// The lock with this token.
     case token(String)
-    /// Those whose root this is.
+    /// The locks with this root.
     case root(ResourcePath)
 
     func includes(_ lock: Lock) -> Bool {
@@ -17,16 +17,16 @@ package enum LockChoice: Hashable, Sendable {
     }
 }
 
-/// For the people who run the server. These calls block.
+/// For administration. These calls block.
 extension Share {
-    /// All locks that count, in the order of their roots and then of their creation.
+    /// Returns all active locks, ordered by root and then by creation.
     package func heldLocks() throws(StoreError) -> [Lock] {
         let now = now()
         let here = state.locks(covering: .root, now: now)
         var held: [Lock] = []
         for lock in here + state.locks(under: .root, now: now) {
             let info = try resources.lookup(lock.root, last: .itself, wait: .allowed).info
-            // What was locked may have been replaced behind the server's back.
+            // The locked resource may have been replaced by another program.
             let binding = state.binding(ofLockRoot: lock.root)
             if let info, binding?.holds(for: info.identity) == true { held.append(lock) }
         }
@@ -36,9 +36,10 @@ extension Share {
         }.map(\.element)
     }
 
-    /// Ends locks, whoever holds them. Hooks are told and not asked.
+    /// Ends the selected locks, regardless of their owners. Hooks are notified, but cannot refuse.
     /// - Parameter origin: see ``BrokenLock/origin``.
-    /// - Returns: the locks; nil if somebody is changing what one of them is on, and nothing was done.
+    /// - Returns: the ended locks; nil, with no lock ended, if a request is changing one of the locked
+    ///   resources.
     package func breakLocks(_ choice: LockChoice, from origin: String) throws(StoreError) -> [Lock]? {
         let locks = try heldLocks().filter(choice.includes)
         let claims = Set(locks.map(\.root)).map { Claim(path: $0, mode: .exclusive) }

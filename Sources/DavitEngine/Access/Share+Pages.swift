@@ -2,15 +2,17 @@ internal import DavitHTTP
 internal import DavitServer
 
 extension Share {
-    /// What this server is called besides what stands in Host.
+    /// The names of this server in addition to the one in Host.
     var serverNames: ServerNames {
         ServerNames(configuration.publicHosts, secure: configuration.securePublicHosts)
     }
 
-    /// Whether a page has sent this that is neither of this server nor of a site that may use the share.
+    /// Whether the request was sent by a page that belongs neither to this server nor to a site that may use
+    /// the share.
     ///
-    /// For what another site could have any visitor's browser take up, without reading any of it.
-    /// - Parameter acceptsLinks: a link that the browser has followed is nothing that a page has sent.
+    /// For requests that another site could make any visitor's browser send, even though the site cannot read
+    /// the response.
+    /// - Parameter acceptsLinks: whether following a link on another site is accepted.
     func refusesPage(of request: HTTPRequest, acceptsLinks: Bool) -> Bool {
         guard request.site(names: serverNames) == .other else { return false }
         if acceptsLinks, request.isNavigation { return false }

@@ -1,58 +1,62 @@
 public import DavitHTTP
 internal import DavitStore
 
-/// Something that a client does to a share. Hooks are asked about it before, or told of it afterwards; see ``ShareHooks``.
+/// An action of a client on a share. Hooks may refuse it beforehand and are notified afterwards; see
+/// ``ShareHooks``.
 public struct ShareAction: Sendable {
-    /// What can be done to a share.
+    /// The kinds of actions on a share.
     public enum Kind: Hashable, Sendable {
-        /// GET of content, also of a part of it, and content in the answer to a change (`Prefer: return=representation`).
-        /// A folder as an archive is one download, of the folder, whatever is chosen of it.
+        /// GET of content or of a range of it, and content in the response to a change (`Prefer:
+        /// return=representation`). Downloading a collection as an archive is one download of the collection,
+        /// whichever members are selected.
         case download
-        /// PUT, PATCH, POST of a new member, and LOCK of a free name, which makes an empty file.
+        /// PUT, PATCH, POST of a new member, and LOCK of an unmapped URL, which creates an empty file.
         case upload
-        /// MOVE: of a collection with everything in it, as one action.
+        /// MOVE; moving a collection with its members is one action.
         case move
-        /// COPY, in the same way.
+        /// COPY; copying a collection with its members is one action.
         case copy
-        /// DELETE, in the same way.
+        /// DELETE; deleting a collection with its members is one action.
         case delete
         /// MKCOL.
         case createCollection
-        /// Something comes back from the trash, to ``ShareAction/path``: of a collection with everything in it.
+        /// Restores a resource from the trash to ``ShareAction/path``; a collection is restored with its
+        /// members.
         case restore
-        /// Something that is in the trash, and was at ``ShareAction/path``, goes for good.
+        /// Permanently deletes a resource in the trash that was deleted from ``ShareAction/path``.
         case purge
-        /// A lock ends in the place of its holder; ``ShareAction/path`` is its root. Hooks are told and not asked where it is
-        /// the command `davit locks` that does it.
+        /// Ends a lock on behalf of its owner; ``ShareAction/path`` is the root of the lock. If the command
+        /// `davit locks` ends the lock, hooks are notified but cannot refuse.
         case breakLock
     }
 
-    /// What is done.
+    /// The kind of the action.
     public let kind: Kind
-    /// What it is done to, as the share sees it: canonical, without links on the way.
+    /// The affected resource, as a canonical path in the share, without symbolic links.
     public let path: ResourcePath
-    /// The same as the path of a file; bytes that are not UTF-8 are replaced.
+    /// ``path`` as a file system path; bytes that are not UTF-8 are replaced.
     public var filePath: String { locate(path) }
-    /// Where it goes, for ``Kind/move`` and ``Kind/copy``.
+    /// The destination of ``Kind/move`` and ``Kind/copy``.
     public let destination: ResourcePath?
-    /// The same as the path of a file.
+    /// ``destination`` as a file system path.
     public var destinationFilePath: String? { destination.map(locate) }
-    /// Whether it is a folder that is moved, copied, deleted, made or downloaded.
+    /// Whether the moved, copied, deleted, created or downloaded resource is a collection.
     public let isCollection: Bool
-    /// Whether something was there before: at the destination, for uploads at ``path``.
+    /// Whether the action replaces an existing resource: at the destination, or for uploads at ``path``.
     public let isReplacing: Bool
-    /// Who asked for it; nil where nobody needs an account.
+    /// The account of the client; nil without authentication.
     public let principal: String?
-    /// For an upload that hooks are asked about: all of what the content would be. A change of a part has that part in it.
+    /// The complete content of an upload, for ``ShareHooks/allows``; nil otherwise. For a partial update this
+    /// is the content after the update.
     public internal(set) var content: UploadedContent?
     private let locate: @Sendable (ResourcePath) -> String
 }
 
 extension ShareAction {
-    /// What a change does, on the scene that it was checked with.
+    /// Describes a change to the resources that were looked up for its check.
     init(_ kind: Kind, on scene: Scene, in share: Share) {
         self.kind = kind
-        // Who adds a member names the collection, and makes what is its destination.
+        // A request that adds a member targets the collection; the new member is the destination.
         let uploaded = scene.destination ?? scene.target
         path = kind == .upload ? uploaded.path : scene.target.path
         locate = share.configuration.filePath
@@ -68,7 +72,7 @@ extension ShareAction {
         principal = scene.context.principal
     }
 
-    /// What happens to something in the trash.
+    /// Describes a change to a trash entry.
     init(_ kind: Kind, of entry: TrashEntry, on scene: Scene, in share: Share) {
         self.kind = kind
         path = scene.destination?.path ?? entry.path
@@ -79,7 +83,7 @@ extension ShareAction {
         principal = scene.context.principal
     }
 
-    /// The end of a lock, whoever holds it.
+    /// Describes the breaking of a lock.
     init(breaking lock: Lock, _ isCollection: Bool, by principal: String?, in share: Share) {
         kind = .breakLock
         path = lock.root
@@ -90,12 +94,12 @@ extension ShareAction {
         self.principal = principal
     }
 
-    /// The GET of content at a canonical path.
+    /// Describes a GET of content at a canonical path.
     init(downloadOf path: ResourcePath, _ context: RequestContext, in share: Share) {
         self.init(downloadOf: path, isCollection: false, principal: context.principal, in: share)
     }
 
-    /// The same, also of a collection in another form.
+    /// Describes a download, which may be of a collection in another format.
     init(downloadOf path: ResourcePath, isCollection: Bool, principal: String?, in share: Share) {
         kind = .download
         self.path = path
@@ -106,17 +110,17 @@ extension ShareAction {
         self.principal = principal
     }
 
-    /// Whether it changes the same in the same place.
+    /// Whether both actions make the same change to the same resources.
     func isSame(as other: ShareAction) -> Bool {
         kind == other.kind && path == other.path && destination == other.destination
             && isCollection == other.isCollection && isReplacing == other.isReplacing
     }
 }
 
-/// The whole content that an upload makes, before it gets its name. For the hook that is asked about it, and only as long as that
-/// runs.
+/// The complete content of an upload that is not yet visible to clients. Valid only while
+/// ``ShareHooks/allows`` runs.
 public struct UploadedContent: Sendable {
-    /// Bytes of all of it.
+    /// The length of the content in bytes.
     public let length: Int64
     private let share: Share
     private let source: PreparedContent?
@@ -127,9 +131,9 @@ public struct UploadedContent: Sendable {
         length = source?.length ?? 0
     }
 
-    /// The bytes from `offset` on, `count` at most, fewer at the end. Large content is read from the disk, on another
-    /// thread.
-    /// - Throws: ``DavitHTTP/HTTPError`` where it cannot be read; 503 when too much work waits.
+    /// Returns up to `count` bytes starting at `offset`; fewer at the end of the content. Large content is
+    /// read from disk on another thread.
+    /// - Throws: ``DavitHTTP/HTTPError`` if the content cannot be read; 503 if too much work is waiting.
     public func bytes(from offset: Int64 = 0, count: Int) async throws(HTTPError) -> [UInt8] {
         let offset = max(offset, 0)
         let wanted = Int(max(min(Int64(count), length - offset), 0))
@@ -145,7 +149,7 @@ public struct UploadedContent: Sendable {
                 }
             }
         } catch {
-            throw HTTPError(error.status, "the content could not be read")
+            throw HTTPError(error.status, "The content could not be read.")
         }
     }
 

@@ -1,38 +1,41 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// What an application decides about the changes of a share, and hears of what was done.
+/// Callbacks through which an application decides on changes to a share and is notified of them.
 ///
 /// ```swift
 /// share.hooks.allows = { action in action.kind != .delete || action.principal == "anna" }
 /// share.hooks.told = { action in print(action.kind, action.filePath) }
 /// ```
 public struct ShareHooks: Sendable {
-    /// Asked once about each upload, move, copy, deletion and new collection, and before a lock is ended in the place
-    /// of its holder, if nothing else forbids it: for an upload when
-    /// all of it has come and nobody sees it yet, else before anything is done. After false the answer is 403, and nothing
-    /// has changed. Everything is allowed unless set.
+    /// Returns whether an action is allowed. Called once for each upload, move, copy, deletion, new
+    /// collection, restored or purged trash entry, and broken lock, after all other checks have passed: for
+    /// an upload when its content has arrived completely but is not yet visible to clients, otherwise before
+    /// anything changes. If it returns false, the request is refused with 403 and nothing changes. If it is
+    /// nil, every action is allowed.
     ///
-    /// It runs on the event loop and must not block that, but may wait for what is asynchronous as long as it likes; other
-    /// changes are not held up. Where somebody changes meanwhile what it was asked about, the
-    /// client gets 503 and may try again.
+    /// Runs on the event loop and must not block it, but may await asynchronous work for any time; other
+    /// changes are not delayed. If another client changes the affected resources in the meantime, the request
+    /// fails with 503 and can be retried.
     public var allows: (@Sendable (ShareAction) async -> Bool)?
-    /// Told once of everything that was done, downloads included, just before the answer is sent: not of what failed, or
-    /// of what was done in part. A download is told when its answer begins. Runs on the thread of the request and must
-    /// not block; hand on to an `AsyncStream` what takes longer.
+    /// Called once for each successful action, including downloads, immediately before the response is sent.
+    /// Not called for actions that failed or succeeded only in part. For a download it is called when the
+    /// response begins. Runs on the thread of the request and must not block; pass longer work on, for
+    /// example to an `AsyncStream`.
     public var told: (@Sendable (ShareAction) -> Void)?
-    /// Told of each lock that somebody has ended in the place of its holder. Runs on the thread that did it and must not block.
+    /// Called for each lock that was broken. Runs on the thread that broke the lock and must not block.
     public var lockBroken: (@Sendable (BrokenLock) -> Void)?
 
-    /// Allows everything, and hears of nothing.
+    /// Creates hooks that allow everything and are not notified.
     public init() {}
 
-    /// True if nobody is to be asked about changes, or told of them.
+    /// Whether neither ``allows`` nor ``told`` is set.
     var areEmpty: Bool { allows == nil && told == nil }
 }
 
 extension Share {
-    /// Refuses a name that what the change makes may not have.
+    /// Checks that the rules allow the name of the content that a change creates.
+    /// - Throws: 403 if they do not.
     func checkName<Method: ChangeMethod>(of method: Method, on scene: Scene) throws(WebDAVError) {
         guard let rules, let made = Self.madeContent(by: method.actionKind(on: scene), on: scene) else {
             return
@@ -40,31 +43,31 @@ extension Share {
         if rules.refuses(content: made.name) { throw WebDAVError(.forbidden) }
     }
 
-    /// Where a change makes content, or gives content a name.
+    /// Returns the path at which a change creates or renames content; nil if it does neither.
     private static func madeContent(by kind: ShareAction.Kind?, on scene: Scene) -> ResourcePath? {
         switch kind {
         case .upload: (scene.destination ?? scene.target).path
         case .move, .copy: scene.subject.info?.isCollection == false ? scene.destination?.path : nil
-        // What is restored says itself what it is.
+        // Restoring checks the name in its own method.
         case .download, .delete, .createCollection, .restore, .purge, .breakLock, nil: nil
         }
     }
 
-    /// What hooks are asked about, or told of; nil without hooks.
+    /// Returns the action that hooks are asked about or notified of; nil without hooks.
     func action<Method: ChangeMethod>(of method: Method, on scene: Scene) -> ShareAction? {
         if configuration.hooks.areEmpty { return nil }
         guard let kind = method.actionKind(on: scene) else { return nil }
         if let entry = method.trashEntry { return ShareAction(kind, of: entry, on: scene, in: self) }
         if let lock = method.brokenLock {
-            // Of what is not the root, it is a collection above.
+            // If the lock root is not the target, it is a collection above the target.
             let isCollection = lock.root != scene.target.path || scene.target.info?.isCollection == true
             return ShareAction(breaking: lock, isCollection, by: scene.context.principal, in: self)
         }
         return ShareAction(kind, on: scene, in: self)
     }
 
-    /// Asks about an action, if anybody wants to be asked.
-    /// - Throws: 403 if it is not allowed.
+    /// Asks the hook whether an action is allowed, if a hook is set.
+    /// - Throws: 403 if the action is not allowed.
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
         guard let allows = configuration.hooks.allows else { return }
         var action = action
@@ -72,7 +75,8 @@ extension Share {
         guard await allows(action) else { throw WebDAVError(.forbidden) }
     }
 
-    /// Nobody was asked about what would now be done: it is another change than the one that was allowed.
+    /// Checks that the action is still the one that the hook allowed.
+    /// - Throws: 503 if the resources have changed so that it is another action.
     func checkAllowed<Method: ChangeMethod>(
         _ method: Method, from first: Scene, on current: Scene
     ) throws(WebDAVError) {
@@ -80,10 +84,10 @@ extension Share {
         guard let then = action(of: method, on: first), now.isSame(as: then) else { throw .busy }
     }
 
-    /// Tells of a change, if it was done whole.
+    /// Notifies the hook of a change that succeeded completely.
     func tell(_ action: ShareAction?, _ response: HTTPResponse) {
         guard let told = configuration.hooks.told, let action else { return }
-        // A 207 is about what was not done.
+        // A 207 response reports failures.
         if response.status != .multistatus, response.status.code < 300 { told(action) }
     }
 }

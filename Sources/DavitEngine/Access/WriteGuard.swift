@@ -2,19 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The one check of preconditions, `If` and locks. Synchronous: it runs on the event loop for a first answer,
-/// and again inside the section of the change, where its answer counts.
+/// The check of preconditions, `If` and locks. Synchronous: it runs on the event loop for an early response,
+/// and again while the path locks of the change are held, where the result is authoritative.
 struct WriteGuard: Sendable {
     let share: Share
     let context: RequestContext
     let wait: Wait
-    /// What has just been looked at: it need not be looked at again for its locks.
+    /// The resources that have just been looked up, to avoid a second lookup for their locks.
     var scene: Scene?
 
-    /// Checks everything that can forbid a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
+    /// Performs all checks that can refuse a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
     /// HTTP preconditions and `If` (412), then locks (423).
     ///
-    /// - Parameter effects: what the method is about to change on the scene.
+    /// - Parameter effects: the changes that the method is about to make.
     func check(_ scene: Scene, effects: [Effect]) throws(WebDAVError) {
         let (target, path) = (scene.subject.info, scene.subject.path)
         try checkPreconditions(target: target)
@@ -33,7 +33,7 @@ struct WriteGuard: Sendable {
         }
     }
 
-    /// RFC 4918 §10.4: 412 if `If` is there and none of its lists holds.
+    /// RFC 4918 §10.4: throws 412 if `If` is present and none of its lists is true.
     func checkIf(target: ResourceInfo?, path: ResourcePath) throws(WebDAVError) {
         guard let header = context.ifHeader else { return }
         let holds = try header.evaluate { tag throws(WebDAVError) in
@@ -64,8 +64,8 @@ struct WriteGuard: Sendable {
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
     }
 
-    /// RFC 4918 §7: 423 with `lock-token-submitted` unless a token of each lock in the way was submitted by
-    /// the principal who holds it (§6.4).
+    /// RFC 4918 §7: throws 423 with `lock-token-submitted` unless a token of each conflicting lock was
+    /// submitted by the principal that owns the lock (§6.4).
     func checkLocks(_ effect: Effect) throws(WebDAVError) {
         guard share.state.hasLocks else { return }
         switch effect {
@@ -80,22 +80,22 @@ struct WriteGuard: Sendable {
     }
 
     private func require(_ locks: [Lock]) throws(WebDAVError) {
-        // Where several locks cover one resource they are shared, and one token is enough (§6.2).
+        // Several locks on one resource are shared locks, for which one token suffices (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
         throw Self.refusal(locks, context)
     }
 
-    /// 423 with the roots of the locks in the way.
+    /// Returns 423 with the roots of the conflicting locks.
     static func refusal(_ locks: [Lock], _ context: RequestContext) -> WebDAVError {
         WebDAVError(.locked, .lockTokenSubmitted(context.hrefs(ofRootsOf: locks)))
     }
 
-    /// What of a tree cannot be changed, because no token for it was submitted: neither of a lock there, nor of a
-    /// shared one of depth infinity above, which covers it as well (§6.2, §7.5). The token of a lock of depth 0 is
-    /// none for members that another lock covers.
+    /// Returns the locks that protect parts of a tree and for which no token was submitted: locks inside the
+    /// tree, and shared locks of depth infinity above it, which cover it as well (§6.2, §7.5). The token of a
+    /// lock of depth 0 does not apply to members that another lock covers.
     ///
-    /// - Parameter path: of what can be changed itself.
-    /// - Returns: locks in the way, each with the outermost resource in the tree that it keeps.
+    /// - Parameter path: the root of the tree, which the request may change itself.
+    /// - Returns: the conflicting locks, each with the topmost resource in the tree that it protects.
     func unheldLocks(in path: ResourcePath) throws(WebDAVError) -> [(lock: Lock, root: ResourcePath)] {
         let below = try locks(under: path)
         let all = try locks(covering: path) + below
@@ -114,7 +114,7 @@ struct WriteGuard: Sendable {
         var found: [(lock: Lock, root: ResourcePath)] = []
         for lock in unheld where !heldTrees.contains(where: { $0.contains(lock.root) || $0.contains(path) }) {
             let root = path.contains(lock.root) ? lock.root : path
-            // A token is there, of a lock that ends here: does this one go on?
+            // The submitted token covers only `root` itself. Check whether this lock also covers members.
             let isHeldItself = root == path || heldRoots.contains(root)
             if isHeldItself {
                 guard lock.depth == .infinity else { continue }
@@ -130,23 +130,24 @@ struct WriteGuard: Sendable {
         context.submittedTokens.contains(lock.token.uri) && isOwner(of: lock)
     }
 
-    /// Only who took a lock may use its token (§6.4); without authentication there is nobody to tell apart.
+    /// Only the principal that created a lock may use its token (§6.4); without authentication any client
+    /// may.
     func isOwner(of lock: Lock) -> Bool { lock.principal == nil || lock.principal == context.principal }
 
-    // MARK: Locks that count
+    // MARK: Active locks
 
-    /// The active locks that protect `path`, outermost first.
+    /// Returns the active locks that protect `path`, outermost first.
     func locks(covering path: ResourcePath) throws(WebDAVError) -> [Lock] {
         try standing(share.state.locks(covering: path, now: context.now))
     }
 
-    /// The active locks whose root is below `path`.
+    /// Returns the active locks whose root is below `path`.
     func locks(under path: ResourcePath) throws(WebDAVError) -> [Lock] {
         try standing(share.state.locks(under: path, now: context.now))
     }
 
-    /// Leaves out the locks whose root is no longer the resource that was locked: it was replaced or removed
-    /// behind the server's back, and the rows at its name are nobody's.
+    /// Filters out locks whose resource another program has replaced or removed; their rows in the database
+    /// are obsolete.
     private func standing(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
         try storing { () throws(StoreError) in
             var standing: [Lock] = []
@@ -159,7 +160,7 @@ struct WriteGuard: Sendable {
         }
     }
 
-    /// - Parameter path: canonical.
+    /// - Parameter path: a canonical path.
     private func info(at path: ResourcePath) throws(StoreError) -> ResourceInfo? {
         if let scene {
             if scene.target.path == path { return scene.target.info }
@@ -170,8 +171,8 @@ struct WriteGuard: Sendable {
 }
 
 extension Share {
-    /// The path that an absolute URI or an absolute path names, as a Resource-Tag of `If` or an href does; nil if it is
-    /// not in this share.
+    /// Returns the path in the share to which an absolute URI or absolute path refers, such as a Resource-Tag
+    /// of `If` or an href; nil if it is outside the share.
     func path(ofReference reference: String, in context: RequestContext) -> ResourcePath? {
         let bytes = Array(reference.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
@@ -179,25 +180,27 @@ extension Share {
         return try? self.path(at: destination.rawPath, in: context)
     }
 
-    /// The resource of this share that a path of the server names.
-    /// - Returns: nil for a path outside the share, also where that has another mount inside.
-    /// - Throws: 400 for a path no resource can have.
+    /// Converts a path on the server to a path in this share.
+    /// - Returns: nil if the path is outside the share or belongs to another mount inside it.
+    /// - Throws: 400 for an invalid path.
     func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
         guard let path = try context.path(at: rawPath) else { return nil }
         return hides(path) ? nil : path
     }
 
-    /// True if something else answers for a path of this share.
+    /// Whether another handler serves this path of the share.
     func hides(_ path: ResourcePath) -> Bool { rules?.hides(path) == true }
 
-    /// True if the reference is a path, or an http or https URI of this server. Both schemes count, whichever the request
-    /// came by: behind a proxy that ends TLS, clients name https in requests that arrive as http.
+    /// Whether the reference is a path, or an http or https URI of this server. Both schemes are accepted,
+    /// because behind a proxy that terminates TLS, clients send https references in requests that arrive over
+    /// http.
     func isOurs(_ reference: DestinationHeader, in context: RequestContext) -> Bool {
         reference.isHTTP && (reference.authority.map { isOurs($0, in: context) } ?? true)
     }
 
-    /// True if `authority` is the host this request was sent to, the one that a trusted proxy was asked, or one of the
-    /// configured public names; and if a proxy hides which host the client asked, and nobody has configured one.
+    /// Whether `authority` is the host of this request, the host that a trusted proxy forwarded, or one of
+    /// the configured public names. Any host is accepted if a proxy hides the requested host and no public
+    /// name is configured.
     private func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// POST with `?action=`: what forms do, by the methods that do it for WebDAV.
+/// POST with `?action=`: processes HTML forms by calling the corresponding WebDAV methods.
 struct ActionMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?
@@ -28,7 +28,7 @@ struct ActionMethod: Sendable {
         return try await self.answer(answer, Self.response(results), context, target)
     }
 
-    /// One result for each member, in the order of the form.
+    /// Returns one result per member, in the order of the form.
     private func perform(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
         switch request.action {
         case .upload: return try await UploadForm(share: share, request: request).perform()
@@ -81,7 +81,7 @@ struct ActionMethod: Sendable {
         let visit = CollectionVisit(request.context, target: target, share: share)
         do throws(HTTPError) {
             guard let response = try await page.archive(of: names, visit) else {
-                throw HTTPError(.notFound, "there are no archives here")
+                throw HTTPError(.notFound, "Archives are not supported.")
             }
             return response
         } catch {
@@ -89,7 +89,7 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// The lock of the one member that the form names, or of the collection itself.
+    /// Breaks a lock on the member that the form specifies, or on the collection itself.
     private func unlock(_ request: ActionRequest) async throws(WebDAVError) -> FormResult {
         guard let token = request.fields["token"], !token.isEmpty else { throw WebDAVError(.badRequest) }
         let method = BreakLockMethod(
@@ -102,7 +102,7 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// 201 or 204 as for a MOVE, with Location.
+    /// Responds with 201 or 204, as MOVE does, and with Location.
     private func restore(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
         guard let choice = TakenName(rawValue: request.fields["taken"] ?? "rename") else {
             throw WebDAVError(.badRequest)
@@ -114,8 +114,9 @@ struct ActionMethod: Sendable {
 
     // MARK: The collection
 
-    /// The collection that the form was sent to; the conditions and the `If` of the request are about it.
-    /// - Returns: its canonical path.
+    /// Looks up the collection that the form was sent to, and checks the conditions of the request, which
+    /// apply to it.
+    /// - Returns: the canonical path of the collection.
     private func checkedCollection(_ context: RequestContext) async throws(WebDAVError) -> ResourcePath {
         let share = share
         return try await share.attempt { wait throws(WebDAVError) in
@@ -131,7 +132,7 @@ struct ActionMethod: Sendable {
 
     // MARK: The answer
 
-    /// What a person is asked before it is done; nil if it can be done.
+    /// Returns a page that asks the user to confirm or to choose a destination; nil if the form is complete.
     private func question(
         _ request: ActionRequest, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse? {
@@ -150,7 +151,8 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// To people a page, or the collection again; to programs what WebDAV answers.
+    /// Returns a page or a redirect to the collection for browsers, and the WebDAV response for other
+    /// clients.
     private func answer(
         _ answer: FormAnswer, _ plain: HTTPResponse, _ context: RequestContext, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
@@ -167,11 +169,12 @@ struct ActionMethod: Sendable {
         return Self.back(to: visit.href, action, results)
     }
 
-    /// As many ids as a URL has room for, in what takes it.
+    /// The maximum number of trash ids in a redirect, which keeps the URL short.
     private static let limitKept = 100
 
-    /// 303 to the collection, which can say what was done: in words of its own, for none in a URL could be trusted. What
-    /// was deleted is named by its ids in the trash, unless that are too many.
+    /// Responds with 303 to the collection. The query specifies the action and the number of members rather
+    /// than a message, because text in a URL could be forged. For deletions it also contains the ids in the
+    /// trash, up to ``limitKept``.
     private static func back(
         to href: [UInt8], _ action: FormAction, _ results: [FormResult]
     ) -> HTTPResponse {
@@ -183,8 +186,8 @@ struct ActionMethod: Sendable {
         return response
     }
 
-    /// One result is answered as its method answers; several by 204 if all went well, else by 207 (RFC 4918 §13). The
-    /// names of uploads are for their sender to know.
+    /// Returns the response of the method for a single result. Several results become 204 if all succeeded
+    /// with it, otherwise 207 (RFC 4918 §13), which also reports the names of uploaded files.
     private static func response(_ results: [FormResult]) -> HTTPResponse {
         if results.count == 1 { return results[0].response }
         if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(.noContent) }
@@ -201,8 +204,8 @@ struct ActionMethod: Sendable {
 }
 
 extension ActionRequest {
-    /// Does something to each member that the form names; what fails does not hold up the rest.
-    /// - Throws: 400 if the form names none; what the connection throws.
+    /// Runs `body` for each member that the form specifies; a failure does not stop the others.
+    /// - Throws: 400 if the form specifies no member; errors of the connection.
     func each(
         _ body: (_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
@@ -216,8 +219,9 @@ extension ActionRequest {
         return results
     }
 
-    /// Does something to each thing in the trash that the form names, in fields called `id`.
-    /// - Throws: 400 if it names none; 404 where one is not there, and nothing is done; what the connection throws.
+    /// Runs `body` for each trash entry that the form specifies in `id` fields.
+    /// - Throws: 400 if there are no `id` fields; 404, with nothing done, if an entry does not exist; errors
+    ///   of the connection.
     func eachTrashed(
         _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
@@ -234,8 +238,8 @@ extension ActionRequest {
         return results
     }
 
-    /// What becomes of one member, or of the collection itself.
-    /// - Throws: what the connection throws: then nobody is there to be answered.
+    /// Returns the result for one member, or for the collection itself if `name` is nil.
+    /// - Throws: only errors of the connection, because no response can be sent then.
     func result(
         of name: [UInt8]?, _ body: () async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> FormResult {

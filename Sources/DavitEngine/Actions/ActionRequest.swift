@@ -4,27 +4,27 @@ internal import DavitStore
 
 /// A form that was sent to a collection.
 ///
-/// Forms carry no token of their own: a browser says whose page a form is on, and who sends neither Sec-Fetch-Site nor
-/// Origin is no browser, and can use the methods of WebDAV.
+/// Forms contain no CSRF token: browsers send Sec-Fetch-Site or Origin, which identify the site of the form.
+/// Clients that send neither are not browsers and can use the WebDAV methods instead.
 struct ActionRequest {
-    /// Bytes of a form without files; over it 413.
+    /// The maximum size in bytes of a form without files; larger forms are refused with 413.
     private static let limitBytes = 4 << 20
-    /// Fields of one form; over it 413.
+    /// The maximum number of fields in a form; more are refused with 413.
     private static let limitFields = 100_000
-    /// Bytes of one field beside files.
+    /// The maximum size in bytes of a field in a form with files.
     static let limitFieldBytes = 64 << 10
 
     let share: Share
-    /// Of the collection.
+    /// The context of the request to the collection.
     let context: RequestContext
     let action: FormAction
-    /// What stands in the query, for what goes with files.
+    /// The fields in the query, which accompany forms with files.
     let query: FormFields
-    /// Of a form without files; empty for one that is read part by part.
+    /// The fields of a form without files; empty for a form that is read part by part.
     private(set) var fields = FormFields()
 
-    /// The action that a request names; nil if it is not for one.
-    /// - Throws: 404 for one that does not exist, 403 unless a page of this server has sent it.
+    /// Returns the action that a request specifies; nil if it specifies none.
+    /// - Throws: 404 for an unknown action; 403 unless a page of this server sent the form.
     static func action(of context: RequestContext, share: Share) throws(WebDAVError) -> FormAction? {
         guard let name = context.request.query["action"] else { return nil }
         guard let action = FormAction(rawValue: name) else { throw WebDAVError(.notFound) }
@@ -40,7 +40,7 @@ struct ActionRequest {
     }
 
     /// Reads the fields of a form without files.
-    /// - Throws: 400, 413 and 415.
+    /// - Throws: 400, 413 or 415.
     mutating func readFields() async throws(WebDAVError) {
         if context.request.contentType?.essence == "multipart/form-data" {
             fields = try await readParts()
@@ -48,20 +48,20 @@ struct ActionRequest {
         }
         do throws(HTTPError) {
             guard context.request.contentType?.essence == "application/x-www-form-urlencoded" else {
-                throw HTTPError(.unsupportedMediaType, "a form is expected here")
+                throw HTTPError(.unsupportedMediaType, "Expected a form.")
             }
             let bytes = try await context.request.content(limitBytes: Self.limitBytes)
             do throws(FormFields.ParseError) {
                 fields = try FormFields(parsing: bytes, limitFields: Self.limitFields)
             } catch {
-                throw HTTPError(.badRequest, "the form is malformed")
+                throw HTTPError(.badRequest, "The form is malformed.")
             }
         } catch {
             throw WebDAVError(error.status)
         }
     }
 
-    /// The same of a form that was sent as if it had files.
+    /// Reads the fields of a form without files that was sent as `multipart/form-data`.
     private func readParts() async throws(WebDAVError) -> FormFields {
         let parts = try FormParts(of: context.request)
         var read: [FormFields.Field] = []
@@ -78,11 +78,11 @@ struct ActionRequest {
         return FormFields(read)
     }
 
-    /// Whether a box of the form is ticked.
+    /// Whether a checkbox of the form is checked.
     func isTicked(_ name: String) -> Bool { fields[name] == "yes" }
 
-    /// The members that the form names.
-    /// - Throws: 400 for what cannot be a name, and for none at all.
+    /// Returns the names of the members that the form specifies.
+    /// - Throws: 400 for an invalid name, or if there are no members.
     func members() throws(WebDAVError) -> [[UInt8]] {
         var members: [[UInt8]] = []
         for value in fields.all("member") {
@@ -94,8 +94,8 @@ struct ActionRequest {
         return members
     }
 
-    /// The name that was typed for something new.
-    /// - Throws: 400 for what cannot be a name.
+    /// Returns the name that the user entered for a new or renamed member.
+    /// - Throws: 400 for an invalid name.
     func newName() throws(WebDAVError) -> [UInt8] {
         let name = Array((fields["name"] ?? "").utf8)
         guard context.path.appending(name) != nil, !name.contains(where: \.isControl) else {
@@ -104,8 +104,8 @@ struct ActionRequest {
         return name
     }
 
-    /// The request as if it were about a member of the collection.
-    /// - Throws: 400 for what cannot be a name, 404 where something else is mounted.
+    /// Returns the request as if it were sent to a member of the collection.
+    /// - Throws: 400 for an invalid name; 404 if the path belongs to another mount.
     func member(
         _ name: some Collection<UInt8>, content: any RequestBody = EmptyRequestBody.shared
     ) throws(WebDAVError) -> RequestContext {
@@ -114,7 +114,7 @@ struct ActionRequest {
         return context.member(path, content: content)
     }
 
-    /// The request as if it were about the collection itself, with the content of a new member.
+    /// Returns the request as if it were sent to the collection itself, with the content of a new member.
     func collection(content: any RequestBody) -> RequestContext {
         context.member(context.path, content: content)
     }

@@ -1,36 +1,37 @@
 public import DavitHTTP
 
-/// What a form asks a collection to do: the value of `action` in the query of a POST.
+/// An action that a form requests on a collection: the value of `action` in the query of a POST.
 ///
-/// Everything that changes something is what a method of WebDAV does, in the words of HTML. Members are named in
-/// fields `member`, as percent-encoded segments, because names need not be text; new names stand in `name`, as typed.
+/// Each action that changes something corresponds to a WebDAV method. The `member` fields contain names as
+/// percent-encoded segments, because names need not be valid UTF-8; `name` contains a new name as entered.
 public enum FormAction: String, CaseIterable, Sendable {
-    /// PUT of each file of a `multipart/form-data`, as it comes. A name that is taken gets a number, unless a field
-    /// `replace` before the files, or in the query, says `yes`.
+    /// PUT of each file in a `multipart/form-data` body, as it arrives. If the name exists, a number is
+    /// appended, unless the field `replace` has the value `yes`, before the files or in the query.
     case upload
     /// MKCOL of `name`.
     case mkcol
     /// DELETE of each `member`.
     case delete
-    /// MOVE of each `member`, to the collection that `to` names; see ``TransferForm``.
+    /// MOVE of each `member` to the collection in `to`; see ``TransferForm``.
     case move
-    /// COPY of each `member` in the same way.
+    /// COPY of each `member` to the collection in `to`; see ``TransferForm``.
     case copy
-    /// MOVE of the one `member` to `name` beside it.
+    /// MOVE of the only `member` to `name` in the same collection.
     case rename
-    /// Ends the lock with the URI `token` that is on `member`, or on the collection itself without one, whoever holds it.
+    /// Ends the lock with the token URI `token` on `member`, or on the collection itself if there is no
+    /// `member`, regardless of its owner.
     case unlock
-    /// Each `id` comes back from the trash; `taken` says what happens where its name is.
+    /// Restores each `id` from the trash; `taken` specifies what to do if its name exists.
     case restore
-    /// Each `id` goes from the trash, for good.
+    /// Permanently deletes each `id` from the trash.
     case purge
-    /// GET of the collection as an archive, with each `member` and nothing else: for more of them than a URL can hold.
+    /// GET of the collection as an archive of each `member`, for more members than fit in a URL.
     case archive
 
-    /// Whether it leaves everything as it is.
+    /// Whether the action changes nothing.
     var isReading: Bool { self == .archive }
 
-    /// Whether a person is asked before it is done, unless the form says that it was: `confirmed=yes`.
+    /// Whether the user must confirm the action: the form must contain `confirmed=yes`.
     var wantsQuestion: Bool {
         switch self {
         case .delete, .unlock, .purge: true
@@ -38,7 +39,8 @@ public enum FormAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a person is asked where to, unless the form says it.
+    /// Whether the action requires a destination, which the user is asked for if the form does not contain
+    /// one.
     var wantsDestination: Bool {
         switch self {
         case .move, .copy: true
@@ -47,31 +49,31 @@ public enum FormAction: String, CaseIterable, Sendable {
     }
 }
 
-/// What a form came to, or what has to be asked first, for who makes a page of it.
+/// The outcome of a form, or a question to the user, from which a page is made.
 public enum FormAnswer {
-    /// Nothing was done: who sent the form is to be asked, and sends it again, with `confirmed`, or with `to`.
+    /// Nothing was done: the user is asked to submit the form again, with `confirmed` or with `to`.
     case asks(FormAction, members: [[UInt8]])
-    /// All of it was done that could be. The results are in the order of the form; none for a form that was refused as a
-    /// whole, with that status.
+    /// The form was processed. The results are in the order of the form; there are none if the form was
+    /// refused as a whole with `status`.
     case ended(FormAction, status: HTTPStatus, [FormResult])
 }
 
-/// What became of one member that a form is about.
+/// The outcome for one member that a form specifies.
 public struct FormResult {
-    /// As the form named it; nil for the collection itself.
+    /// The name in the form; nil for the collection itself.
     public let name: [UInt8]?
-    /// As the method of WebDAV would be answered that does the same.
+    /// The status of the corresponding WebDAV method.
     public let status: HTTPStatus
-    /// Where it is now, or was, for this client; percent-encoded.
+    /// The current or former href of the member for this client, percent-encoded.
     public let href: [UInt8]
-    /// What WebDAV answers, for programs.
+    /// The WebDAV response, for clients other than browsers.
     let response: HTTPResponse
 
-    /// The ids of what the trash keeps of it; see `Davit-Trash`.
+    /// The ids of the entries that the trash keeps of the member; see `Davit-Trash`.
     public var kept: [String] {
         response.fields.first(.davitTrash).map { $0.split(separator: ", ").map(String.init) } ?? []
     }
 
-    /// Whether all of it was done: a 207 says what was not.
+    /// Whether the action succeeded completely; a 207 response reports failures.
     public var isDone: Bool { status.code < 300 && status != .multistatus }
 }

@@ -1,32 +1,32 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// The parts of a `multipart/form-data` (RFC 7578), one after the other, as they come: nothing of a file is kept.
+/// The parts of a `multipart/form-data` body (RFC 7578), read in order as they arrive, without storing files.
 ///
-/// Used by the task of the request alone.
+/// Used only by the task of the request.
 final class FormParts {
-    /// A form can name all files of a folder.
+    /// A form can contain the names of all files in a folder.
     private static let limits: MultipartLimits = {
         var limits = MultipartLimits()
         limits.parts = 100_000
         return limits
     }()
-    /// What is kept always leaves room for more.
+    /// The parser retains less than this, so that there is always room for more.
     private static let bufferBytes = 64 << 10
 
     private let body: any RequestBody
     private var parser: MultipartParser
     private let buffer = IOBuffer(capacity: FormParts.bufferBytes)
-    /// How much of the buffer has been used.
+    /// The number of bytes of the buffer that the parser has consumed.
     private var index = 0
-    /// Content of the current part that nobody has taken yet.
+    /// The range of the buffer with content of the current part that has not been read yet.
     private var pending = 0..<0
-    /// Counts the parts, so that who reads one that has passed gets nothing.
+    /// The number of the current part; reads of an earlier part return nothing.
     private var number = 0
     private var isInPart = false
     private var isAtEnd = false
 
-    /// - Throws: 415 for what is no such form, 400 for one without boundary.
+    /// - Throws: 415 for another media type; 400 without a boundary.
     init(of request: HTTPRequest) throws(WebDAVError) {
         guard let type = request.contentType, type.essence == "multipart/form-data" else {
             throw WebDAVError(.unsupportedMediaType)
@@ -38,9 +38,9 @@ final class FormParts {
         body = request.body
     }
 
-    /// The next part; what is left of the one before is dropped.
-    /// - Returns: nil behind the last one.
-    /// - Throws: 400 and 413 for a form that is none; what the connection throws.
+    /// Returns the next part, and skips unread content of the previous one.
+    /// - Returns: nil after the last part.
+    /// - Throws: 400 or 413 for an invalid form; errors of the connection.
     func next() async throws(WebDAVError) -> (head: PartHead, content: Content)? {
         while isInPart {
             pending = 0..<0
@@ -55,8 +55,8 @@ final class FormParts {
         return nil
     }
 
-    /// The content of a part that is no file.
-    /// - Parameter limitBytes: over it 413.
+    /// Returns the content of a part that is not a file.
+    /// - Parameter limitBytes: the maximum size in bytes; longer content is refused with 413.
     func text(_ content: Content, limitBytes: Int) async throws(WebDAVError) -> String {
         let text = IOBuffer(capacity: limitBytes + 1)
         while text.freeCount > 0, try await read(content.number, into: text) > 0 {}
@@ -64,8 +64,8 @@ final class FormParts {
         return unsafe text.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// One step of the parser.
-    /// - Returns: the head of a part that begins.
+    /// Advances the parser by one step.
+    /// - Returns: the head of a new part.
     @discardableResult
     private func advance() async throws(WebDAVError) -> PartHead? {
         switch try event() {
@@ -107,7 +107,7 @@ final class FormParts {
         if count == 0 { throw WebDAVError(.badRequest) }
     }
 
-    /// Reads what follows the form; nobody needs it (RFC 2046 §5.1.1).
+    /// Discards the bytes after the form, which have no meaning (RFC 2046 §5.1.1).
     private func drop() async throws(WebDAVError) {
         do throws(HTTPError) {
             repeat { buffer.removeAll() } while try await body.read(into: buffer) > 0
@@ -131,7 +131,7 @@ final class FormParts {
         return 0
     }
 
-    /// The content of one part, as a PUT gets it.
+    /// The content of a part as a request body for PUT.
     final class Content: RequestBody {
         private let parts: FormParts
         fileprivate let number: Int

@@ -1,23 +1,24 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Where a form moves or copies its members: into a collection, each under its own name.
+/// A form that moves or copies members into a collection; each member keeps its name.
 ///
-/// The collection is in `to`, as typed: from the root of the share if it begins with a slash, else from the collection that
-/// the form was sent to. Or it is in `destination`, an href below the root of the share, for names that are not text.
+/// The collection is specified either in `to`, as the user entered it: relative to the root of the share if
+/// it begins with a slash, otherwise relative to the collection that the form was sent to; or in
+/// `destination`, as an href relative to the root of the share, because names need not be valid UTF-8.
 struct TransferForm {
     let share: Share
     let request: ActionRequest
     let isMove: Bool
-    /// Of the collection that they go to.
+    /// The path of the destination collection.
     private let collection: ResourcePath
 
-    /// Whether a form says where to.
+    /// Whether the form specifies a destination.
     static func isComplete(_ request: ActionRequest) -> Bool {
         request.fields["to"]?.isEmpty == false || request.fields["destination"]?.isEmpty == false
     }
 
-    /// - Throws: 400 for what can be no path, 403 for what another mount answers for.
+    /// - Throws: 400 for an invalid path; 403 if the path belongs to another mount.
     init(share: Share, _ request: ActionRequest, isMove: Bool) throws(WebDAVError) {
         self.share = share
         self.request = request
@@ -40,7 +41,7 @@ struct TransferForm {
         if typed.isEmpty { throw WebDAVError(.badRequest) }
         var path = typed.first == slash ? ResourcePath.root : request.context.path
         for segment in typed.split(separator: slash) {
-            // As in a file manager: one up, one further.
+            // `..` and `.` have their usual meaning.
             if segment.elementsEqual("..".utf8) {
                 guard let parent = path.parent else { throw WebDAVError(.badRequest) }
                 path = parent
@@ -55,14 +56,14 @@ struct TransferForm {
     /// Moves or copies one member.
     func perform(_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let replaces = request.isTicked("replace")
-        // A copy beside the original has another name.
+        // A copy in the same collection needs another name.
         if !isMove, collection == request.context.path, !replaces {
             let isCollection = try await isCollection(member)
             for name in MemberNames(name, isCollection: isCollection, isTaken: true).names {
                 do throws(WebDAVError) {
                     return try await perform(member, as: name, replaces: false)
                 } catch {
-                    // The request has no conditions of its own left: the name is taken.
+                    // The member context has no conditions, so 412 means that the name exists.
                     guard error.status == .preconditionFailed else { throw error }
                 }
             }

@@ -2,13 +2,15 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// A form with files: each becomes a member as it comes, as PUT would make it, and none waits in a copy for another.
+/// A form with files. Each file is stored as it arrives, as with PUT, and does not wait for the other files.
 struct UploadForm {
     let share: Share
     let request: ActionRequest
 
-    /// - Returns: what became of each file that was chosen, in the order sent. What is refused does not hold up the rest.
-    /// - Throws: 400 without any file; what is wrong with the form as a whole. What came before it is there then.
+    /// - Returns: the result for each selected file, in the order sent. A refused file does not stop the
+    ///   others.
+    /// - Throws: 400 if there are no files; an error for the form as a whole. Files received before the error
+    ///   remain stored.
     func perform() async throws(WebDAVError) -> [FormResult] {
         let parts = try FormParts(of: request.context.request)
         var results: [FormResult] = []
@@ -20,7 +22,7 @@ struct UploadForm {
                 }
                 continue
             }
-            // Of a control where nothing was chosen.
+            // The file input was left empty.
             if name.isEmpty { continue }
             results.append(try await take(Array(name.utf8), content, replaces: replaces))
         }
