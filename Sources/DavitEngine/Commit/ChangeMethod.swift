@@ -2,20 +2,20 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// What stands at the target, and for COPY and MOVE at the destination, at one moment.
+/// A snapshot of the target of a change, and of the destination of COPY and MOVE.
 ///
-/// An object and not a value, because every step of a change hands it on.
+/// A class rather than a struct, because every step of a change passes it on.
 final class Scene: Sendable {
     let context: RequestContext
-    /// What the method acts on; for DELETE and MOVE that can be a link.
+    /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
     let target: Lookup
-    /// What a client sees at the target, which for a link is what it leads to: preconditions, `If` and a slash
-    /// at the end are about this. Elsewhere the same as ``target``.
+    /// The resource that clients see at the target: if the target is a symbolic link, the resource it leads
+    /// to. Preconditions, `If` and a trailing slash apply to it. Otherwise the same as ``target``.
     let subject: Lookup
     let destination: Lookup?
-    /// What a client sees at the destination.
+    /// The resource that clients see at the destination.
     let destinationSubject: Lookup?
-    /// The canonical paths of the resources that `If` names besides.
+    /// The canonical paths of other resources that `If` refers to.
     let tagged: [ResourcePath]
 
     init(
@@ -30,12 +30,12 @@ final class Scene: Sendable {
         self.tagged = tagged
     }
 
-    /// Whether the change happens at the same place.
+    /// Whether both changes have the same target and destination.
     func isInPlace(of other: Scene) -> Bool {
         target.path == other.target.path && destination?.path == other.destination?.path
     }
 
-    /// What the checks rest on besides the place of the change.
+    /// The paths on which the checks depend, other than the target and the destination.
     var pathsBeside: [ResourcePath] {
         var paths = tagged
         if subject.path != target.path { paths.append(subject.path) }
@@ -43,10 +43,11 @@ final class Scene: Sendable {
         return paths
     }
 
-    /// Whether the checks and the change rest on the same paths.
+    /// Whether the checks and the change depend on the same paths.
     func restsOnPaths(of other: Scene) -> Bool { isInPlace(of: other) && pathsBeside == other.pathsBeside }
 
-    /// The locks on what a link leads to protect the link as well: its holder has locked that name.
+    /// The effects on resources that symbolic links lead to: their locks protect the links as well, because
+    /// the lock owner locked the name of the link.
     var linkEffects: [Effect] {
         var effects: [Effect] = []
         if subject.path != target.path { effects.append(.write(subject.path)) }
@@ -57,75 +58,79 @@ final class Scene: Sendable {
     }
 }
 
-/// A change that is nothing but rows.
+/// A change that only affects rows of the database.
 struct RowChange<Outcome: Sendable>: Sendable {
     var rows: [StateChange]
-    /// What follows when they are committed.
+    /// The result if the rows are committed.
     var outcome: Outcome
-    /// What follows if they would exceed the limit on properties; nil for the error.
+    /// The result if the rows would exceed the limit for properties; nil to fail with that error.
     var outcomeIfTooLarge: Outcome?
 }
 
-/// A method that changes something. ``Share/change(_:context:)`` drives it, so that preconditions, `If` and
-/// locks are checked in one place, and again in one section with the change:
+/// A method that changes something. ``Share/change(_:context:)`` runs it, so that the checks of
+/// preconditions, `If` and locks are implemented once, and are repeated atomically with the change:
 ///
-/// 1. the scene is looked up, ``effects(on:)`` says what would change, the guard checks it;
-/// 2. ``prepare(_:)`` receives a body or builds a copy, outside of any section, as long as it takes
-///    (a method that ``needsNoScene(_:)`` to prepare starts here, with the paths as they were asked for);
-/// 3. in a section that claims only the paths that change: scene, effects and guard once more, then
-///    ``commit(_:_:guard:)`` as one synchronous run;
-/// 4. ``finish(_:in:)`` removes what was replaced, and answers.
+/// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
+/// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may
+/// take any time. (If ``needsNoScene(_:)`` is true, the change starts here, with the paths as requested.)
+/// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
+/// ``commit(_:_:guard:)`` synchronously.
+/// 4. Call ``finish(_:in:)``, which removes replaced resources and returns the response.
 protocol ChangeMethod: Sendable {
     associatedtype Prepared: Sendable
     associatedtype Outcome: Sendable
 
     var share: Share { get }
-    /// Whether a link at the target is followed, or meant itself.
+    /// Whether a symbolic link at the target is followed or is itself the target.
     var targetSegment: LastSegment { get }
-    /// The destination as asked, and whether a link there is followed; nil for most methods.
+    /// The requested destination, and whether a symbolic link there is followed; nil for most methods.
     var destination: (path: ResourcePath, last: LastSegment)? { get }
 
-    /// True if preparing is cheap and refusing early would save the client nothing: no body, or a short one that
-    /// is on its way already. The first look then is the one that counts, in the section.
+    /// Whether the first lookup can be skipped, because preparing is cheap and an early refusal would save
+    /// the client nothing: there is no body, or a short one that is already being sent. The lookup under path
+    /// locks is then the only one.
     func needsNoScene(_ request: HTTPRequest) -> Bool
-    /// Whether what ``prepare(_:)`` has made for one scene can be committed in another.
+    /// Whether content prepared for one lookup can be committed after a later lookup.
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool
 
-    /// Whether the method gives the target a new spelling, where the destination is the target's own name in another
-    /// one.
+    /// Whether the method renames the target to another spelling if the destination is another spelling of
+    /// the target's own name.
     var respellsTarget: Bool { get }
 
-    /// What it does on this scene, for those who have a say in it; nil if it makes, moves or removes nothing.
+    /// The kind of action that hooks are asked about and notified of; nil if the method creates, moves or
+    /// removes nothing.
     func actionKind(on scene: Scene) -> ShareAction.Kind?
-    /// The resource that gets another place, with all that is below it; nil for methods that move nothing.
+    /// The tree that the method moves; nil if it moves nothing.
     func movedTree(on scene: Scene) -> MovedTree?
-    /// What it is about, if that is in the trash.
+    /// The trash entry that the method affects; nil for other methods.
     var trashEntry: TrashEntry? { get }
-    /// What it is about, if that is a lock.
+    /// The lock that the method breaks; nil for other methods.
     var brokenLock: Lock? { get }
-    /// What was received for an upload; nil for one without content.
+    /// The received content of an upload; nil if there is none.
     func content(of prepared: Prepared) -> PreparedContent?
 
-    /// Refuses what the method can never do here, and says what it will change.
+    /// Determines the changes that the method would make.
+    /// - Throws: the error of a request that can never succeed on these resources.
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
     func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared
-    /// Removes what was prepared for `scene` and will not be committed.
+    /// Removes content that was prepared for `scene` and will not be committed.
     func discard(_ prepared: Prepared, for scene: Scene) async
-    /// How the paths that change are claimed.
+    /// Returns the requests for the path locks of the change.
     func claims(on scene: Scene) -> [Claim]
-    /// Whether the method makes something at a target that must be free.
+    /// Whether the method creates a resource at a target that must not exist.
     var makesTarget: Bool { get }
-    /// Whether the commit may be brief: then it is tried on the event loop, where its volume is in memory.
+    /// Whether the commit may be brief. If so, it is first tried on the event loop, provided that the
+    /// volume's metadata is in memory.
     func canBeBrief(_ prepared: Prepared) -> Bool
-    /// Whether it is: one change of a name, of little content, and without rows.
+    /// Whether the commit is brief: a change of a single name, with little content and without rows.
     func isBrief(on scene: Scene) -> Bool
-    /// Whether the commit may have to copy or remove a lot.
+    /// Whether the commit may have to copy or remove many files.
     func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool
     func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome
-    /// True if it may be enough to change rows.
+    /// Whether changing rows may suffice.
     var mayChangeRowsOnly: Bool { get }
-    /// What `commit` would do, where that is to change rows and to touch no resource: the event loop then looks,
-    /// checks and decides, and no thread waits for the commit. Nil where it is not.
+    /// Returns the change that `commit` would make if it only changes rows and no resource; nil otherwise.
+    /// The lookup and the checks then run on the event loop, and no thread blocks on the commit.
     func rowChange(
         _ scene: Scene, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>?
@@ -138,7 +143,7 @@ extension ChangeMethod {
         if request.expectsContinue { return false }
         return !request.body.isPresent || request.body.declaredLength.map { $0 <= Self.shortBytes } ?? false
     }
-    /// Bytes of a body that are taken before anything is looked at.
+    /// The maximum size in bytes of a body that is received before the first lookup.
     static var shortBytes: Int64 { 64 << 10 }
     var destination: (path: ResourcePath, last: LastSegment)? { nil }
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }

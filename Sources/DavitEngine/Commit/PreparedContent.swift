@@ -1,13 +1,13 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// What a change has received and not yet given a name: small content in memory, everything else in a new file that
-/// nobody sees.
+/// Received content that does not have a name yet: small content in memory, larger content in a hidden
+/// temporary file.
 enum PreparedContent: Sendable {
     case buffered(IOBuffer)
     case staged(any StagedContent)
 
-    /// In bytes.
+    /// The length in bytes.
     var length: Int64 {
         switch self {
         case .buffered(let buffer): Int64(buffer.count)

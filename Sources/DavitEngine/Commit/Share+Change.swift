@@ -3,15 +3,16 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// How a scene is looked at.
+/// A mode of looking up the resources of a change.
 enum Look: Equatable {
-    /// Before anything is claimed.
+    /// Before path locks are acquired.
     case first(Wait)
-    /// In the section: the change follows at once.
+    /// While path locks are held, immediately before the change; may block.
     case mayWait
-    /// The same, on the event loop.
+    /// As ``mayWait``, but on the event loop; must not block.
     case atOnce
-    /// The same; the names that the method makes are taken to be free. If one is not, the change says so.
+    /// As ``atOnce``, but names that the method creates are assumed not to exist. If one does, the change
+    /// fails.
     case atOnceOverFreeNames
 
     var wait: Wait {
@@ -22,22 +23,23 @@ enum Look: Equatable {
         }
     }
 
-    /// The look at one name.
-    /// - Parameter isExpected: whether the method makes this name.
+    /// Returns the mode for the lookup of a single name.
+    /// - Parameter isExpected: whether the method creates this name.
     func expecting(free isExpected: Bool) -> Look {
         self == .atOnceOverFreeNames && !isExpected ? .atOnce : self
     }
 }
 
 extension Share {
-    /// How often a change is tried because somebody changes links on its way, or makes what it was to make.
+    /// The maximum number of attempts if other programs change symbolic links on the path or create the same
+    /// name.
     private static let attemptLimit = 8
 
-    /// The one way every change takes; see ``ChangeMethod``.
+    /// Runs a change; see ``ChangeMethod``.
     func change<Method: ChangeMethod>(
         _ method: Method, context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
-        // The dispatcher has refused it already; whatever comes here another way is refused, too.
+        // The dispatcher refuses changes already; this also covers other callers.
         if configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first =
             method.needsNoScene(context.request) && configuration.hooks.allows == nil
@@ -46,7 +48,8 @@ extension Share {
                 try self.checkedScene(for: method, context: context, look: .first(wait)).0
             }
         let asked = configuration.hooks.allows == nil ? nil : action(of: method, on: first)
-        // A copy is not built for nothing; but an upload is to be seen.
+        // Ask before an expensive copy is built. For an upload, ask later, so that the hook can read the
+        // content.
         if let asked, asked.kind != .upload { try await ask(about: asked) }
         let prepared = try await method.prepare(first)
         let outcome: (value: Method.Outcome, scene: Scene)
@@ -64,7 +67,7 @@ extension Share {
         return response
     }
 
-    /// Commits what was prepared, in a section of its own.
+    /// Commits a prepared change under its own path locks.
     func commit<Method: ChangeMethod>(
         _ method: Method, _ prepared: Method.Prepared, from first: Scene
     ) async throws(WebDAVError) -> (value: Method.Outcome, scene: Scene) {
@@ -103,11 +106,11 @@ extension Share {
         throw .busy
     }
 
-    /// Commits a change of nothing but rows, without a hop: what it rests on is in memory, and a thread that would
-    /// wait for the commit is not needed.
+    /// Commits a change of rows on the event loop: the lookups are answered from memory, and no thread blocks
+    /// on the commit.
     ///
-    /// - Returns: nil if it is more than that or has to wait, and nothing was done; no outcome if what would
-    ///   change is not what is claimed.
+    /// - Returns: nil, with nothing changed, if the change affects more than rows or the lookup would block;
+    ///   no outcome if the change affects paths other than the locked ones.
     private func commitRows<Method: ChangeMethod>(
         _ method: Method, _ prepared: Method.Prepared, from first: Scene, _ claimed: Scene
     ) async throws(WebDAVError) -> (Method.Outcome?, Scene)? {
@@ -136,22 +139,23 @@ extension Share {
         return (change.outcome, current)
     }
 
-    /// Looks and checks once more, and changes.
+    /// Repeats the lookup and the checks, and commits the change.
     ///
     /// - Parameters:
-    ///   - claimed: the scene whose paths are claimed.
-    ///   - context: with the time of this moment.
-    ///   - height: of the tree that moves, if that had to be measured.
-    ///   - look: where it does not wait, `wouldBlock` before anything is changed unless the change is brief.
-    /// - Returns: no outcome if something else would change than what is claimed, or has been overtaken, or if the height
-    ///   of the tree that moves has to be measured first.
+    ///   - claimed: the lookup whose paths are locked.
+    ///   - context: the context with the current time.
+    ///   - height: the height of the moved tree, if it had to be measured.
+    ///   - look: the lookup mode. If it must not block, throws `wouldBlock`, with nothing changed, unless the
+    ///     change is brief.
+    /// - Returns: no outcome if the change affects paths other than the locked ones, if another program
+    ///   changed a name first, or if the height of the moved tree must be measured first.
     func commitNow<Method: ChangeMethod>(
         _ method: Method, _ prepared: Method.Prepared, from first: Scene, claimed: Scene,
         _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, look: Look
     ) throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene) {
         let (current, check) = try checkedScene(for: method, context: context, look: look)
         if !method.serves(prepared, from: first, in: current) { throw .busy }
-        // A link was changed between look-up and claim: what is claimed is not what would change.
+        // A link was changed after the lookup, so the change affects paths that are not locked.
         guard current.restsOnPaths(of: claimed) else { return (nil, current) }
         try checkAllowed(method, from: first, on: current)
         if look != .mayWait, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
@@ -167,8 +171,9 @@ extension Share {
         }
     }
 
-    /// The claims of the method, and a shared one on everything else that its checks rest on: nothing of it may
-    /// change before the commit. Above and below what the method claims, nothing can.
+    /// Returns the path locks of the method, plus a shared lock on every other path that the checks depend
+    /// on, so that nothing changes before the commit. An exclusive lock of the method already protects the
+    /// paths above and below it.
     func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
         var claims = method.claims(on: scene)
         func share(_ path: ResourcePath) {
@@ -181,7 +186,8 @@ extension Share {
         return claims
     }
 
-    /// The scene as it is if there are no links on the way; only its paths count, for the first claims.
+    /// Returns the expected result of a lookup if there are no symbolic links; used only for the paths of the
+    /// first path locks.
     func expectedScene<Method: ChangeMethod>(for method: Method, context: RequestContext) -> Scene {
         let target = Lookup(path: context.path, state: .unmapped)
         let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
@@ -191,7 +197,7 @@ extension Share {
             tagged: tags(in: context).compactMap { path(ofReference: $0, in: context) })
     }
 
-    /// The Resource-Tags of `If`, each once.
+    /// Returns the distinct Resource-Tags of `If`.
     private func tags(in context: RequestContext) -> [String] {
         guard let header = context.ifHeader else { return [] }
         return Set(header.lists.compactMap(\.resourceTag)).sorted()

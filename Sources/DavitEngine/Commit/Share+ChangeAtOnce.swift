@@ -2,13 +2,14 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// A method whose change is often over at once.
+/// A method whose change can often be completed immediately on the event loop.
 protocol BriefMethod: ChangeMethod {
-    /// What ``ChangeMethod/prepare(_:)`` would make, if that takes no time; nil if something has to be waited for.
+    /// Returns what ``ChangeMethod/prepare(_:)`` would return, if that needs no waiting; nil otherwise.
     func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
-    /// Whether the method has something to gain from taking the names it makes to be free.
+    /// Whether the method is faster if it assumes that the names it creates do not exist.
     var expectsFreeNames: Bool { get }
-    /// The response to a brief change; nil if nothing was changed, and the usual way is to be gone.
+    /// Returns the response to a brief change; nil if nothing was changed and ``Share/change(_:context:)``
+    /// must be used.
     func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse?
 }
 
@@ -17,11 +18,12 @@ extension BriefMethod where Prepared == Void {
 }
 
 extension Share {
-    /// As ``change(_:context:)``, if nothing has to be waited for: no content that is still on its way, no other
-    /// section, no disk. One call from the claims to the response, without a task.
+    /// Performs a change like ``change(_:context:)``, provided that nothing requires waiting: neither content
+    /// that has not arrived, nor path locks, nor the disk. Runs from the path locks to the response in one
+    /// synchronous call, without a task.
     ///
-    /// - Parameter context: of this moment, without `If`.
-    /// - Returns: nil, and nothing has been done, if the usual way is to be gone.
+    /// - Parameter context: a context with the current time, without `If`.
+    /// - Returns: nil, with nothing changed, if ``change(_:context:)`` must be used.
     func changeAtOnce<Method: BriefMethod>(
         _ method: Method, context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
@@ -32,7 +34,7 @@ extension Share {
         }
         let expected = expectedScene(for: method, context: context)
         return try sections.withSectionIfFree(claims(of: method, on: expected)) { () throws(WebDAVError) in
-            // A condition is about what stands there, so somebody has to look.
+            // A precondition depends on the existing resource, so it must be looked up.
             if method.expectsFreeNames, !Self.hasPreconditions(context.request) {
                 let done = try changeNow(method, prepared, expected, look: .atOnceOverFreeNames)
                 if let done { return done }
@@ -51,7 +53,8 @@ extension Share {
             return outcome.flatMap { method.response(to: $0, on: scene) }
         } catch {
             if error.wouldBlock { return nil }
-            // A lock forbids to make the name: but whoever looks may see that it is taken, which is the answer then.
+            // A lock protects the collection, but a full lookup may find that the name exists, which
+            // determines the response.
             if look == .atOnceOverFreeNames, error.status == .locked { return nil }
             throw error
         }

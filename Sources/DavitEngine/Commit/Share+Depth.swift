@@ -1,28 +1,28 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A resource that a change gives another place, with all that is below it.
+/// A resource that a change moves, with everything below it.
 struct MovedTree: Sendable {
-    /// Where it is until then; may be in the trash.
+    /// The current path; may be in the trash.
     let path: ResourcePath
     let isCollection: Bool
-    /// Levels below the root at which clients know it.
+    /// The depth of the resource as clients see it, in levels below the root of the share.
     let depth: Int
 }
 
-/// The height of a tree, measured while no other request could change it.
+/// The height of a tree, measured while path locks keep other requests from changing it.
 struct MeasuredHeight: Sendable {
     let path: ResourcePath
     let levels: Int
 }
 
-/// The limit ``ShareConfiguration/maximumDepth``: no change makes anything deeper than that, and nothing that was deeper
-/// already gets deeper still.
+/// Enforces the limit ``ShareConfiguration/maximumDepth``: no change creates anything below that depth, and
+/// no change moves a tree that is already too deep to a lower level.
 ///
-/// A tree that moves to the same or a higher level is not measured. One that moves to a lower level is, while the paths of
-/// its change are claimed, so that no other request can add to it.
+/// A tree that moves to the same or a higher level is not measured. A tree that moves to a lower level is
+/// measured while the path locks of the change are held, so that no other request can add to it.
 extension Share {
-    /// Refuses names that are too deep.
+    /// Checks that the target and the destination are not too deep.
     /// - Throws: 403.
     func checkDepth<Method: ChangeMethod>(of method: Method, on scene: Scene) throws(WebDAVError) {
         let limit = configuration.maximumDepth
@@ -34,7 +34,7 @@ extension Share {
         throw .tooDeep
     }
 
-    /// The tree whose height decides whether a change is possible; nil for most changes.
+    /// Returns the tree whose height decides whether the change is allowed; nil for most changes.
     func treeToMeasure<Method: ChangeMethod>(of method: Method, on scene: Scene) -> MovedTree? {
         guard let destination = scene.destination?.path, let moved = method.movedTree(on: scene),
             moved.isCollection, destination.depth > moved.depth
@@ -42,16 +42,17 @@ extension Share {
         return moved
     }
 
-    /// Levels that a tree may have below its top.
-    /// - Parameter formerDepth: where it was until now; nil for a new one.
+    /// Returns the maximum height of a tree at `destination`, in levels below its top.
+    /// - Parameter formerDepth: the depth from which the tree moves; nil for a new tree.
     func heightLimit(at destination: ResourcePath, formerDepth: Int? = nil) -> Int {
         let depth = destination.depth
         if let formerDepth, depth <= formerDepth { return .max }
         return max(0, configuration.maximumDepth - depth)
     }
 
-    /// Measures what ``treeToMeasure(of:on:)`` names, in pieces, so that other requests get the threads in between.
-    /// - Throws: 503 if the client has disconnected meanwhile, or too much work waits.
+    /// Measures the height of ``treeToMeasure(of:on:)`` in steps, so that other requests can use the threads
+    /// in between.
+    /// - Throws: 503 if the client has disconnected in the meantime, or if too much work is waiting.
     func measureHeight<Method: ChangeMethod>(
         for method: Method, on scene: Scene
     ) async throws(WebDAVError) -> MeasuredHeight? {
@@ -74,7 +75,7 @@ extension Share {
         }
     }
 
-    /// The same on a thread that may block.
+    /// Measures the height on the current thread, which may block.
     func measureHeightNow<Method: ChangeMethod>(
         for method: Method, on scene: Scene
     ) throws(WebDAVError) -> MeasuredHeight? {
@@ -93,8 +94,8 @@ extension Share {
         }
     }
 
-    /// Refuses a tree that would reach too deep.
-    /// - Returns: false if its height has to be measured first.
+    /// Checks that the moved tree does not become too deep.
+    /// - Returns: false if its height must be measured first.
     /// - Throws: 403.
     func checkHeight<Method: ChangeMethod>(
         of method: Method, on scene: Scene, measured: MeasuredHeight?

@@ -2,12 +2,12 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What becomes of `getcontentlanguage` when content is replaced (RFC 4918 §15.3).
+/// The change to `getcontentlanguage` when content is replaced (RFC 4918 §15.3).
 enum LanguageChange: Sendable {
     case set(ContentLanguage)
     case removed
 
-    /// As a change of the rows at `path`.
+    /// Returns the change of the row at `path`.
     func row(at path: ResourcePath) -> StateChange {
         switch self {
         case .set(let language): .setProperty(path, StoredProperty(language))
@@ -15,24 +15,24 @@ enum LanguageChange: Sendable {
         }
     }
 
-    /// The form in which an intent has it.
+    /// The representation in an intent: the language tags, or an empty string for ``removed``.
     fileprivate var text: String {
         if case .set(let language) = self { language.description } else { "" }
     }
 }
 
-/// The steps by which the language changes together with the content.
+/// The steps that change the language together with the content.
 struct LanguageUpdate: Sendable {
-    /// Committed before the content is replaced.
+    /// The rows to commit before the content is replaced.
     let rowsBefore: [StateChange]
-    /// Completes the change once the content is in place; nil if ``rowsBefore`` is all there is to do.
+    /// Completes the change after the content is replaced; nil if ``rowsBefore`` suffices.
     fileprivate let intent: Intent?
     fileprivate let path: ResourcePath
     fileprivate let identity: ResourceIdentity
 
-    /// Without other rows, rows that hold for the new content alone are enough. Other rows hold for both contents until
-    /// one has replaced the other, and the language must not: an intent says what it becomes, so that a crash leaves each
-    /// content with its own.
+    /// If the resource has no rows, rows bound to the new content suffice. Existing rows are valid for both
+    /// the old and the new content during the replacement, but the language is not: an intent records the new
+    /// language, so that after a crash either content has the right language.
     init(
         _ change: LanguageChange, at path: ResourcePath, over old: ResourceInfo?, as new: ResourceInfo,
         in share: Share
@@ -53,8 +53,8 @@ struct LanguageUpdate: Sendable {
 }
 
 extension Share {
-    /// What a PUT of all of the content does to `getcontentlanguage`; nil if it stays as it is. No query where neither the
-    /// content that is there nor the new one has a language.
+    /// Returns the change that replacing the entire content makes to `getcontentlanguage`; nil for no change.
+    /// Needs no query if neither the old nor the new content has a language.
     func languageChange(
         to language: ContentLanguage?, at path: ResourcePath, of old: ResourceInfo?
     ) throws(StoreError) -> LanguageChange? {
@@ -62,7 +62,7 @@ extension Share {
         if let old, state.hasContentLanguage(at: path) {
             do throws(StateError) {
                 let stored = try state.properties(at: path, identity: old.identity)
-                // A value that no field can have goes as well.
+                // Also remove a value that is invalid as a header field.
                 if language == nil, stored.contains(where: { $0.name == .contentLanguage }) {
                     return .removed
                 }
@@ -75,7 +75,8 @@ extension Share {
         return .set(language)
     }
 
-    /// Replaces content whose ``LanguageUpdate/rowsBefore`` are committed, and finishes or withdraws these.
+    /// Replaces content after ``LanguageUpdate/rowsBefore`` were committed, and completes or reverts the
+    /// language change.
     func publishing<R>(
         _ update: LanguageUpdate?, _ publish: () throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -86,7 +87,7 @@ extension Share {
             return result
         } catch {
             if (try? resources.identity(at: update.path)) == update.identity {
-                // The content is in place, although it may not be on the disk.
+                // The content was replaced, although it may not be durable yet.
                 finish(update)
             } else if let intent = update.intent {
                 forget(intent)
@@ -97,18 +98,19 @@ extension Share {
         }
     }
 
-    /// The content is in place already: a fault here is reported, not answered.
+    /// Completes the change. The content has been replaced already, so errors are only reported.
     private func finish(_ update: LanguageUpdate) {
         guard let intent = update.intent else { return }
         let changes = intent.rowsAfterwards
         do throws(StateError) { try state.commit(changes) } catch {
             state.commitLater(changes)
-            report("the language of new content could not be stored yet: \(error)")
+            report("Content-Language could not be stored yet; will retry: \(error)")
         }
     }
 
-    /// What GET says in Content-Language of stored content; nil without one. Answered from memory where there is none.
-    /// - Parameter path: canonical.
+    /// Returns the Content-Language of stored content for GET; nil without one. Needs no query if there is
+    /// none.
+    /// - Parameter path: the canonical path.
     func contentLanguage(
         at path: ResourcePath, of info: ResourceInfo
     ) async throws(WebDAVError) -> ContentLanguage? {
@@ -126,7 +128,7 @@ extension Share {
 }
 
 extension Intent {
-    /// What an intent of a change of the language does; nil for other intents.
+    /// The language change that the intent records; nil for other intents.
     var languageChange: LanguageChange? {
         guard let contentLanguage else { return nil }
         let text = Array(contentLanguage.utf8)

@@ -3,7 +3,8 @@ internal import DavitServer
 internal import DavitStore
 
 extension Share {
-    /// What stands at any path. Links that lead round and round are as unservable as those that lead outside.
+    /// Looks up a path. Circular links are treated like links that lead outside the share: the result is
+    /// `unservable`.
     func look(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
         try serving(path) { () throws(StoreError) in
             try resources.lookup(path, last: .followed, wait: wait)
@@ -22,9 +23,10 @@ extension Share {
         }
     }
 
-    /// What stands at any path, and what is to be seen there; one look unless there is a link on the way.
+    /// Looks up a path, both without and with following a symbolic link at its end. Needs a second lookup
+    /// only if there is a link.
     ///
-    /// - Parameter other: with a look that commits, what was looked up before for the same change.
+    /// - Parameter other: under path locks, the result of an earlier lookup for the same change.
     func look(
         at path: ResourcePath, last: LastSegment, beside other: Lookup?, _ look: Look
     ) throws(StoreError) -> (itself: Lookup, seen: Lookup) {
@@ -40,7 +42,7 @@ extension Share {
         return (try resources.lookup(path, last: .itself, wait: look.wait), seen)
     }
 
-    /// What stands at a path that `If` names: where nothing can, nothing does (RFC 4918 §10.4.4).
+    /// Looks up a path that `If` refers to. An invalid path is treated as an unmapped URL (RFC 4918 §10.4.4).
     func lookTagged(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
         do throws(StoreError) {
             return try look(at: path, wait: wait)
@@ -52,19 +54,19 @@ extension Share {
         }
     }
 
-    /// Runs on another thread what no answer depends on. Where too much waits, it is left to the sweep of
-    /// leftovers.
+    /// Runs cleanup that no response depends on, on another thread. If too much work is waiting, the cleanup
+    /// is skipped and left to the sweep of leftovers.
     func tidy(_ body: @escaping @Sendable () -> Void) async { _ = await work.run(body) }
 
-    /// The same for whole trees.
+    /// Runs cleanup of entire trees; see ``tidy(_:)``.
     func tidyTree(for context: RequestContext, _ body: @escaping @Sendable () -> Void) async {
         _ = await work.runLong(for: context.request.client, .cleansUp, body)
     }
 
-    /// The place of a target under another spelling of its own name, if that is what a destination is: the name is
-    /// taken by nothing else, and what stands there must not be replaced by itself.
+    /// Returns the location of a target under another spelling of its own name, if the destination is such a
+    /// spelling: no other resource has the name, and the target must not be replaced by itself.
     ///
-    /// - Parameter path: the destination as it was asked for.
+    /// - Parameter path: the requested destination.
     func ownName(
         _ destination: Lookup?, of target: Lookup, as path: ResourcePath, _ wait: Wait
     ) throws(StoreError) -> Lookup? {
@@ -73,7 +75,7 @@ extension Share {
             path.name != target.path.name
         else { return nil }
         if stored != target.path {
-            // Two names of one file, or one name: only the collection knows.
+            // These may be two hard links or one name; only the directory entries show which.
             if wait == .never { throw .wouldBlock }
             guard try resources.isOneName(target.path, stored) else { return nil }
         }

@@ -2,20 +2,20 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension Share {
-    /// Changes dead properties and attributes of a resource, all of them or none.
+    /// Changes dead properties and attributes of a resource atomically.
     ///
     /// - Parameters:
-    ///   - rows: changes of its properties; may be empty.
-    ///   - attributes: at least one.
+    ///   - rows: the property changes; may be empty.
+    ///   - attributes: at least one attribute.
     func patch(
         _ path: ResourcePath, _ info: ResourceInfo, rows: [StateChange], attributes: ResourceAttributes
     ) throws(StoreError) {
         defer { if attributes.modified != nil { followVersion(of: info, at: path) } }
-        // One call of the system needs no record.
+        // A single system call is atomic and needs no intent.
         if rows.isEmpty, attributes.count == 1 {
             return try resources.setAttributes(attributes, at: path)
         }
-        // The attributes follow the commit; a crash between the two leaves an intent that says what they become.
+        // The attributes are set after the commit; the intent records them in case of a crash in between.
         let intent = Intent(
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
             isCopy: false, attributes: attributes)
@@ -31,7 +31,8 @@ extension Share {
         forget(intent)
     }
 
-    /// Many clients set the time of what they have just written: it is the same version still.
+    /// Many clients set the modification time of content that they have just written; this does not make a
+    /// new version.
     private func followVersion(of info: ResourceInfo, at path: ResourcePath) {
         guard versions.contains(info.entityTag, at: path),
             let new = try? resources.lookup(path, last: .itself, wait: .allowed).info
@@ -39,8 +40,8 @@ extension Share {
         versions.follow(path, from: info.entityTag, to: new.entityTag)
     }
 
-    /// Changes of the dead properties of a resource as a transaction, which for none is empty. It fails with
-    /// `propertiesTooLarge` over ``ShareConfiguration/propertyLimitBytes``.
+    /// Returns the transaction that changes dead properties of a resource; empty if there are no changes. Its
+    /// commit fails with `propertiesTooLarge` over ``ShareConfiguration/propertyLimitBytes``.
     func patch(of path: ResourcePath, _ info: ResourceInfo, _ rows: [StateChange]) -> [StateChange] {
         if rows.isEmpty { return [] }
         return [
@@ -59,7 +60,8 @@ extension Share {
 }
 
 extension ResourceAttributes {
-    /// What of it a resource does not have yet. Of a time the second counts, because that is all that was asked for.
+    /// Returns the attributes that differ from those of a resource. Times are compared in whole seconds, the
+    /// precision of requests.
     func unlike(_ info: ResourceInfo) -> ResourceAttributes {
         ResourceAttributes(
             isExecutable: isExecutable == info.isExecutable ? nil : isExecutable,

@@ -3,17 +3,18 @@ internal import DavitServer
 internal import DavitStore
 
 extension Share {
-    /// Bytes that are received before they are written.
+    /// The number of bytes that are buffered before they are written.
     private static let pieceBytes = 1 << 20
 
-    /// Receives content, and has it taken piece by piece.
+    /// Receives content and passes it on in pieces.
     ///
     /// - Parameters:
-    ///   - path: what it will be the content of.
-    ///   - expected: bytes of it, if that is known.
-    ///   - keepsRest: also what came in front of a failure is worth something.
-    ///   - take: gets each piece, first on the event loop, where it throws `wouldBlock` with nothing done if it has to
-    ///     wait; then again on another thread. Where there is no room it is called again, with some made.
+    ///   - path: the path for which the content is received.
+    ///   - expected: the length of the content in bytes, if known.
+    ///   - keepsRest: whether to pass on the content received before a failure.
+    ///   - take: receives each piece, first on the event loop, where it throws `wouldBlock`, without taking
+    ///     the piece, if it would block; then on another thread. If it runs out of space, it is called again
+    ///     after space has been freed.
     func receive(
         _ body: any RequestBody, at path: ResourcePath, expected: Int64?, keepsRest: Bool = false,
         _ take: @escaping @Sendable (IOBuffer, Wait) throws(WebDAVError) -> Void
@@ -31,7 +32,7 @@ extension Share {
             }
             if let failure, !keepsRest { throw failure }
             left = left.map { $0 - Int64(buffer.count) }
-            // The socket is not read meanwhile: that is the back-pressure.
+            // The socket is not read during this call, which applies back-pressure.
             if buffer.count > 0 {
                 try await attempt { wait throws(WebDAVError) in
                     try self.makingRoom(for: Int64(buffer.count), at: path, wait: wait) {
@@ -43,7 +44,7 @@ extension Share {
         }
     }
 
-    /// Fills the buffer, and says whether the body has ended.
+    /// Fills the buffer, and returns whether the body has ended.
     static func fill(
         _ buffer: IOBuffer, from body: any RequestBody, expected: Int64?
     ) async throws(WebDAVError) -> Bool {

@@ -2,10 +2,10 @@ internal import DavitHTTP
 public import DavitStore
 
 extension Share {
-    /// Finishes or forgets the renames that a crash cut in two. Called once, before the first request.
+    /// Completes or discards the renames that a crash interrupted. Called once, before the first request.
     ///
-    /// The destination has the identity of what was moved: the rename happened, so its rows move too and what
-    /// it replaced goes. Otherwise it did not happen.
+    /// If the destination has the identity of the moved resource, the rename happened: its rows are moved,
+    /// and the replaced resource is removed. Otherwise the rename did not happen.
     public func recover() throws(StateError) {
         for intent in try state.intents() {
             do throws(StoreError) {
@@ -13,7 +13,7 @@ extension Share {
                     try finish(intent, attributes)
                     continue
                 }
-                // The new content has come into place, or it has not.
+                // Whether the new content is in place is checked below; there is nothing to exchange.
                 if intent.contentLanguage == nil { try finishExchange(intent) }
                 guard try resources.identity(at: intent.destination) == intent.moved else {
                     forget(intent)
@@ -24,7 +24,7 @@ extension Share {
                     try removeOrigin(intent)
                 }
             } catch {
-                report("a rename of an earlier run could not be looked at: \(error)")
+                report("recovery of an interrupted rename failed: \(error)")
                 continue
             }
             try state.commit(intent.rowsAfterwards)
@@ -32,7 +32,8 @@ extension Share {
         try recoverTrash()
     }
 
-    /// The rows are there; what they came with may be: then nothing is set, and the entity tag stays.
+    /// Sets the attributes that belong to committed rows, unless they are set already; this preserves the
+    /// entity tag.
     private func finish(_ intent: Intent, _ attributes: ResourceAttributes) throws(StoreError) {
         let path = intent.destination
         let info = try stored.lookup(path, last: .itself, wait: .allowed).info
@@ -43,8 +44,8 @@ extension Share {
         forget(intent)
     }
 
-    /// A volume that cannot exchange two names hides one of them for a moment: a crash then leaves the
-    /// destination without anything.
+    /// Completes the exchange on a volume that cannot exchange two names atomically: there, one of them is
+    /// hidden temporarily, and a crash leaves the destination empty.
     private func finishExchange(_ intent: Intent) throws(StoreError) {
         guard intent.replaced != nil, try resources.identity(at: intent.destination) == nil,
             let source = try standing(intent)
@@ -52,8 +53,8 @@ extension Share {
         try resources.rename(source, toFree: intent.destination)
     }
 
-    /// Where what is moved stands, if the destination does not have it: a copy that changes places with what the trash
-    /// keeps stands there first.
+    /// Returns the current path of the moved resource if it is not at the destination. A copy that changes
+    /// places with a resource that the trash keeps is first at the path in the trash.
     private func standing(_ intent: Intent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }
@@ -65,7 +66,7 @@ extension Share {
         if intent.isCopy { return resources.removeLeftover(at: intent.source) }
         guard let left = try resources.identity(at: intent.source) else { return }
         if left == intent.moved {
-            // A volume on which a rename takes two steps: content still has its old name as well.
+            // On this volume a rename takes two steps, so the content still has its old name as well.
             try resources.rename(intent.source, overContent: intent.destination)
         } else if left == intent.replaced, let kept = intent.kept {
             try resources.rename(intent.source, toFree: kept)
@@ -74,7 +75,7 @@ extension Share {
         }
     }
 
-    /// The other half of a move across volumes.
+    /// Removes the source of a move across volumes.
     private func removeOrigin(_ intent: Intent) throws(StoreError) {
         guard let origin = intent.origin, try resources.identity(at: origin.path) == origin.identity
         else { return }

@@ -1,14 +1,14 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// The rows of a tree that is taken out of sight and may come back in part.
+/// The rows of a tree that is hidden and may be restored in part.
 struct SavedRows: Sendable {
     var records: [(path: ResourcePath, record: PropertyRecord)] = []
     var locks: [(lock: Lock, binding: Binding)] = []
 }
 
 extension Share {
-    /// The property records at and below a path; no query where the index knows that there are none.
+    /// Returns the property records at and below a path. Needs no query if the index contains none.
     func records(
         under path: ResourcePath
     ) throws(StoreError) -> [(path: ResourcePath, record: PropertyRecord)] {
@@ -16,7 +16,7 @@ extension Share {
         do throws(StateError) { return try state.records(under: path) } catch { throw StoreError(error) }
     }
 
-    /// The properties and locks at and below a path.
+    /// Returns the properties and locks at and below a path.
     func savedRows(under path: ResourcePath) throws(StoreError) -> SavedRows {
         var rows = SavedRows(records: try records(under: path))
         let now = now()
@@ -27,7 +27,7 @@ extension Share {
         return rows
     }
 
-    /// Gives the resources that are still there the properties and locks they had.
+    /// Restores the properties and locks of those resources that still exist.
     func putBack(_ rows: SavedRows) throws(StoreError) {
         var changes: [StateChange] = []
         for (path, record) in rows.records where try isThere(path, record.binding) {
@@ -45,26 +45,26 @@ extension Share {
         return current.map { binding.holds(for: $0.identity) } ?? false
     }
 
-    /// Bytes of content whose memory is given back at once, also on an event loop.
+    /// The maximum size in bytes of content that can be removed quickly enough on an event loop.
     private static let briefBytes: Int64 = 1 << 20
 
-    /// Whether a change of one name is over soon where the volume is in memory: what was there is no tree, not
-    /// large, and has no rows.
+    /// Whether replacing or removing a name is quick if the volume's metadata is in memory: the old resource
+    /// is not a collection, not large, and has no rows.
     func isBrief(replacing old: Lookup) -> Bool {
         guard let info = old.info else { return !state.hasRows(atOrUnder: old.path) }
-        // What is kept has an entry, and that a commit.
+        // Moving a resource to the trash commits an entry.
         if configuration.trash != nil { return false }
         return !info.isCollection && info.length <= Self.briefBytes && !state.hasRows(atOrUnder: old.path)
     }
 
-    /// Drops the rows of what is gone. A fault here is reported, not answered: the resource is gone, and rows
-    /// without their resource count for nothing.
+    /// Removes the rows of a removed resource. Errors are only reported, because rows without their resource
+    /// have no effect.
     func dropRows(under path: ResourcePath) {
         guard state.hasRows(atOrUnder: path) else { return }
         do throws(StateError) {
             try state.commit([.removeRows(under: path)])
         } catch {
-            report("rows of a removed resource could not be dropped: \(error)")
+            report("the properties of a removed resource could not be deleted: \(error)")
         }
     }
 }

@@ -1,12 +1,13 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Where a resource is renamed while rows move with it, two truths change one after the other. An intent,
-/// committed first, says which rename was meant; after a crash ``Share/recover()`` sees from the identity at
-/// the destination whether it happened, and finishes or forgets it.
+/// A rename that moves rows as well changes the file system and the database one after the other. An intent,
+/// committed first, records the rename. After a crash, ``Share/recover()`` determines from the identity at
+/// the destination whether the rename happened, and completes or discards it.
 extension Share {
-    /// Swaps a finished copy in, with the properties of its source (RFC 4918 §9.8.2).
-    /// - Returns: what the trash keeps of what was there.
+    /// Replaces the destination with a finished copy, including the properties of its source (RFC 4918
+    /// §9.8.2).
+    /// - Returns: the trash entry of the replaced resource, if any.
     func swapIn(
         _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup, _ context: RequestContext
     ) throws(WebDAVError) -> TrashEntry? {
@@ -38,8 +39,9 @@ extension Share {
         }
     }
 
-    /// Runs a change with what it keeps, and without that if a rename into the trash would cross volumes, since parts of one
-    /// can have quotas of their own, or is forbidden: to go elsewhere, a folder has to be writable itself.
+    /// Runs a change that moves the replaced resource to the trash. Runs it without the trash if the rename
+    /// into the trash would cross volumes, since parts of a volume can have their own quotas, or is
+    /// forbidden, since a directory must be writable to be moved to another parent.
     private func keepingIfPossible<R>(
         replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext,
         _ change: (Keeping?) throws(StoreError) -> R
@@ -62,8 +64,9 @@ extension Share {
         try staged.publish(keepingReplacedAt: keeping.trash)
     }
 
-    /// The entry of what is in the trash now.
-    /// - Parameter content: what stands at the destination now; nil if it has to be kept the next time.
+    /// Records the version that the change stores, and returns the trash entry of the replaced resource.
+    /// - Parameter content: the entity tag of the new content; nil if this content must be kept when it is
+    ///   replaced.
     private func noted(
         _ keeping: Keeping?, _ destination: Lookup, _ content: EntityTag?, _ context: RequestContext
     ) -> TrashEntry? {
@@ -79,8 +82,9 @@ extension Share {
         return entry
     }
 
-    /// What of a moved resource need not be kept when it is replaced soon: that which a program has written under another
-    /// name, just to rename it. What is older is nowhere else.
+    /// Returns the entity tag of a moved resource that need not be kept if it is replaced soon, because a
+    /// program wrote it under a temporary name and then renamed it; nil for older resources, of which no
+    /// other copy may exist.
     private func draft(_ moved: ResourceInfo, _ context: RequestContext) -> EntityTag? {
         guard let limits = configuration.trash, let created = moved.created,
             context.now < created.adding(seconds: limits.versionSeconds)
@@ -88,13 +92,13 @@ extension Share {
         return moved.entityTag
     }
 
-    /// Swaps the copy of a resource on another volume in, and takes the resource out of sight: one intent for
-    /// both, because a crash between the two leaves the resource twice.
+    /// Replaces the destination with a copy from another volume, and hides the original. One intent covers
+    /// both steps, because a crash between them leaves two copies of the resource.
     ///
     /// - Parameters:
-    ///   - source: what was copied.
-    ///   - origin: what goes; a link, where what it leads to was copied.
-    /// - Returns: the resource, out of sight, and what the trash keeps of what was there.
+    ///   - source: the resource that was copied.
+    ///   - origin: the resource to remove; the link if the target of a link was copied.
+    /// - Returns: the hidden original, and the trash entry of the replaced resource.
     func swapIn(
         _ staged: any StagedTree, of source: ResourcePath, moving origin: Intent.Origin,
         to destination: Lookup, _ context: RequestContext
@@ -118,17 +122,18 @@ extension Share {
                     try hidden?.restore()
                     try staged.unpublish(isReplacing: isReplacing)
                 }
-                // What was moved is perhaps old, and nowhere else.
+                // The moved resource may be old, with no other copy, so its version must be kept.
                 return noted(keeping, destination, nil, context)
             }
         }
         return (hidden, kept)
     }
 
-    /// The records of the source's resources under the names their copies have now, bound to the copies.
+    /// Returns the property records of the source for the paths of their copies, bound to the copies.
     ///
-    /// Digests stay behind: they hold for an entity tag, a copy has another, and nobody can say that its bytes were read
-    /// while the source still had the old one. A copy is made now (RFC 4918 §15.1), what is moved was made when it was.
+    /// Digests are not copied: they are bound to an entity tag, the copy has another one, and the source may
+    /// have changed while it was read. A copy gets a new creation date (RFC 4918 §15.1); a moved resource
+    /// keeps its date.
     private func copiedRows(
         of source: ResourcePath, in staged: any StagedTree, isMove: Bool
     ) throws(StoreError) -> [StateChange] {
@@ -147,10 +152,10 @@ extension Share {
         return rows
     }
 
-    /// Renames a resource onto a destination on the same volume, with its rows.
+    /// Renames a resource to a destination on the same volume, with its rows.
     /// - Parameter isAsked: see ``keeping(_:at:because:isAsked:_:)``.
-    /// - Returns: what was replaced, out of sight, or what the trash keeps of it.
-    /// - Throws: `crossVolume` with nothing changed, and the rest.
+    /// - Returns: the replaced resource, hidden or in the trash.
+    /// - Throws: `crossVolume`, with nothing changed, or another error.
     func rename(
         _ moved: ResourceInfo, from place: Place, to destination: Lookup, isAsked: Bool = false,
         _ context: RequestContext
@@ -189,7 +194,7 @@ extension Share {
             _ = noted(nil, destination, draft(moved, context), context)
             return .nothing
         }
-        // Both names exist until the replaced one is out of sight: only the intent says which is which.
+        // Until the replaced resource is hidden, both names exist, and only the intent distinguishes them.
         var replaced: (any DetachedTree)?
         try withIntent(intent, rows: [], keeping: keeping?.entry) { () throws(StoreError) in
             try resources.exchange(source, target)
@@ -212,20 +217,20 @@ extension Share {
         return replaced.map(Replaced.hidden) ?? .nothing
     }
 
-    /// What has become of what a rename replaced.
+    /// The resource that a rename replaced.
     enum Replaced: Sendable {
-        /// There was nothing, or it is gone.
+        /// No resource was replaced, or it has been removed.
         case nothing
-        /// Out of sight, to be removed.
+        /// The replaced resource is hidden and must be removed.
         case hidden(any DetachedTree)
-        /// In the trash.
+        /// The replaced resource is in the trash.
         case kept(TrashEntry)
     }
 
-    /// Commits the intent, swaps, commits what follows from it. Where the second commit fails the swap is
-    /// undone: neither side has changed.
+    /// Commits the intent, runs the swap, and commits the resulting rows. If the second commit fails, the
+    /// swap is undone, so that neither the file system nor the database has changed.
     ///
-    /// - Parameter entry: of what the swap puts into the trash.
+    /// - Parameter entry: the entry of the resource that the swap moves to the trash.
     func withIntent(
         _ intent: Intent, rows: [StateChange], keeping entry: TrashEntry? = nil,
         _ swap: () throws(StoreError) -> Void, undo: () throws(StoreError) -> Void
@@ -233,8 +238,9 @@ extension Share {
         try record([.putIntent(intent)] + rows + (entry.map { [.putTrash($0)] } ?? []))
         do throws(StoreError) { try swap() } catch {
             if (try? resources.identity(at: intent.destination)) == intent.moved {
-                // Done, not known to be on the disk, and not undone either: the rows wait with the intent.
-                report("a rename that could not be synced stands; the next start finishes it: \(error)")
+                // The swap happened, but may not be durable, and was not undone. Keep the intent with the
+                // rows.
+                report("a rename could not be synced; it will be completed at the next start: \(error)")
             } else {
                 forget(intent)
                 if let entry { forget(entry) }
@@ -249,7 +255,7 @@ extension Share {
                 forget(intent)
                 if let entry { forget(entry) }
             } catch let second {
-                report("a rename could not be undone; the next start finishes it: \(second)")
+                report("a rename could not be undone; it will be completed at the next start: \(second)")
             }
             throw error
         }
@@ -259,19 +265,19 @@ extension Share {
         do throws(StateError) { try state.commit(changes) } catch { throw StoreError(error) }
     }
 
-    /// Drops an intent whose rename did not happen, and the rows a copy had been given.
+    /// Deletes an intent whose rename did not happen, and the rows that were created for a copy.
     func forget(_ intent: Intent) {
         let rows: [StateChange] = intent.isCopy ? [.removeRows(under: intent.source)] : []
         let changes = rows + [.dropIntent(id: intent.id)]
         do throws(StateError) { try state.commit(changes) } catch {
             state.commitLater(changes)
-            report("an intent could not be dropped yet: \(error)")
+            report("an intent could not be deleted yet; will retry: \(error)")
         }
     }
 }
 
 extension Intent {
-    /// What follows for the rows once the rename has happened, or the content is replaced; ends the intent.
+    /// The changes of rows that complete the intent after the rename or the replacement of content.
     var rowsAfterwards: [StateChange] {
         if let languageChange { return [languageChange.row(at: destination), .dropIntent(id: id)] }
         let keep = kept.map { [StateChange.moveRows(from: destination, to: $0)] } ?? []

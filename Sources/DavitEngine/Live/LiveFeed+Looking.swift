@@ -2,22 +2,22 @@ internal import DavitHTTP
 internal import DavitStore
 internal import Synchronization
 
-/// Asks the journal, and tells the readers.
+/// Reads changes from the journal and passes them to the readers.
 ///
-/// One look runs at a time. Who hears of a change meanwhile leaves a note, and whoever looks does it once more: also the look
-/// itself hears of what it has found.
+/// Only one pass runs at a time. A notification that arrives during a pass sets a flag, and the thread that
+/// runs the pass repeats it. This includes notifications of changes that the pass itself found.
 extension LiveFeed {
-    /// Changes that are asked for at a time.
+    /// The maximum number of changes requested from the journal at a time.
     private static let pieceChanges = 256
-    /// Steps of the journal that a look waits for; what takes longer is left to the next one.
+    /// The maximum number of journal steps per pass; the rest is left to the next pass.
     private static let stepLimit = 40
-    /// With every so many ticks each reader is sent something, which finds out those that are gone.
+    /// The interval of keep-alive messages in ticks; sending them detects disconnected clients.
     private static let ticksOfBeat = 3
-    /// After a thorough look that took longer than a second, the next one rests so many times as long.
+    /// After a thorough pass that takes longer than a second, the next one waits this many times as long.
     private static let restFactor = 10
 
-    /// Something has changed, or may have. May block.
-    /// - Parameter last: the number of the last change that is recorded; nil where some may not be yet.
+    /// Handles a notification that something has or may have changed. May block.
+    /// - Parameter last: the number of the last recorded change; nil if changes may not be recorded yet.
     func changed(_ last: Int64?) {
         let isOurs = state.withLock { state in
             guard let token = state.token else { return false }
@@ -32,7 +32,7 @@ extension LiveFeed {
         if isOurs { lookUntilDone(isThorough: false) }
     }
 
-    /// What has to be done every few seconds: a look also at what changes without an event. May block.
+    /// Runs every few seconds: a thorough pass also finds changes that cause no notification. May block.
     func tick() {
         let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
             guard !state.readers.isEmpty else { return (false, []) }
@@ -76,7 +76,8 @@ extension LiveFeed {
                 reset(position)
             }
         } catch {
-            // The journal has said it, and begins anew with the next tick. Only the root can be gone here.
+            // The journal has reported the error and retries at the next tick. `gone` can only refer to the
+            // root here.
             if error == .gone { gone(.root) }
         }
     }
@@ -88,7 +89,7 @@ extension LiveFeed {
         return nil
     }
 
-    /// Looks at each of the folders.
+    /// Compares each of the folders with the file system.
     private func compare(_ folders: WatchedFolders) throws(JournalError) {
         for (paths, isDeep) in [(folders.flat, false), (folders.deep, true)] {
             for path in paths {
@@ -110,7 +111,7 @@ extension LiveFeed {
             known = SyncToken(journal: token.journal, number: number)
             note { [known] state in
                 for change in changes { state.readers.note(change) }
-                // Other readers may have begun later meanwhile.
+                // New readers may have joined in the meantime.
                 if let other = state.token, other.journal == known.journal, other.number < known.number {
                     state.token = known
                 }
@@ -118,7 +119,7 @@ extension LiveFeed {
         }
     }
 
-    /// It cannot be said any more what has happened.
+    /// Resets all readers, because the past changes are no longer known.
     private func reset(_ position: JournalPosition) {
         note { state in
             if state.token != nil { state.token = SyncToken(position) }

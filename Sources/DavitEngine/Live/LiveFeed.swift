@@ -2,19 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import Synchronization
 
-/// Tells many readers what changes in a share, with one look at its journal for each time that something has.
+/// Notifies readers of changes in a share. One pass over the journal serves all readers.
 ///
-/// It does nothing while nobody reads.
+/// Does nothing while there are no readers.
 final class LiveFeed: Sendable {
     struct State {
         var readers = LiveReaders()
-        /// All up to it was told; nil while nobody reads.
+        /// The changes up to this token have been passed to the readers; nil if there are no readers.
         var token: SyncToken?
         var isLooking = false
-        /// Something has happened since the look began.
+        /// Whether a notification has arrived since the pass began.
         var isDue = false
         var ticks = 0
-        /// No thorough look before this.
+        /// The earliest time of the next thorough pass.
         var restEnd = ContinuousClock.now
     }
 
@@ -29,25 +29,26 @@ final class LiveFeed: Sendable {
 
     var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
-    /// Begins to tell a reader of what happens.
+    /// Adds a reader.
     /// - Parameters:
-    ///   - missing: what he wants to watch, and is not there.
-    ///   - position: up to it, everything that he watches is compared.
-    /// - Returns: nil if there are too many; else a name for him, and up to which number he has still to be told by
-    ///   ``catchUp(_:_:)`` what he may want to know.
+    ///   - missing: the requested collections that do not exist.
+    ///   - position: the position up to which the requested collections have been compared with the file
+    ///     system.
+    /// - Returns: nil if there are too many readers; otherwise the id of the reader, and the number of the
+    ///   last change that ``catchUp(_:_:)`` must cover if the reader resumes.
     func join(
         _ scopes: [LiveScope], missing: [LiveScope], at position: JournalPosition
     ) -> (id: Int, through: Int64)? {
         state.withLock { state in
             guard state.readers.count < readerLimit else { return nil }
-            // Of others, who have come before, a journal that is not the one any more is found out with the next look.
+            // If there are other readers and the journal was replaced, the next pass will detect it.
             let token = state.readers.isEmpty ? SyncToken(position) : state.token ?? SyncToken(position)
             state.token = token
             let through =
                 token.journal == position.journal ? max(token.number, position.last) : position.last
             let id = state.readers.add(scopes, known: through)
             state.readers.withReader(id) { reader in
-                // He is told the first id at once.
+                // Send the first event id immediately.
                 reader.news.isBeat = true
                 for scope in missing { reader.news.note(gone: scope) }
             }
@@ -55,22 +56,22 @@ final class LiveFeed: Sendable {
         }
     }
 
-    /// What a new reader missed, or that he has to look for himself.
-    /// - Parameter changes: by scope; nil where that is not known.
+    /// Passes missed changes to a new reader, or resets it.
+    /// - Parameter changes: the changes by scope; nil if they are unknown.
     func catchUp(_ id: Int, _ changes: [(scope: LiveScope, changes: [ResourceChange])]?) {
         state.withLock { state in
             state.readers.withReader(id) { reader in
                 guard let changes else { return reader.news.reset() }
                 for (scope, changes) in changes {
                     for change in changes { reader.news.note(change, in: scope) }
-                    // Locks have no numbers: who was away looks at them.
+                    // Locks have no change numbers, so the reader must query them again.
                     reader.news.note(locksOf: scope.href)
                 }
             }
         }
     }
 
-    /// - Parameter id: may have left before.
+    /// - Parameter id: the id of a reader, which may have been removed already.
     func leave(_ id: Int) {
         let waiting = state.withLock { state in
             let waiting = state.readers.remove(id)
@@ -80,7 +81,7 @@ final class LiveFeed: Sendable {
         waiting?.resume()
     }
 
-    /// Lets a reader's events end, when he has been told what is to be told.
+    /// Ends the stream of a reader after its pending events.
     func end(_ id: Int) {
         let waiting = state.withLock { state in
             state.readers.withReader(id) { reader -> CheckedContinuation<Void, Never>? in
@@ -92,10 +93,10 @@ final class LiveFeed: Sendable {
         if let waiting, let waiting { waiting.resume() }
     }
 
-    // MARK: Telling
+    // MARK: Events
 
     /// Waits for the next events of a reader.
-    /// - Returns: nil at their end.
+    /// - Returns: nil at the end of the stream.
     func next(_ id: Int) async -> [UInt8]? {
         while true {
             switch take(id) {
@@ -117,7 +118,7 @@ final class LiveFeed: Sendable {
             guard let token = state.token else { return .end }
             return state.readers.withReader(id) { reader in
                 if reader.news.isEmpty { return reader.isOver ? .end : .nothing }
-                // What he knows from the beginning may be more than what the others were told.
+                // A new reader may already know later changes than the others.
                 let number = max(token.number, reader.known)
                 defer {
                     reader.news = LiveNews()
@@ -144,12 +145,12 @@ final class LiveFeed: Sendable {
                 if !mustWait { waiting.resume() }
             }
         } onCancel: {
-            // The connection is closing.
+            // The connection is being closed.
             leave(id)
         }
     }
 
-    /// A lock has come or gone. Does not block.
+    /// Notifies readers of locks that were created or removed. Does not block.
     func locksChanged(_ locks: [Lock]) {
         let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             if state.readers.isEmpty { return [] }

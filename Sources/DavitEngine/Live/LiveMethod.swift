@@ -3,9 +3,10 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// GET of a collection with the query `events`: server-sent events of what changes in it; see `docs/live.md`.
+/// GET of a collection with the query `events`: returns server-sent events about changes in it; see
+/// `docs/live.md`.
 struct LiveMethod: Sendable {
-    /// Collections that one stream tells of.
+    /// The maximum number of collections per stream.
     private static let scopeLimit = 64
 
     let share: Share
@@ -19,18 +20,18 @@ struct LiveMethod: Sendable {
         let request = context.request
         guard let feed = share.live else {
             return .error(
-                .notFound, "This share does not tell of changes: it keeps no journal of them.", for: request)
+                .notFound, "This share does not support change events: it has no journal.", for: request)
         }
         guard Self.accepts(request) else {
-            return .error(.notAcceptable, "What changes is told as text/event-stream.", for: request)
+            return .error(.notAcceptable, "Changes are only available as text/event-stream.", for: request)
         }
         let wishes = try wishes(context)
         if share.refusesPage(of: request, acceptsLinks: false) {
-            return .error(.forbidden, "A page of another site has asked for this.", for: request)
+            return .error(.forbidden, "Cross-site requests are not allowed.", for: request)
         }
         guard wishes.count <= Self.scopeLimit else {
             return .error(
-                .badRequest, "One stream tells of \(Self.scopeLimit) folders at most.", for: request)
+                .badRequest, "A stream can watch at most \(Self.scopeLimit) folders.", for: request)
         }
         let (scopes, position) = try await compared(wishes)
         guard let position else { throw WebDAVError(.notFound) }
@@ -49,14 +50,15 @@ struct LiveMethod: Sendable {
     private static func response(_ body: HTTPBody) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, "text/event-stream")
-        // Compressed, each stream would take 100 KiB for a few bytes.
+        // Compression would need 100 KiB of memory per stream, for few bytes of content.
         fields.append(.cacheControl, "no-store, no-transform")
-        // nginx would else hold events back until it has a buffer full of them.
+        // Otherwise nginx would buffer the events.
         fields.append(named: "X-Accel-Buffering", "no")
         return HTTPResponse(.ok, fields: fields, body: body)
     }
 
-    /// Whether `text/event-stream` is wanted; the most specific range counts (RFC 9110 §12.5.1).
+    /// Whether `text/event-stream` is acceptable; the most specific range in Accept applies (RFC 9110
+    /// §12.5.1).
     private static func accepts(_ request: HTTPRequest) -> Bool {
         guard request.contains(.accept) else { return true }
         var best = (rank: 0, isAcceptable: false)
@@ -75,16 +77,17 @@ struct LiveMethod: Sendable {
         return best.isAcceptable
     }
 
-    /// What the client knows: from when it was connected before, or from elsewhere.
-    /// - Returns: nil for nothing at all; no token for what is none of ours.
+    /// Returns the last event id that the client received, from an earlier connection or another source.
+    /// - Returns: nil if there is none; a nil token if it is invalid.
     private static func since(_ request: HTTPRequest) -> (token: SyncToken?, Void)? {
         let text = request.string(named: "Last-Event-ID") ?? request.query["since"] ?? ""
         return text.isEmpty ? nil : (SyncToken(parsing: text), ())
     }
 
-    // MARK: What is watched
+    // MARK: Watched collections
 
-    /// The collections that are asked for, as they were spelled: the target itself unless others are named.
+    /// Returns the requested collections with the names as the client spelled them; the target itself if the
+    /// query specifies none.
     private func wishes(_ context: RequestContext) throws(WebDAVError) -> [LiveScope] {
         let fields = context.request.target.rawQuery.map { FormFields.bytes(of: $0) } ?? []
         let isDeep = fields.contains {
@@ -108,8 +111,9 @@ struct LiveMethod: Sendable {
         return wishes.isEmpty ? [LiveScope(path: context.path, isDeep: isDeep, href: href)] : wishes
     }
 
-    /// Has everything compared that is to be told of, and the collections above, by which it shows if one of these goes.
-    /// - Returns: each wish with what it is about, nil where that is no collection; and no position where none is.
+    /// Compares the requested collections and their ancestors with the file system. A change in an ancestor
+    /// shows that a collection was removed.
+    /// - Returns: each request with its scope, nil if it is not a collection; and a nil position if none is.
     private func compared(
         _ wishes: [LiveScope]
     ) async throws(WebDAVError) -> ([(wish: LiveScope, scope: LiveScope?)], JournalPosition?) {
@@ -135,7 +139,7 @@ struct LiveMethod: Sendable {
         return (scopes, position)
     }
 
-    /// The canonical path of a collection; nil where there is none.
+    /// Returns the canonical path of a collection; nil if there is none.
     private func collection(_ path: ResourcePath) async throws(WebDAVError) -> ResourcePath? {
         if share.hides(path) { return nil }
         let share = share
@@ -152,7 +156,7 @@ struct LiveMethod: Sendable {
         }
     }
 
-    // MARK: What was missed
+    // MARK: Missed changes
 
     private func catchUp(
         _ id: Int, _ feed: LiveFeed, _ scopes: [LiveScope], _ since: (token: SyncToken?, Void),
@@ -168,7 +172,8 @@ struct LiveMethod: Sendable {
                         limit: LiveNews.nameLimit + 1)
                 }
                 guard changes.count <= LiveNews.nameLimit else { return feed.catchUp(id, nil) }
-                // What was gone before a first synchronisation began was never seen.
+                // The client has never seen resources that were removed before its initial synchronization
+                // began.
                 missed.append((scope, changes.filter { $0.kind != .removed || $0.number > token.base }))
             }
             feed.catchUp(id, missed)
@@ -180,7 +185,7 @@ struct LiveMethod: Sendable {
 }
 
 extension ResourcePath {
-    /// The collections above, from the root down.
+    /// The parent collections, from the root down.
     fileprivate var ancestors: [ResourcePath] {
         var ancestors: [ResourcePath] = []
         var path = parent

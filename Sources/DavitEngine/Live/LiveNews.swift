@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// What one reader has not been told yet: of each name the last change alone, and of no more names than are kept.
+/// The pending events of a reader: only the last change of each name, and at most ``nameLimit`` names.
 struct LiveNews: Sendable {
-    /// Names that wait for a slow reader; over it he has to look for himself.
+    /// The maximum number of names pending for a slow reader; if there are more, the reader is reset.
     static let nameLimit = 1_024
 
     private struct Change: Sendable {
@@ -13,12 +13,12 @@ struct LiveNews: Sendable {
         var isCollection: Bool
     }
 
-    /// By href, without a slash at the end.
+    /// By href, without a trailing slash.
     private var changes: [[UInt8]: Change] = [:]
     private var locked: Set<[UInt8]> = []
     private var gone: [[UInt8]] = []
     private var isReset = false
-    /// Something is to be sent, so that it shows that both are still there.
+    /// Whether to send a keep-alive message.
     var isBeat = false
 
     var isEmpty: Bool { changes.isEmpty && locked.isEmpty && gone.isEmpty && !isReset && !isBeat }
@@ -39,18 +39,19 @@ struct LiveNews: Sendable {
 
     mutating func note(gone scope: LiveScope) { gone.append(scope.href) }
 
-    /// What there is cannot be told any more.
+    /// Discards the pending changes and tells the client to reload.
     mutating func reset() {
         isReset = true
         changes = [:]
         locked = []
     }
 
-    /// The events, in the order in which they are to be taken.
+    /// Encodes the pending events, in the order in which the client must process them.
+    ///
     /// - Parameters:
-    ///   - scopes: all that are still watched.
-    ///   - token: what the reader knows with them.
-    ///   - isNew: whether he has been told another one before.
+    ///   - scopes: the collections that are still watched.
+    ///   - token: the state of the client after these events.
+    ///   - isNew: whether the token differs from the last one sent.
     func events(watching scopes: [LiveScope], knowing token: SyncToken, isNew: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         if !gone.isEmpty { bytes += Self.event("gone", Self.lines(gone)) }
@@ -61,12 +62,12 @@ struct LiveNews: Sendable {
         }
         if !locked.isEmpty { bytes += Self.event("locks", Self.lines(locked.sorted(by: Self.isBefore))) }
         if isReset || !changes.isEmpty { return bytes }
-        // An id without data is no event: the browser keeps it for when it connects again.
+        // An id without data is not dispatched as an event; the browser stores it for reconnecting.
         bytes += isNew ? Array("id: \(token.text)\n\n".utf8) : isBeat ? Array(":\n\n".utf8) : []
         return bytes
     }
 
-    /// In the order in which they happened: to some clients two names are one.
+    /// The changes in chronological order: on a case-insensitive client, two names can be the same.
     private var changeLines: String {
         var lines: [UInt8] = []
         for (href, change) in changes.sorted(by: { $0.value.number < $1.value.number }) {
@@ -85,7 +86,7 @@ struct LiveNews: Sendable {
         String(decoding: Array(hrefs.joined(separator: [10])), as: UTF8.self)
     }
 
-    /// - Parameter data: not empty: without data there is no event.
+    /// - Parameter data: the content; not empty, because clients ignore events without data.
     private static func event(_ name: String, _ data: String, id: SyncToken? = nil) -> [UInt8] {
         EventWriter.encode(data, event: name, id: id?.text, retry: nil)
     }

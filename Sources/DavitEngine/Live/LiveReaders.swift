@@ -2,21 +2,21 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Who watches which collections, and what each of them has still to be told.
+/// The readers, the collections they watch, and their pending events.
 struct LiveReaders {
     struct Reader {
         var scopes: [LiveScope]
         var news = LiveNews()
-        /// Changes up to this number are known, or were asked for.
+        /// The reader already knows the changes up to this number, or has requested them.
         var known: Int64
-        /// The last number that was told.
+        /// The last number that was sent.
         var told: Int64?
         var waiting: CheckedContinuation<Void, Never>?
-        /// Nothing more will come.
+        /// Whether the stream ends after the pending events.
         var isOver = false
     }
 
-    /// A scope of one reader.
+    /// A scope watched by a reader.
     private struct Watch: Hashable {
         let reader: Int
         let scope: LiveScope
@@ -25,16 +25,16 @@ struct LiveReaders {
     private(set) var all: [Int: Reader] = [:]
     private var next = 0
     private var watches: [ResourcePath: Set<Watch>] = [:]
-    /// How many watched collections are at or below a path.
+    /// The number of watches at or below each path.
     private var weights: [ResourcePath: Int] = [:]
     private var deepCount = 0
-    /// Whom something was noted for since ``takeWoken()``.
+    /// The readers that have received pending events since ``takeWoken()``.
     private var touched: Set<Int> = []
 
     var isEmpty: Bool { all.isEmpty }
     var count: Int { all.count }
 
-    /// What is watched, each collection once.
+    /// The watched collections, each once.
     var folders: WatchedFolders {
         var folders = WatchedFolders()
         for (path, watches) in watches {
@@ -47,7 +47,7 @@ struct LiveReaders {
         return folders
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing readers
 
     mutating func add(_ scopes: [LiveScope], known: Int64) -> Int {
         next += 1
@@ -56,7 +56,7 @@ struct LiveReaders {
         return next
     }
 
-    /// - Returns: what it waits with.
+    /// - Returns: the continuation of the waiting reader, if any.
     mutating func remove(_ id: Int) -> CheckedContinuation<Void, Never>? {
         guard let reader = all.removeValue(forKey: id) else { return nil }
         for scope in reader.scopes { remove(Watch(reader: id, scope: scope)) }
@@ -86,7 +86,7 @@ struct LiveReaders {
         }
     }
 
-    // MARK: One reader
+    // MARK: Updating readers
 
     @discardableResult
     mutating func withReader<R>(_ id: Int, _ body: (inout Reader) -> R) -> R? {
@@ -94,13 +94,13 @@ struct LiveReaders {
         return body(&all.values[index])
     }
 
-    /// Something for all of them.
+    /// Updates the pending events of all readers.
     mutating func forAll(_ body: (inout LiveNews) -> Void) {
         for id in all.keys { note(id, body) }
     }
 
-    /// What there is cannot be told any more to any of them.
-    /// - Parameter number: of the last change, perhaps of another journal.
+    /// Resets all readers.
+    /// - Parameter number: the number of the last change, which may belong to another journal.
     mutating func reset(through number: Int64) {
         for id in all.keys {
             withReader(id) { $0.known = number }
@@ -113,7 +113,7 @@ struct LiveReaders {
         touched.insert(id)
     }
 
-    /// Those who wait, and for whom there is something now.
+    /// Returns the continuations of the waiting readers that now have pending events.
     mutating func takeWoken() -> [CheckedContinuation<Void, Never>] {
         var woken: [CheckedContinuation<Void, Never>] = []
         for id in touched {
@@ -128,10 +128,10 @@ struct LiveReaders {
         return woken
     }
 
-    // MARK: What has happened
+    // MARK: Changes
 
     mutating func note(_ change: ResourceChange) {
-        // Nothing can be watched there any more: it is gone, or no collection, or one that is elsewhere.
+        // The collections at or below this path no longer exist, or have been replaced.
         if change.kind != .changed || !change.isCollection, weights[change.path] != nil {
             note(gone: change.path, change.number)
         }
@@ -142,8 +142,8 @@ struct LiveReaders {
         }
     }
 
-    /// Nothing at a path, or below it, is watched any longer.
-    /// - Parameter number: of the change; nil where it is of now.
+    /// Ends all watches of a path and of everything below it.
+    /// - Parameter number: the number of the change; nil for the present.
     mutating func note(gone path: ResourcePath, _ number: Int64? = nil) {
         for (folder, watches) in watches where path.contains(folder) {
             for watch in watches {
@@ -159,7 +159,7 @@ struct LiveReaders {
         }
     }
 
-    /// A lock has come or gone.
+    /// Notifies the readers of a lock that was created or removed.
     mutating func note(_ lock: Lock) {
         let slash = lock.rootHref.last == UInt8(ascii: "/") ? [UInt8(ascii: "/")] : []
         let root = lock.root
@@ -169,14 +169,14 @@ struct LiveReaders {
                 readers.note(watch.reader) { $0.note(locksOf: watch.scope.href(of: root) + slash) }
             }
         }
-        // It holds for what is watched, too.
+        // The lock also covers watched collections below its root.
         guard lock.depth == .infinity, weights[root] != nil else { return }
         for (folder, watches) in watches where folder != root && root.contains(folder) {
             for watch in watches { note(watch.reader) { $0.note(locksOf: watch.scope.href) } }
         }
     }
 
-    /// Calls `body` for each watch that members of a folder belong to.
+    /// Calls `body` for each watch that includes the members of a folder.
     private mutating func forEachWatch(
         above folder: ResourcePath, _ body: (inout LiveReaders, Watch) -> Void
     ) {

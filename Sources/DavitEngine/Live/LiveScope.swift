@@ -1,17 +1,18 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A collection that somebody watches.
+/// A collection that a client watches.
 struct LiveScope: Hashable, Sendable {
-    /// Canonical.
+    /// The canonical path.
     let path: ResourcePath
-    /// With all that is below it; else its members.
+    /// Whether everything below the collection is watched, or only its members.
     let isDeep: Bool
-    /// As the client spells it, percent-encoded, with a slash at its end.
+    /// The href as the client spelled it, percent-encoded, with a trailing slash.
     let href: [UInt8]
 
-    /// The href of something in it, without a slash at the end; of the collection itself with one.
-    /// - Parameter path: canonical, in this scope.
+    /// Returns the href of a resource in this scope, without a trailing slash; of the collection itself, with
+    /// one.
+    /// - Parameter path: the canonical path of the resource.
     func href(of path: ResourcePath) -> [UInt8] {
         var href = href
         var isFirst = true

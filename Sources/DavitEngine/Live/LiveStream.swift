@@ -1,13 +1,13 @@
 internal import DavitHTTP
 
-/// The events of one reader, for as long as the response is sent.
+/// The response body that sends events to a reader.
 final class LiveStream: BodyStream {
     private let feed: LiveFeed
     private let id: Int
-    /// What did not fit into the last buffer; at first, after how many milliseconds to connect again.
+    /// Bytes that did not fit into the last buffer; initially the delay before reconnecting, in milliseconds.
     private var rest = Array("retry: 2000\n\n".utf8)
 
-    /// - Parameter id: of a reader, who leaves when this object goes.
+    /// - Parameter id: the id of a reader, which is removed when this object is released.
     init(_ feed: LiveFeed, _ id: Int) {
         self.feed = feed
         self.id = id

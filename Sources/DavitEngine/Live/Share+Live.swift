@@ -1,9 +1,9 @@
 internal import DavitStore
 
 extension Share {
-    /// Does what has to be done every few seconds while somebody is told of changes: locks end, and what changes without
-    /// an event is looked at. May block.
-    /// - Returns: false while nobody is.
+    /// Performs the periodic work for event streams, to be called every few seconds: expires locks, and finds
+    /// changes that cause no notification. May block.
+    /// - Returns: false if there are no readers.
     package func tickLive() -> Bool {
         guard let live, live.hasReaders else { return false }
         state.expireLocks(now: now())
@@ -11,7 +11,7 @@ extension Share {
         return true
     }
 
-    /// Has the feed hear of what happens.
+    /// Subscribes the feed to changes of resources and locks.
     func connectLive() {
         guard let live, let journal else { return }
         journal.onChange { [weak live] last in live?.changed(last) }

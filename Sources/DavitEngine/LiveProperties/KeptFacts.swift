@@ -2,18 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What is known of a resource besides what the file system says, kept as the row of the live property that shows it.
+/// Metadata that the file system cannot store, stored as the row of the live property that exposes it.
 ///
-/// Such rows go the way of dead properties: with a MOVE, and away with a DELETE. Nobody but this server writes them,
-/// because the property is protected; `displayname` and `getcontentlanguage` are not, and are the client's.
+/// These rows behave like dead properties: they are moved by MOVE and removed by DELETE. Most of these
+/// properties are protected, so only the server writes them; clients can set `displayname` and
+/// `getcontentlanguage`.
 extension StoredProperty {
-    /// Digests of content that had this entity tag, compared with its bytes as they came in.
+    /// Digests of the content with this entity tag, computed while the content was received.
     init(_ digests: [ContentDigest], of tag: EntityTag) {
         let text = String(decoding: tag.opaque, as: UTF8.self) + " " + ChecksumList.encode(digests)
         self.init(.checksums, text: text)
     }
 
-    /// When a client says that content was made.
+    /// The creation date of the content according to the client.
     init(created: Timestamp) { self.init(.creationdate, text: "\(created.seconds)") }
 
     /// The `Content-Language` of a PUT.
@@ -21,7 +22,7 @@ extension StoredProperty {
 
     private init(_ property: LiveProperty, text: String) { self.init(property.name, text: text) }
 
-    /// - Parameter text: nothing that has a meaning in XML.
+    /// - Parameter text: must not contain characters that require escaping in XML.
     private init(_ name: PropertyName, text: String) {
         let element = #"<N:\#(name.local) xmlns:N="\#(name.namespace)">\#(text)</N:\#(name.local)>"#
         self.init(name: name, value: PropertyValue(element: Array(element.utf8)))
@@ -29,7 +30,7 @@ extension StoredProperty {
 }
 
 extension [StoredProperty] {
-    /// The digests of the content as it is now; those of an earlier version count for nothing.
+    /// Returns the digests of the current content; digests of earlier versions are ignored.
     func digests(of info: ResourceInfo) -> [ContentDigest] {
         guard let text = text(of: .checksums) else { return [] }
         let words = text.split(separator: " ", maxSplits: 1)
@@ -37,15 +38,15 @@ extension [StoredProperty] {
         return (try? ChecksumList.parse([UInt8](words[1].utf8).span)) ?? []
     }
 
-    /// When the resource was made, if a client has said so.
+    /// The creation date that a client has set, if any.
     var created: Timestamp? {
         text(of: .creationdate).flatMap { Int64($0) }.flatMap(Timestamp.init(checking:))
     }
 
-    /// What a client has set as `displayname` (RFC 4918 §15.2), as it was sent.
+    /// The value of `displayname` that a client has set (RFC 4918 §15.2), unmodified.
     var displayName: PropertyValue? { value(of: LiveProperty.displayname.name) }
 
-    /// What GET says in `Content-Language` (§15.3).
+    /// The `Content-Language` that GET returns (§15.3).
     var contentLanguage: ContentLanguage? { value(of: .contentLanguage)?.contentLanguage }
 
     private func text(of property: LiveProperty) -> String? { value(of: property.name)?.trimmedText }
@@ -57,7 +58,7 @@ extension [StoredProperty] {
 }
 
 extension PropertyValue {
-    /// The value of `getcontentlanguage` as a field; nil if it is not one.
+    /// The value of `getcontentlanguage` as a header field; nil if it is invalid.
     var contentLanguage: ContentLanguage? {
         guard let (text, _) = simpleText else { return nil }
         let bytes = Array(text.utf8)
@@ -66,9 +67,9 @@ extension PropertyValue {
 }
 
 extension Timestamp {
-    /// Nil for what cannot be one.
+    /// Creates a timestamp from seconds; nil if it is out of range.
     init?(checking seconds: Int64) {
-        // A second less at both ends: the time within it is added later.
+        // One second less at both ends leaves room for the fraction that is added later.
         let limit = Int64.max / 1_000_000_000 - 1
         guard (-limit...limit).contains(seconds) else { return nil }
         self.init(seconds: seconds)
@@ -78,7 +79,7 @@ extension Timestamp {
 extension LiveProperty {
     static let ownCloudNamespace = "http://owncloud.org/ns"
 
-    /// The value of `checksums`, as clients of ownCloud read it.
+    /// Returns the value of `checksums` in the format of ownCloud clients.
     static func checksumsElement(_ digests: [ContentDigest]) -> PropertyValue {
         let element =
             #"<N:checksums xmlns:N="\#(ownCloudNamespace)"><N:checksum>\#(ChecksumList.encode(digests))</N:checksum></N:checksums>"#
@@ -87,16 +88,16 @@ extension LiveProperty {
 }
 
 extension Share {
-    /// Keeps what a client has said of content that is in place now. A fault changes nothing about the content, and is
-    /// reported, not answered.
-    /// - Returns: whether it is kept.
+    /// Stores metadata that a client sent with new content, after the content is in place. An error does not
+    /// affect the content and is only reported.
+    /// - Returns: whether the metadata was stored.
     func keep(_ facts: [StoredProperty], at path: ResourcePath, of info: ResourceInfo) -> Bool {
         let bound = StateChange.bind(path, current: info.identity, pending: nil)
         do throws(StoreError) {
             try record([bound] + facts.map { .setProperty(path, $0) })
             return true
         } catch {
-            report("what a client said of new content could not be kept: \(error)")
+            report("the metadata of new content could not be stored: \(error)")
             return false
         }
     }

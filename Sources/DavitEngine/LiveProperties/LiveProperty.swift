@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, RFC 6578, the execute bit as
-/// Apache names it, digests as ownCloud does, and one of our own).
+/// The properties that this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, RFC 6578,
+/// `executable` of Apache, `checksums` of ownCloud, and one of its own).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
@@ -11,16 +11,17 @@ enum LiveProperty: CaseIterable, Sendable {
     case executable
     case addMember
     case supportedReportSet, syncToken
-    /// RFC 5397, and what RFC 3744 has for everybody who only looks.
+    /// RFC 5397, and the properties of RFC 3744 that do not require access control.
     case currentUserPrincipal, currentUserPrivilegeSet, supportedPrivilegeSet, principalCollectionSet
-    /// Of principals alone (RFC 3744 §4).
+    /// Properties of principals only (RFC 3744 §4).
     case principalURL, alternateURISet, groupMembership
-    /// The modification time as Windows and rclone set it: in the form of `getlastmodified`, and in seconds since 1970.
+    /// The modification time as set by Windows, in the format of `getlastmodified`, and by rclone, in seconds
+    /// since 1970.
     case win32LastModifiedTime, lastmodified
-    /// Digests of the content as it is now, where they are known.
+    /// The known digests of the current content.
     case checksums
     case supportedQueryGrammarSet
-    /// Who holds the locks of `lockdiscovery`, and since when.
+    /// The owners and creation times of the locks in `lockdiscovery`.
     case lockDetails
 
     init?(_ name: PropertyName) {
@@ -68,11 +69,11 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether it may depend on a row: see ``Share/keep(_:at:of:)``.
+    /// Whether the value may depend on a row; see ``Share/keep(_:at:of:)``.
     var mayHaveRow: Bool { self == .checksums || self == .creationdate || self == .displayname }
 
-    /// Part of allprop: the properties of RFC 4918, not those that cost more or belong to others (RFC 4331 §2,
-    /// RFC 3253 §3.1, RFC 6578 §4).
+    /// Whether allprop includes the property: allprop includes the properties of RFC 4918, but not those that
+    /// are expensive or that other RFCs exclude (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
@@ -82,12 +83,12 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether a resource has it, as far as that is said by what it is.
+    /// Whether the type of a resource implies that it has the property.
     func exists(of member: Member) -> Bool {
         switch self {
         case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection
         case .addMember, .syncToken: member.info.isCollection
-        // The root of a share has no name of its own; it can be given one.
+        // The root of a share has no name by default; a client can set one.
         case .displayname: !member.name.isEmpty
         case .principalURL, .alternateURISet, .groupMembership: false
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,

@@ -2,36 +2,38 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What a PROPFIND asks for, worked out once for all its responses. An object, because many requests share one.
+/// The properties that a PROPFIND requests, prepared once for all its responses. A class, because many
+/// requests share a plan.
 final class PropFindPlan: Sendable {
     enum Kind: Sendable { case values, names }
 
     let kind: Kind
-    /// The live properties to answer, in the order asked.
+    /// The live properties to return, in the requested order.
     let live: [LiveProperty]
-    /// Those of ``live`` without their values, place by place.
+    /// The empty elements of ``live``, with the same indices.
     let liveNames: [EmptyPropertyElement]
-    /// Dead properties asked for by name.
+    /// The dead properties that are requested by name.
     let dead: [PropertyName]
-    /// Those of ``dead`` without their values, place by place.
+    /// The empty elements of ``dead``, with the same indices.
     let deadNames: [EmptyPropertyElement]
-    /// allprop and propname: all dead properties, whatever their names.
+    /// Whether all dead properties are requested, by allprop or propname.
     let takesAllDead: Bool
-    /// Names the server computes nothing for and nobody set get a 404: only where they were asked for by name.
+    /// Whether missing properties are reported with 404, because they are requested by name.
     let namesMissing: Bool
-    /// Something is asked for that can have a row: dead properties, or live ones of which not all is in the file.
+    /// Whether rows must be read: for dead properties, or for live ones that may have rows.
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
     let wantsAddMember: Bool
-    /// Where a resource is counts also for what is not told about it.
+    /// Whether the path of a resource is required even if no requested property depends on it.
     let needsPath: Bool
-    /// What is asked of the resources that the values of these properties name (RFC 3253 §3.8); else empty.
+    /// The nested properties to return for the resources to which the values of these properties refer (RFC
+    /// 3253 §3.8); otherwise empty.
     let expansions: [PropertyName: PropFindPlan]
     let wantsSyncToken: Bool
     let wantsDigests: Bool
 
-    /// - Parameter properties: none is asked for twice.
+    /// - Parameter properties: the requested properties, without duplicates.
     convenience init(expanding properties: [ExpandedProperty]) {
         let nested = properties.filter { !$0.nested.isEmpty }
         self.init(
@@ -41,8 +43,8 @@ final class PropFindPlan: Sendable {
     }
 
     /// - Parameters:
-    ///   - readsDead: dead properties are looked at, whether they are told or not.
-    ///   - needsPath: as ``needsPath``.
+    ///   - readsDead: whether dead properties are read even if they are not returned.
+    ///   - needsPath: see ``needsPath``.
     init(
         _ body: PropFindBody, expansions: [PropertyName: PropFindPlan] = [:], readsDead: Bool = false,
         needsPath: Bool = false
@@ -77,7 +79,7 @@ final class PropFindPlan: Sendable {
         wantsDigests = live.contains(.checksums)
     }
 
-    /// Each name once.
+    /// Splits names into live and dead properties, without duplicates.
     private static func split(_ names: [PropertyName]) -> (live: [LiveProperty], dead: [PropertyName]) {
         var live: [LiveProperty] = []
         var dead: [PropertyName] = []

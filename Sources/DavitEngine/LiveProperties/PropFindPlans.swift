@@ -2,17 +2,17 @@ internal import DavitHTTP
 internal import DavitWebDAV
 internal import Synchronization
 
-/// The plans of the bodies that were parsed last: clients send the same few again and again.
+/// A cache of the plans of recent request bodies; clients send the same few bodies repeatedly.
 ///
-/// A plan follows from the body alone, so that a kept one is as good as a new one.
+/// A plan depends only on the body, so cached plans remain valid.
 final class PropFindPlans: Sendable {
-    /// How many are kept, and of bodies of how many bytes.
+    /// The maximum number of cached plans, and the maximum size in bytes of their bodies.
     private static let limit = 16
     private static let bodyLimit = 1024
 
     private struct Kept {
         var plans: [(body: XMLBody, plan: PropFindPlan)] = []
-        /// The place of the oldest one.
+        /// The index of the oldest plan.
         var oldest = 0
     }
 

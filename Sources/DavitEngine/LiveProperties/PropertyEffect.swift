@@ -2,33 +2,33 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What one instruction of a PROPPATCH does; that of an extended MKCOL does the same, or is refused.
+/// The effect of an instruction of PROPPATCH or extended MKCOL.
 enum PropertyEffect: Equatable {
-    /// A dead property, or a live one that clients may set, is kept as it was sent, or removed.
+    /// Stores or removes a dead property, or a live one that clients may set.
     case row
     case executable(Bool)
-    /// The modification time; nil if it stays.
+    /// Sets the modification time; nil leaves it unchanged.
     case modified(Timestamp?)
-    /// Not to be changed by clients (RFC 4918 §15): 403.
+    /// The property is protected (RFC 4918 §15): 403.
     case protected
-    /// The value means nothing for this property (RFC 4918 §9.2.1): 409.
+    /// The value is invalid for this property (RFC 4918 §9.2.1): 409.
     case unsuitable
 
     /// - Parameters:
-    ///   - isCollection: whether it is about a collection.
-    ///   - now: for dates whose year has two digits.
+    ///   - isCollection: whether the resource is a collection.
+    ///   - now: the current time, for dates with two-digit years.
     init(_ instruction: PropertyUpdate.Instruction, isCollection: Bool, now: Timestamp) {
         guard let live = LiveProperty(instruction.name) else {
             self = Self.isSuitable(instruction, now: now) ? .row : .unsuitable
             return
         }
         guard case .set(_, let value) = instruction else {
-            // §15.2: what is removed is the client's value; the property stays.
+            // §15.2: this removes the client's value; the property itself remains.
             self = live == .displayname ? .row : .protected
             return
         }
         switch live {
-        // §15.2: text, and nothing else.
+        // §15.2: the value must be plain text.
         case .displayname: self = value.simpleText == nil ? .unsuitable : .row
         case .executable where !isCollection: self = Self.executable(value)
         case .getlastmodified:
@@ -47,7 +47,7 @@ enum PropertyEffect: Equatable {
         }
     }
 
-    /// Seconds since 1970, with or without a fraction, which is dropped.
+    /// Parses seconds since 1970; a fraction is dropped.
     private static func seconds(_ value: PropertyValue) -> Timestamp? {
         let parts = value.trimmedText.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, let seconds = Int64(whole), seconds.magnitude < earliest.magnitude,
@@ -56,18 +56,18 @@ enum PropertyEffect: Equatable {
         return Timestamp(seconds: seconds)
     }
 
-    /// Windows counts from 1601 on, and sends that for a time that it does not know.
+    /// Windows sends its epoch, 1601, for unknown times.
     private static func windowsTime(_ value: PropertyValue, now: Timestamp) -> PropertyEffect {
         if parsedDate(value, now: now)?.seconds == earliest { return .modified(nil) }
         return date(value, now: now).map { .modified($0) } ?? .unsuitable
     }
 
-    /// Nil also for a year that no ``Timestamp`` holds.
+    /// Returns nil also for years that ``Timestamp`` cannot represent.
     private static func date(_ value: PropertyValue, now: Timestamp) -> Timestamp? {
         parsedDate(value, now: now).flatMap { $0.seconds.magnitude < earliest.magnitude ? $0 : nil }
     }
 
-    /// What years before 1678 become.
+    /// The value to which years before 1678 are clamped.
     private static let earliest = -(Int64.max / 1_000_000_000)
 
     private static func parsedDate(_ value: PropertyValue, now: Timestamp) -> Timestamp? {
@@ -75,13 +75,13 @@ enum PropertyEffect: Equatable {
         return HTTPDate.parse(text.span, now: now)
     }
 
-    // MARK: Dead properties with a meaning
+    // MARK: Dead properties with validated values
 
-    /// What Windows keeps beside the modification time: it reads back what it has set, and takes it for granted that
-    /// it is a date, or attributes in hexadecimal.
+    /// Whether the value is valid. Windows stores times and hexadecimal file attributes in dead properties,
+    /// and expects to read back valid values.
     private static func isSuitable(_ instruction: PropertyUpdate.Instruction, now: Timestamp) -> Bool {
         guard case .set(let name, let value) = instruction else { return true }
-        // GET sends it as a field.
+        // GET returns the value as a header field.
         if name == .contentLanguage { return value.contentLanguage != nil }
         guard name.namespace == LiveProperty.windowsNamespace else { return true }
         switch name.local {

@@ -2,15 +2,16 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A bound on the memory that slow clients can hold: a response reads few properties at a time, and takes a slot of the
-/// share before it reads those of a resource that has many.
+/// Limits the memory that responses to slow clients can hold: a response reads few properties at a time, and
+/// must acquire a slot of the share to read those of a resource with many.
 extension PropertyResponses {
-    /// Bytes of names and values that a response may read without a slot.
+    /// The maximum size in bytes of names and values that a response may read without a slot.
     static let unreservedBytes = 64 << 10
 
-    /// The dead properties of the first of several resources: as many as may be held together.
+    /// Returns the dead properties of the first of several resources, up to the limit for a single read.
     ///
-    /// - Returns: none, and ``needsSlot`` is set, if those of the first resource are many and the response has no slot.
+    /// - Returns: an empty array, with ``needsSlot`` set, if the first resource exceeds the limit and the
+    ///   response has no slot.
     func boundedProperties(
         of resources: [(path: ResourcePath, identity: ResourceIdentity)]
     ) throws(StoreError) -> [[StoredProperty]] {
@@ -24,7 +25,8 @@ extension PropertyResponses {
         return try properties(of: [first])
     }
 
-    /// The dead properties of one resource; nil, and ``needsSlot`` is set, if they are many and the response has no slot.
+    /// Returns the dead properties of a resource; nil, with ``needsSlot`` set, if they exceed the limit and
+    /// the response has no slot.
     func boundedProperties(
         at path: ResourcePath, of info: ResourceInfo
     ) throws(StoreError) -> [StoredProperty]? {
@@ -33,7 +35,7 @@ extension PropertyResponses {
     }
 
     /// Waits for a slot if one is needed.
-    /// - Throws: 503 if too many wait.
+    /// - Throws: 503 if too many responses are waiting.
     func takeSlotIfNeeded() async throws(WebDAVError) {
         guard needsSlot else { return }
         guard let taken = await share.largeReads.enter(check.context.client) else {
@@ -44,7 +46,7 @@ extension PropertyResponses {
         needsSlot = false
     }
 
-    /// Gives the slot back if most of what was read has been sent.
+    /// Releases the slot if most of the response has been sent.
     func releaseSlotIfDrained() {
         if slot != nil, writer.count <= Self.unreservedBytes { slot = nil }
     }

@@ -2,35 +2,36 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Writes the `response` of one resource after another, as a plan asks for it. Belongs to one ``PropFindStream``.
+/// Writes the `response` elements of resources as a plan specifies. Belongs to a single ``PropFindStream``.
 final class PropertyResponses {
     let share: Share
     let plan: PropFindPlan
     let check: WriteGuard
-    /// Nil where nothing is expanded.
+    /// Nil if the plan contains no expansions.
     let expansions: ExpansionBudget?
     let writer = MultistatusWriter()
-    /// Properties that are missing are left out (RFC 8144 §2.1).
+    /// Whether to omit missing properties (RFC 8144 §2.1).
     private let isMinimal: Bool
-    /// Who asks, as a resource.
+    /// The principals that the client can see.
     private(set) lazy var principals = Principals(check.context)
-    /// What `sync-token` says of collections at and below a path, which the journal has compared; nil where it was not
-    /// asked for, or there is none. Of others, where links lead to, a client would not be told what was gone before.
+    /// The value of `sync-token` for the collections at and below a path that the journal has compared with
+    /// the file system; nil if it was not requested or there is no journal. Collections elsewhere, to which
+    /// symbolic links lead, have no token, because earlier removals in them would not be reported.
     @safe @exclusivity(unchecked) var syncToken: (text: String, root: ResourcePath)?
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
-    /// The last `getlastmodified`: the members of a collection often have the same.
+    /// The last `getlastmodified`, cached because members of a collection often have the same one.
     @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
     @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
-    /// The rows of the resource that is being written, and the digests among them.
+    /// The rows of the current resource, and the digests among them.
     @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
     /// Held while the properties of a large resource are in memory; see ``boundedProperties(of:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
-    /// The next resource is large: a slot has to be taken before it is read.
+    /// Whether the next resource is large, so that a slot must be acquired before it is read.
     @safe @exclusivity(unchecked) var needsSlot = false
 
-    /// - Parameter expansions: what the answer that this is a part of may still expand.
+    /// - Parameter expansions: the remaining expansions of the enclosing response.
     init(
         share: Share, context: RequestContext, plan: PropFindPlan,
         expansions: ExpansionBudget? = nil
@@ -42,13 +43,13 @@ final class PropertyResponses {
         isMinimal = ResponsePreferences(context.request).isMinimal
     }
 
-    /// True if answering for this one resource asks the database, or the disk.
+    /// Whether writing the response for a single resource may query the database or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
         plan.wantsQuota || (plan.wantsDead && share.state.hasRows(at: path))
             || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty
     }
 
-    /// True if more than dead properties depends on where a resource is.
+    /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
         plan.needsPath || plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
@@ -58,7 +59,7 @@ final class PropertyResponses {
         return try properties(of: [(path, info.identity)])[0]
     }
 
-    /// The dead properties of several resources, in one question to the database or in none.
+    /// Returns the dead properties of several resources, with at most one query.
     /// - Parameter limitBytes: see ``ShareState/properties(of:limitBytes:)``.
     func properties(
         of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
@@ -70,14 +71,15 @@ final class PropertyResponses {
         }
     }
 
-    /// Whether something that can have a row is asked for, and something below `path` has some.
+    /// Whether rows are requested and resources below `path` have any.
     func hasProperties(below path: ResourcePath) -> Bool {
         plan.wantsDead && share.state.hasProperties(below: path)
     }
 
-    /// Writes the properties of one resource and ends its response, which the caller has begun.
+    /// Writes the properties of a resource and ends its response, which the caller has begun.
     ///
-    /// - Parameter path: canonical; without ``needsPath``, that of the collection whose member it is will do.
+    /// - Parameter path: the canonical path; if ``needsPath`` is false, the path of the parent collection
+    ///   suffices.
     func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty]
     ) throws(WebDAVError) {
@@ -103,11 +105,11 @@ final class PropertyResponses {
         }
         try writeDead(properties)
         endPropStats()
-        // A slow client keeps no more of a large resource than what is left to send.
+        // Limit the memory that a slow client holds to the unsent part of the response.
         if !rows.isEmpty { (rows, digests) = ([], []) }
     }
 
-    /// Ends the properties that are there, and with those that are not the response.
+    /// Ends the existing properties, writes the missing ones, and ends the response.
     func endPropStats() {
         writer.endPropStat(status: .ok)
         if !missing.isEmpty {
@@ -121,7 +123,7 @@ final class PropertyResponses {
         writer.endResponse()
     }
 
-    /// A live property that was asked for, and that the resource does not have.
+    /// Records a requested live property that the resource does not have.
     func miss(_ place: Int) { miss(plan.liveNames[place]) }
 
     func miss(_ name: EmptyPropertyElement) {
@@ -153,7 +155,7 @@ final class PropertyResponses {
         }
     }
 
-    /// Names are mostly asked for in the order in which they are kept: the search goes on behind what was found last.
+    /// Clients usually request properties in the stored order, so the search begins after the previous match.
     private static func find(
         _ name: PropertyName, in properties: [StoredProperty], from next: inout Int
     ) -> StoredProperty? {
@@ -167,7 +169,7 @@ final class PropertyResponses {
         return nil
     }
 
-    /// Writes one live property, which the resource has.
+    /// Writes a live property that the resource has.
     func write(
         _ property: LiveProperty, of member: Member, at path: ResourcePath
     ) throws(WebDAVError) {

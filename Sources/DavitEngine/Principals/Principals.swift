@@ -1,17 +1,18 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The principals of a share as resources (RFC 3744 §2), as far as one client sees them: itself, in a collection at
-/// the root of the share.
+/// The principals of a share as resources (RFC 3744 §2). A client sees only its own principal, in a
+/// collection at the root of the share.
 ///
-/// Their names have the form that stores keep for what is not part of a share, so that no resource can have them, and
-/// every method but those that answer for principals is refused.
+/// Stores reserve names of this form for internal use, so no resource can have them. Methods that do not
+/// support principals are refused.
 struct Principals {
     static let collection = ResourcePath(unchecked: Array(".davit-principalsfolder".utf8))
 
-    /// The collection, percent-encoded, with a slash at its end.
+    /// The href of the collection, percent-encoded, with a trailing slash.
     let collectionHref: [UInt8]
-    /// The path of who asks; nil without authentication, and for a name that is no segment of a path.
+    /// The path of the client's principal; nil without authentication, or if the name is not a valid path
+    /// segment.
     private let user: ResourcePath?
     let name: String?
 
@@ -24,7 +25,8 @@ struct Principals {
         user = context.principal.flatMap { Self.collection.appending(Array($0.utf8)) }
     }
 
-    /// Who asks, percent-encoded; nil if there is nobody, or no URL for the name.
+    /// The href of the client's principal, percent-encoded; nil without authentication, or if the name has no
+    /// URL.
     var userHref: [UInt8]? {
         guard let user else { return nil }
         var href = collectionHref
@@ -32,7 +34,7 @@ struct Principals {
         return href
     }
 
-    /// The value of `current-user-principal` (RFC 5397 §3); nil for a name without URL.
+    /// The value of `current-user-principal` (RFC 5397 §3); nil if the name has no URL.
     var userElement: [UInt8]? {
         guard name != nil else { return Array("<D:unauthenticated/>".utf8) }
         return userHref.map(Self.href)
@@ -44,20 +46,20 @@ struct Principals {
 
     enum Resource: Equatable {
         case collection, user
-        /// Somebody else, who is nobody's business, or nobody.
+        /// A principal that does not exist, or that belongs to another user.
         case absent
     }
 
-    /// Which principal a path names; nil for a path of the share.
+    /// Returns the principal at a path; nil for a path of the share.
     func resource(at path: ResourcePath) -> Resource? {
         guard Self.isAbove(path) else { return nil }
         if path == Self.collection { return .collection }
         return path == user ? .user : .absent
     }
 
-    /// Whether a path is that of principals.
+    /// Whether a path is in the namespace of principals.
     static func isAbove(_ path: ResourcePath) -> Bool {
-        // Nearly all paths differ in their first byte.
+        // Fast path: nearly all paths differ in their first byte.
         path.bytes.first == UInt8(ascii: ".") && collection.contains(path)
     }
 }

@@ -1,8 +1,9 @@
-/// What a client may do, in the terms of RFC 3744 §3. The rules of the share decide, for all of its resources; what
-/// the file system refuses beyond them shows when it is tried.
+/// The privileges of a client (RFC 3744 §3). They depend on the configuration of the share and are the same
+/// for all its resources. Restrictions of the file system are not included; they appear when an operation
+/// fails.
 ///
-/// Not among them: `unlock`, since nobody may end the lock of somebody else here, and `read-acl` and `write-acl`, since
-/// there are no lists. `all` is abstract: it is there to hold the others.
+/// Not included are `unlock`, because clients cannot remove the locks of other users, and `read-acl` and
+/// `write-acl`, because there are no access control lists. `all` is abstract and only aggregates the others.
 enum Privileges {
     static let reading: StaticString = """
         <D:privilege><D:read/></D:privilege>\
@@ -19,14 +20,14 @@ enum Privileges {
         <D:privilege><D:unbind/></D:privilege>
         """
 
-    /// The tree of RFC 3744 §5.3.
+    /// The privilege tree of RFC 3744 §5.3.
     static let supported: StaticString = """
         <D:supported-privilege><D:privilege><D:all/></D:privilege><D:abstract/>\
-        <D:description xml:lang="en">Everything</D:description>\
+        <D:description xml:lang="en">All operations</D:description>\
         <D:supported-privilege><D:privilege><D:read/></D:privilege>\
         <D:description xml:lang="en">Read content and properties</D:description></D:supported-privilege>\
         <D:supported-privilege><D:privilege><D:read-current-user-privilege-set/></D:privilege>\
-        <D:description xml:lang="en">Read what one may do</D:description></D:supported-privilege>\
+        <D:description xml:lang="en">Read current user privileges</D:description></D:supported-privilege>\
         <D:supported-privilege><D:privilege><D:write/></D:privilege>\
         <D:description xml:lang="en">Change content, properties and members</D:description>\
         <D:supported-privilege><D:privilege><D:write-properties/></D:privilege>\

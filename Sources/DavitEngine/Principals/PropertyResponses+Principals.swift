@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitWebDAV
 
 extension PropertyResponses {
-    /// Writes a property that depends on who asks and on the share, not on the resource.
+    /// Writes a property that depends on the client and on the share, but not on the resource.
     func writeAccess(_ property: LiveProperty) {
         switch property {
         case .currentUserPrincipal:
@@ -24,7 +24,7 @@ extension PropertyResponses {
         }
     }
 
-    /// Writes the response about a principal, or about the collection of principals.
+    /// Writes the response for a principal, or for the collection of principals.
     func writeResponse(href: [UInt8], about resource: Principals.Resource) {
         writer.beginResponse(href: href)
         if resource == .absent {
@@ -51,7 +51,7 @@ extension PropertyResponses {
         case .resourcetype, .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet,
             .principalCollectionSet, .supportedReportSet:
             true
-        // RFC 3744 §4: what every principal has.
+        // RFC 3744 §4: the properties that every principal has.
         case .displayname, .principalURL, .alternateURISet, .groupMembership: resource == .user
         default: false
         }

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// How many resources the values of one answer may be expanded to, and to how many bytes: a value can name many, each of
-/// them again.
+/// The maximum number of resources and bytes to which the values of one response may be expanded: a value can
+/// refer to many resources, recursively.
 final class ExpansionBudget {
     private static let limit = 1_000
     private static let limitBytes = 2 << 20
@@ -11,21 +11,21 @@ final class ExpansionBudget {
     @safe @exclusivity(unchecked) private var left = limit
     @safe @exclusivity(unchecked) private var leftBytes = limitBytes
 
-    /// - Throws: 403 when there are too many.
+    /// - Throws: 403 if the limit is exceeded.
     func spend() throws(WebDAVError) {
         if left == 0 { throw WebDAVError(.forbidden, .numberOfMatchesWithinLimits) }
         left -= 1
     }
 
-    /// - Throws: 403 when there are too many.
+    /// - Throws: 403 if the limit is exceeded.
     func spend(bytes: Int) throws(WebDAVError) {
         leftBytes -= bytes
         if leftBytes < 0 { throw WebDAVError(.forbidden, .numberOfMatchesWithinLimits) }
     }
 }
 
-/// The values of `expand-property` (RFC 3253 §3.8): where an href in a value names a resource of this share, its
-/// `response` stands instead. Hrefs that name something else, as lock tokens do, stay.
+/// Writes the values of `expand-property` (RFC 3253 §3.8): an href that refers to a resource of this share is
+/// replaced by its `response`. Other hrefs, such as lock tokens, are left unchanged.
 extension PropertyResponses {
     func writeExpanding(
         _ property: LiveProperty, of member: Member, at path: ResourcePath, by nested: PropFindPlan
@@ -45,17 +45,18 @@ extension PropertyResponses {
         try writeExpanding(alone.drain(), by: nested)
     }
 
-    /// - Parameter document: with the property directly inside its root.
+    /// - Parameter document: a document with the property as a child of its root.
     private func writeExpanding(_ document: [UInt8], by nested: PropFindPlan) throws(WebDAVError) {
         let value = try PropertyValue.replacingHrefs(in: document) { href throws(WebDAVError) in
             try response(about: href, by: nested)
         }
-        // Deeper than XML is read here.
+        // The nesting is too deep for the XML parser.
         guard let value else { throw WebDAVError(.forbidden, .numberOfMatchesWithinLimits) }
         writer.deadProperty(value)
     }
 
-    /// A document with the response directly inside its root; nil for what is not in this share.
+    /// Returns a document with the response as a child of its root; nil for a resource that is not in this
+    /// share.
     private func response(about href: String, by nested: PropFindPlan) throws(WebDAVError) -> [UInt8]? {
         guard let path = share.path(ofReference: href, in: check.context) else { return nil }
         try expansions?.spend()

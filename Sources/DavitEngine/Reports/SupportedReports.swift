@@ -1,10 +1,11 @@
 internal import DavitStore
 
-/// The reports that resources answer, for `supported-report-set` (RFC 3253 §3.1.5): the cases of ``ReportMethod``.
+/// The reports that resources support, for `supported-report-set` (RFC 3253 §3.1.5); they correspond to the
+/// cases of ``ReportMethod``.
 enum SupportedReports {
     private static let content: StaticString =
         "<D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>"
-    /// Of a collection of a share with a journal.
+    /// For a collection of a share with a journal.
     private static let synchronised: StaticString = """
         <D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>\\
         <D:supported-report><D:report><D:sync-collection/></D:report></D:supported-report>
@@ -14,8 +15,8 @@ enum SupportedReports {
         #"<D:supported-report><D:report><T:trash xmlns:T="urn:davit:trash"/></D:report></D:supported-report>"#
 
     /// - Parameters:
-    ///   - hasJournal: of the share: whether clients can ask what has changed.
-    ///   - hasTrash: of the share.
+    ///   - hasJournal: whether the share has a journal, so that clients can query changes.
+    ///   - hasTrash: whether the share has a trash.
     static func of(_ info: ResourceInfo, hasJournal: Bool, hasTrash: Bool) -> [UInt8] {
         let reports = info.isCollection && hasJournal ? synchronised : content
         let all = hasTrash ? [reports, trash] : [reports]

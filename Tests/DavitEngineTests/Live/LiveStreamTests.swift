@@ -178,6 +178,6 @@ struct LiveStreamTests {
         let share = try TestShare()
         let answer = try await share.client.send("GET", "/?events")
         #expect(answer.status == 404)
-        #expect(answer.text.contains("does not tell of changes"))
+        #expect(answer.text.contains("does not support change events"))
     }
 }
