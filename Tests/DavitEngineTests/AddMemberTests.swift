@@ -10,7 +10,7 @@ struct AddMemberTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "RFC 5995 §3.2.1: a collection says where members are added, content does not",
+            "RFC 5995 §3.2.1: collections have an add-member URI, other resources do not",
             [
                 step("MKCOL /d%20e", [], nil, 201), step("PUT /a", [], "x", 201),
                 step(
@@ -32,7 +32,7 @@ struct AddMemberTests {
                     207, holds: ["403 Forbidden"]),
             ]),
         Scenario(
-            "RFC 5995 §3.1: names follow Slug, and never take what is there",
+            "RFC 5995 §3.1: names follow Slug and never replace a resource",
             [
                 step("MKCOL /d", [], nil, 201),
                 step("POST /d/?add-member", [("Slug", "a b.txt")], "one", 201),
@@ -90,7 +90,7 @@ struct AddMemberTests {
         #expect(try await share.client.send("GET", location).text == "y")
     }
 
-    /// Something else answers for that path: a member there could not be reached.
+    /// Another handler serves that path, so a member with that name would be inaccessible.
     @Test func noMemberIsHiddenByAMount() async throws {
         let path = try #require(ResourcePath(segments: [Array("d".utf8), Array("api".utf8)]))
         let share = try TestShare { $0.hiddenPaths = [path] }
@@ -129,7 +129,7 @@ struct AddMemberTests {
                 ]), mountedAt: "/x/y")
     }
 
-    /// More than is kept in memory, so that it is received once and not for each name.
+    /// The content is larger than the memory buffer; it is received once, not once per candidate name.
     @Test func ofAHundredWithOneNameEachBecomesAMember() async throws {
         let share = try TestShare()
         let statuses = await withTaskGroup(of: UInt16?.self) { group in

@@ -4,11 +4,11 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// XML bodies in other encodings than UTF-8, for every method that has one.
+/// XML bodies in encodings other than UTF-8, for every method with an XML body.
 struct BodyEncodingTests {
     struct Encoding: Sendable, CustomTestStringConvertible {
         let name: String
-        /// Put in front of the document.
+        /// Precedes the document.
         let declaration: String
         let contentType: String
         let encode: @Sendable (String) -> [UInt8]
@@ -31,23 +31,23 @@ struct BodyEncodingTests {
             contentType: "application/xml",
             encode: latin1),
         Encoding(
-            name: "ISO-8859-1 by its charset", declaration: "<?xml version='1.0' encoding='utf-8'?>",
+            name: "ISO-8859-1 by media type", declaration: "<?xml version='1.0' encoding='utf-8'?>",
             contentType: "text/xml; charset=\"iso-8859-1\"", encode: latin1),
         Encoding(
-            name: "UTF-8, declared otherwise", declaration: "<?xml version='1.0' encoding='ISO-8859-1'?>",
+            name: "UTF-8 by media type", declaration: "<?xml version='1.0' encoding='ISO-8859-1'?>",
             contentType: "Text/XML;charset=UTF-8", encode: { Array($0.utf8) }),
         Encoding(
-            name: "UTF-8, with the parameters of another type", declaration: "",
+            name: "UTF-8, with parameters of a non-XML type", declaration: "",
             contentType: "text/plain; charset=iso-8859-1", encode: { Array($0.utf8) }),
         Encoding(
-            name: "UTF-16 with a mark", declaration: "<?xml version='1.0' encoding='UTF-16'?>",
+            name: "UTF-16 with a byte order mark", declaration: "<?xml version='1.0' encoding='UTF-16'?>",
             contentType: "application/xml; charset=iso-8859-1",
             encode: { utf16("\u{FEFF}" + $0, isBig: false) }),
         Encoding(
-            name: "UTF-16 with a mark, big-endian", declaration: "<?xml version='1.0' encoding='UTF-16'?>",
+            name: "UTF-16BE with a byte order mark", declaration: "<?xml version='1.0' encoding='UTF-16'?>",
             contentType: "application/xml", encode: { utf16("\u{FEFF}" + $0, isBig: true) }),
         Encoding(
-            name: "UTF-16 by its charset", declaration: "", contentType: "application/xml; charset=utf-16le",
+            name: "UTF-16 by media type", declaration: "", contentType: "application/xml; charset=utf-16le",
             encode: { utf16($0, isBig: false) }),
     ]
 
@@ -74,7 +74,7 @@ struct BodyEncodingTests {
         <D:literal>caf\u{E9}</D:literal></D:eq></D:where></D:basicsearch></D:searchrequest>
         """
 
-    /// Byte by byte, so that units and pairs are split everywhere.
+    /// Byte by byte, to split code units and surrogate pairs at every position.
     @Test(arguments: encodings)
     func everyMethodReadsIt(_ encoding: Encoding) async throws {
         let share = try TestShare()
@@ -89,7 +89,7 @@ struct BodyEncodingTests {
         }
         #expect(try await share.client.send("PUT", "/a", text: "1").status == 201)
         #expect(try await send("PROPPATCH /a", Self.update).status == 207)
-        // Values come back in UTF-8, whatever they came in.
+        // Values are returned in UTF-8, whatever the encoding of the request.
         let all = try await share.client.send("PROPFIND", "/a", [("Depth", "0")])
         #expect(all.text.contains(Self.property))
         let found = try await send("PROPFIND /a", Self.find)
@@ -98,7 +98,7 @@ struct BodyEncodingTests {
         #expect(reported.status == 207 && reported.text.contains(Self.property))
         let searched = try await send("SEARCH /", Self.search)
         #expect(searched.status == 207 && searched.text.contains("<D:href>/a</D:href>"))
-        // MKCOL alone looks at the type of its body (RFC 5689 §3).
+        // Only MKCOL checks the media type of its body (RFC 5689 §3).
         let takesType = !encoding.contentType.hasPrefix("text/plain")
         #expect(try await send("MKCOL /d", Self.mkcol).status == (takesType ? 201 : 415))
         let made = try await share.client.send("PROPFIND", "/d", [("Depth", "0")])
@@ -125,7 +125,7 @@ struct BodyEncodingTests {
             ("REPORT", "/a", Self.expand), ("SEARCH", "/", Self.search),
         ]
         for (method, target, body) in requests {
-            // Twice: plans of PROPFIND are kept.
+            // Twice, because PROPFIND plans are cached.
             for _ in 1...2 {
                 let response = try await share.client.send(
                     method, target, [("Depth", "0"), ("Content-Type", contentType)], text: declaration + body)
@@ -137,7 +137,7 @@ struct BodyEncodingTests {
         #expect(made.status == (contentType.contains("dav+xml") ? 415 : status))
     }
 
-    /// One body in two encodings is two questions, although its bytes are the same.
+    /// The same bytes in two encodings are different requests.
     @Test func keptPlansBelongToTheEncoding() async throws {
         let share = try TestShare()
         let body = "<D:propfind xmlns:D=\"DAV:\"><D:prop><caf\u{C3}/></D:prop></D:propfind>"

@@ -4,11 +4,11 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Which changes are made on the event loop, and which on a thread that may wait.
+/// Which changes run on the event loop, and which on a thread that may block.
 struct BriefChangeTests {
     typealias Request = (method: String, target: String, fields: [(String, String)], body: String?)
 
-    /// One change of a name each; `#` stands for a number that is new each time.
+    /// Changes of a single name; `#` is replaced by a new number each time.
     static let brief: [Request] = [
         ("PUT", "/new#", [], "1"), ("PUT", "/file", [], "2"), ("MKCOL", "/folder#", [], nil),
         ("MOVE", "/folder", [("Destination", "/moved#")], nil),
@@ -21,7 +21,7 @@ struct BriefChangeTests {
         return share
     }
 
-    /// Makes again what the last request may have taken away.
+    /// Recreates resources that the previous request may have removed.
     private func prepare(_ share: TestShare) async throws {
         #expect(share.shell("mkdir -p folder tree/inner; echo 1 >file; echo 1 >old") == 0)
     }
@@ -38,7 +38,7 @@ struct BriefChangeTests {
         let share = try await makeShare(in: "/dev/shm")
         for request in Self.brief {
             var hops = Int.max
-            // The kernel may ask to come again when names change elsewhere at the same time.
+            // The kernel may return EAGAIN if other names change at the same time.
             for number in 0..<1_000 where hops != 0 {
                 try await prepare(share)
                 let before = share.hopCount
@@ -50,7 +50,7 @@ struct BriefChangeTests {
         }
     }
 
-    /// What a name is taken to be before anybody has looked makes no difference to the answer.
+    /// The assumption that a name does not exist must not affect the response.
     @Test(
         arguments: [
             ("MKCOL", "/file", [], nil, 405), ("MKCOL", "/folder", [], nil, 405),
@@ -89,7 +89,7 @@ struct BriefChangeTests {
         }
     }
 
-    /// Trees, much content, and whatever has rows.
+    /// Collections, large content, and resources with rows.
     @Test func whatMayTakeLongGoesToAnotherThread() async throws {
         let share = try await makeShare(in: "/dev/shm")
         #expect(share.shell("head -c 2000000 /dev/zero >large; cp large larger; mkdir rows") == 0)

@@ -4,9 +4,9 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// What hands out a collection as a whole walks it with one collection open, however deep that goes.
+/// Traversing a tree keeps a single collection open, whatever the depth.
 struct CollectionWalkTests {
-    /// Tells each path of a walk in a line.
+    /// Writes each visited path on a line.
     private struct WalkingPage: CollectionPage {
         func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
             let walk = try await visit.walk()

@@ -8,11 +8,11 @@ import DavitZlib
 import Synchronization
 import Testing
 
-/// A multistatus in gzip.
+/// Multistatus responses compressed with gzip.
 struct CompressedListingTests {
     static let fields = [("Depth", "infinity"), ("Accept-Encoding", "gzip")]
 
-    /// Two folders of so many files.
+    /// Two folders with `count` files each.
     private func share(_ count: Int) throws -> TestShare {
         let share = try TestShare()
         #expect(
@@ -34,14 +34,14 @@ struct CompressedListingTests {
         #expect(try await client.send("PROPFIND", "/", [("Depth", "infinity")]).body == plain.body)
     }
 
-    /// The first members can be read while the store has not yet told of the others.
+    /// The first members can be read before the store has listed the others.
     @Test func beginsBeforeTheStoreHasEnded() async throws {
         let share = try share(500)
         let gate = Latch(count: 1)
         let entered = Mutex(0)
         share.resources.watch { call in
             guard case .members = call else { return nil }
-            // The root and one of the folders are listed; the other one waits.
+            // The root and one of the folders are listed; the other folder waits.
             let isLast = entered.withLock { count in
                 count += 1
                 return count == 3
@@ -57,7 +57,7 @@ struct CompressedListingTests {
         #expect(parts[1] == "1003")
     }
 
-    /// Contract 83: stored files stay as they are, whatever is asked.
+    /// Contract 83: stored files are never compressed.
     @Test func storedFilesAreNotCoded() async throws {
         let share = try TestShare()
         #expect(share.shell("yes text | head -n 5000 > file.txt") == 0)
@@ -73,8 +73,8 @@ struct CompressedListingTests {
     }
 }
 
-/// Reads the first piece of a response, does something, and reads the rest; answers how many members were in the first
-/// piece, and in all.
+/// Reads the first piece of a response, runs a closure, and reads the rest. Returns the number of members in
+/// the first piece and in total.
 private struct Reading<Next: Handler>: Handler {
     let handler: Next
     let between: @Sendable () -> Void

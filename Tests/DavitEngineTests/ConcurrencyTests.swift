@@ -5,7 +5,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Requests at the same time: one section for each change, and none while a body is received.
+/// Concurrent requests: each change holds path locks, but not while a body is received.
 struct ConcurrencyTests {
     @Test func ofAHundredPutsWithOneIfMatchExactlyOneWins() async throws {
         let share = try TestShare()
@@ -52,7 +52,7 @@ struct ConcurrencyTests {
         #expect(lock.status == 201)
 
         stalled.mayEnd.open()
-        // The lock came while the body was on its way: what was checked at the head is checked again.
+        // The lock was created while the body was being received; locks are checked again after the body.
         #expect(try await slow.status == 423)
         #expect(try await share.client.send("GET", "/a").text == "")
     }
@@ -74,11 +74,11 @@ struct ConcurrencyTests {
 }
 
 extension String {
-    /// How often `part` occurs.
+    /// Returns the number of occurrences of `part`.
     func components(of part: String) -> Int { ranges(of: part).count }
 }
 
-/// Content whose end is held back until the test says so.
+/// A body whose end is delayed until the test releases it.
 final class StalledBody: RequestBody, @unchecked Sendable {
     private var first: [UInt8]
     private var hasEnded = false
@@ -110,7 +110,7 @@ final class StalledBody: RequestBody, @unchecked Sendable {
     }
 }
 
-/// Opened once; everybody who waits goes on.
+/// A gate that opens once and resumes all waiters.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

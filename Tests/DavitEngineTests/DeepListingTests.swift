@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// PROPFIND with Depth infinity and SEARCH: descriptors and memory do not grow with the tree.
+/// PROPFIND with Depth infinity and SEARCH use a constant number of descriptors and constant memory.
 struct DeepListingTests {
     private static let type = "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:resourcetype/></D:prop></D:propfind>"
 
@@ -26,7 +26,7 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    /// Also where dead properties are read on the way.
+    /// Includes reading dead properties.
     @Test func aDeepTreeWithPropertiesTakesOneDescriptor() async throws {
         let share = try TestShare()
         let depth = 50
@@ -41,8 +41,8 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    /// The names of all these folders take more memory than one request may have for them, so that the wide one is read
-    /// more than once.
+    /// The names of all these folders exceed the memory limit of a request, so the wide folder is read more
+    /// than once.
     @Test func manyFoldersAreEachListedOnce() async throws {
         let share = try TestShare()
         let (count, prefix) = (9_000, String(repeating: "x", count: 180))

@@ -5,7 +5,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// No change nests folders deeper than `ShareConfiguration.maximumDepth`.
+/// No change creates folders deeper than `ShareConfiguration.maximumDepth`.
 struct DepthLimitTests {
     private static let limit = 6
 
@@ -20,7 +20,7 @@ struct DepthLimitTests {
         return share
     }
 
-    /// `d1/d2/…`, of so many levels.
+    /// The path `d1/d2/…` with `levels` segments.
     private static func chain(_ levels: Int) -> String {
         (1...levels).map { "d\($0)" }.joined(separator: "/")
     }
@@ -31,7 +31,7 @@ struct DepthLimitTests {
         try await share.client.send(method, source, [("Destination", destination)])
     }
 
-    /// How often the height of a tree is measured from now on.
+    /// Counts how often the height of a tree is measured from now on.
     private func countMeasurements(of share: TestShare) -> Counter {
         let counter = Counter()
         share.resources.watch { call in
@@ -50,7 +50,7 @@ struct DepthLimitTests {
         name: String, method: String, query: String, fields: [(String, String)], body: String?, status: UInt16
     )
 
-    /// Each is sent to the name `new` in a collection, or to the collection itself if it has a query.
+    /// Each request is sent to the name `new` in a collection, or to the collection itself if it has a query.
     static let requests: [Request] = [
         ("MKCOL", "MKCOL", "", [], nil, 201),
         (
@@ -106,7 +106,7 @@ struct DepthLimitTests {
         #expect(share.shell("[ -f \(Self.chain(Self.limit - 3))/new/in/file ]") == 0)
     }
 
-    /// Also where a tree replaces another.
+    /// The limit also applies if a tree replaces another.
     @Test(arguments: ["COPY", "MOVE"])
     func replacingTreesAreCheckedToo(method: String) async throws {
         let share = try makeShare()
@@ -126,7 +126,7 @@ struct DepthLimitTests {
         #expect(share.shell("[ -d third/in/in/in ] && [ -d \(old)/in/in ] && [ ! -d \(old)/in/in/in ]") == 0)
     }
 
-    /// A tree that goes no deeper than it was cannot exceed the limit, whatever is in it.
+    /// A tree that does not move to a lower level cannot exceed the limit, so it is not measured.
     @Test(arguments: ["/tmp", "/dev/shm"])
     func onlyTreesThatGetDeeperAreMeasured(parent: String) async throws {
         let share = try makeShare(TemporaryFolder(in: parent))
@@ -140,7 +140,7 @@ struct DepthLimitTests {
         #expect(measurements.value == 1)
     }
 
-    /// Paths are short, and each MOVE would add a level.
+    /// The paths are short, but each MOVE would add a level.
     @Test func movesCannotGrowATree() async throws {
         let share = try makeShare()
         #expect(share.shell("mkdir t") == 0)
@@ -166,7 +166,8 @@ struct DepthLimitTests {
         #expect(try await share.client.send("GET", "/\(deep)/file").text == "text\n")
         let listing = try await share.client.send("PROPFIND", "/x/", [("Depth", "infinity")])
         #expect(listing.text.contains("/\(deep)/last/"))
-        // Content can be replaced, names can be changed, and all of it can go up; but nothing new is made there.
+        // Content can be replaced, names can be changed, and everything can be moved up, but nothing new can
+        // be created.
         #expect(try await share.client.send("PUT", "/\(deep)/file", text: "new").status == 204)
         #expect(try await transfer("MOVE", "/\(deep)/file", to: "/\(deep)/other", in: share).status == 201)
         #expect(try await transfer("MOVE", "/x/d1", to: "/x/e1", in: share).status == 201)
@@ -186,7 +187,7 @@ struct DepthLimitTests {
         #expect(share.shell("[ -d \(deep)/tree/in ]") == 0)
     }
 
-    /// A link can lead further down than the folder whose place it has taken.
+    /// A link can lead to a deeper level than the folder that it has replaced.
     @Test func whatIsRestoredThroughALinkIsChecked() async throws {
         let share = try makeShare(hasTrash: true)
         #expect(share.shell("mkdir -p a/tree/in a/flat") == 0)

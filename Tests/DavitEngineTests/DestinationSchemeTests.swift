@@ -4,8 +4,8 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Which URIs in `Destination` and in the tags of `If` name resources of this server (RFC 4918 §8.3, §9.8.5). Host is
-/// `localhost`.
+/// Which URIs in `Destination` and in the Resource-Tags of `If` refer to resources of this server (RFC 4918
+/// §8.3, §9.8.5). Host is `localhost`.
 struct DestinationSchemeTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let destination: String
@@ -74,8 +74,8 @@ struct DestinationSchemeTests {
         }
     }
 
-    /// RFC 4918 §10.4.4: nothing is known of a resource that is not of this server, so that no condition on it holds but a
-    /// negated one; a token in its list is submitted all the same (§7.5).
+    /// RFC 4918 §10.4.4: the state of a resource on another server is unknown, so only a negated condition on
+    /// it is true. A token in its list is still submitted (§7.5).
     @Test func tagsOfOtherSchemesAndHostsMatchNothing() async throws {
         let share = try TestShare()
         let client = share.client
@@ -93,7 +93,7 @@ struct DestinationSchemeTests {
         }
     }
 
-    /// What a SEARCH would look through is not there, as on another host.
+    /// The scope of the SEARCH does not exist on this server.
     @Test(arguments: ["ftp://localhost/", "urn:x", "http://elsewhere/"])
     func scopesOfOtherSchemesAreNotFound(href: String) async throws {
         let share = try TestShare()

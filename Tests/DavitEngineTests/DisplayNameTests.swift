@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// `displayname` is the last segment until a client sets it (RFC 4918 §15.2).
+/// `displayname` is the last path segment until a client sets it (RFC 4918 §15.2).
 struct DisplayNameTests {
     static func set(_ value: String) -> String {
         "<D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop>\(value)</D:prop></D:set></D:propertyupdate>"
@@ -19,7 +19,7 @@ struct DisplayNameTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "§15.2: set, told in prop, allprop and propname, and removed again",
+            "§15.2: set, returned by prop, allprop and propname, and removed",
             [
                 step("PUT /a.txt", [], "x", 201),
                 step("PROPFIND /a.txt", zero, ask, 207, holds: ["<D:displayname>a.txt<"]),
@@ -31,11 +31,11 @@ struct DisplayNameTests {
                 step("PROPPATCH /a.txt", [], remove, 207, holds: ["200 OK"]),
                 step("PROPFIND /a.txt", zero, ask, 207, holds: ["<D:displayname>a.txt<"]),
                 step("PROPFIND /a.txt", zero, nil, 207, holds: ["<D:displayname>a.txt<"]),
-                // What is not there is removed as well (§14.23).
+                // Removing a missing property succeeds (§14.23).
                 step("PROPPATCH /a.txt", [], remove, 207, holds: ["200 OK"]),
             ]),
         Scenario(
-            "§15.2: the root has one once it is set",
+            "§15.2: the root has a display name after it is set",
             [
                 step("PROPFIND /", zero, ask, 207, holds: ["404"]),
                 step("PROPPATCH /", [], set("<D:displayname>Share</D:displayname>"), 207, holds: ["200 OK"]),
@@ -53,7 +53,7 @@ struct DisplayNameTests {
                 step("PROPFIND /a", zero, ask, 207, holds: ["<D:displayname"], lacks: [">a<"]),
             ]),
         Scenario(
-            "§15.2, §9.8.2, §9.9.1: PUT, COPY and MOVE keep it, and DELETE does not",
+            "§15.2, §9.8.2, §9.9.1: PUT, COPY and MOVE keep it, DELETE removes it",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 step("PROPPATCH /d/a", [], set(value), 207),
@@ -84,7 +84,7 @@ struct DisplayNameTests {
                 step("PROPFIND /e", zero, nil, 404),
             ]),
         Scenario(
-            "RFC 5323 §5.5: a search compares what is shown",
+            "RFC 5323 §5.5: a search compares the displayed value",
             [
                 step("PUT /a", [], "x", 201), step("PUT /b", [], "x", 201),
                 step("PROPPATCH /a", [], set("<D:displayname xml:lang=\"en\">b</D:displayname>"), 207),
@@ -100,7 +100,7 @@ struct DisplayNameTests {
                     207, holds: [">/a<"], lacks: [">/b<"]),
             ]),
         Scenario(
-            "§9.2: it needs the lock, and is all or nothing with the others",
+            "§9.2: it requires the lock token, and is set atomically with other properties",
             [
                 step("PUT /a", [], "x", 201), lock("/a", depth: "0"),
                 step("PROPPATCH /a", [], set(value), 423),
@@ -123,7 +123,7 @@ struct DisplayNameTests {
     @Test(arguments: scenarios)
     func isTheClients(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    /// The next start has it, and a file that was replaced behind the server's back does not inherit it.
+    /// The value is available after a restart, but not for a file that another program has replaced.
     @Test func belongsToTheFile() async throws {
         let share = try TestShare()
         try await share.play(
@@ -138,7 +138,7 @@ struct DisplayNameTests {
                 ]))
     }
 
-    /// Asking for it costs no other thread where nothing was set.
+    /// Requesting it needs no other thread if no value was set.
     @Test func costsNothingWhereNothingIsSet() async throws {
         let share = try TestShare()
         try await share.play(

@@ -5,7 +5,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// draft-ietf-httpbis-resumable-upload.
+/// Resumable uploads according to draft-ietf-httpbis-resumable-upload.
 struct DraftUploadTests {
     @Test(arguments: ["/tmp", "/dev/shm"])
     func anUploadInPiecesBecomesTheContent(parent: String) async throws {
@@ -18,7 +18,7 @@ struct DraftUploadTests {
         #expect(begun["Upload-Limit"] == "max-age=604800")
         let upload = try #require(begun["Location"])
         #expect(upload.hasPrefix("/.davit-resumableuploads/"))
-        // Nobody sees anything of it.
+        // The upload is not visible.
         #expect(try await share.client.send("GET", "/a.txt").status == 404)
         #expect(!(try await share.client.send("PROPFIND", "/", [("Depth", "1")]).text.contains(".davit-")))
 
@@ -75,7 +75,7 @@ struct DraftUploadTests {
         #expect(says(try await share.client.send("HEAD", upload, own), true))
     }
 
-    /// §4.2: a client that says its version hears at once where to go on.
+    /// §4.2: a client that sends its draft version receives the upload URL immediately.
     @Test(arguments: [("8", 1), ("3", 1), ("99", 0), ("", 0)])
     func aWholePutGetsAnInterimResponse(version: String, count: Int) async throws {
         let share = try TestShare()
@@ -116,15 +116,15 @@ struct DraftUploadTests {
         #expect(share.names() == ["a"])
     }
 
-    // MARK: What is refused
+    // MARK: Refused requests
 
     static let lengths: [(fields: [(String, String)], body: String, status: UInt16)] = [
-        // §4.1.3: what is said twice has to be the same.
+        // §4.1.3: lengths that are specified twice must be equal.
         ([("Upload-Complete", "?1"), ("Upload-Length", "6")], "hello", 400),
         ([("Upload-Complete", "?1"), ("Upload-Length", "5")], "hello", 201),
         ([("Upload-Complete", "?0"), ("Upload-Length", "4")], "hello", 400),
         ([("Upload-Complete", "?0"), ("Upload-Length", "5")], "hello", 201),
-        // §4.1: other values count as absent, so that this is a PUT as any other.
+        // §4.1: invalid values are ignored, so this is an ordinary PUT.
         ([("Upload-Complete", "1")], "hello", 201),
         ([("Upload-Complete", "?0;x=1")], "hello", 201),
     ]
@@ -151,7 +151,7 @@ struct DraftUploadTests {
         #expect(wrong["Content-Type"] == "application/problem+json")
         #expect(wrong.text.contains("http-problem-types#mismatching-upload-offset"))
         #expect(wrong.text.contains(#""expected-offset":5,"provided-offset":4"#))
-        // More than was to come, less than was to come, and another length.
+        // More than the remaining length, less than the remaining length, and another total length.
         for (text, isLast, fields) in [
             ("sixsix", false, []), ("four", true, []), ("five!", false, [("Upload-Length", "11")]),
         ] as [(String, Bool, [(String, String)])] {
@@ -169,7 +169,7 @@ struct DraftUploadTests {
                 == 400)
         #expect(try await share.offset(of: upload) == 5)
         #expect(try await share.append("world", to: upload, at: 5, isLast: true).status == 201)
-        // §4.4.2: it is complete.
+        // §4.4.2: the upload is complete.
         let more = try await share.append("more", to: upload, at: 10, isLast: true)
         #expect(more.status == 400)
         #expect(more.text.contains("inconsistent-upload-length"))
@@ -179,7 +179,7 @@ struct DraftUploadTests {
         #expect(try await share.text("/a") == "helloworld")
     }
 
-    /// Content that does not say how long it is, and is longer than all of it.
+    /// Chunked content that exceeds the length of the upload.
     @Test func chunksDoNotExceedTheLength() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("Upload-Length", "10")])
@@ -190,7 +190,7 @@ struct DraftUploadTests {
         #expect(try await share.offset(of: upload) == 0)
     }
 
-    /// What PUT refuses at its target is refused before anything is sent.
+    /// Requests that PUT would refuse for their target are refused before content is sent.
     static let targets: [(target: String, fields: [(String, String)], status: UInt16)] = [
         ("/folder", [], 405), ("/folder/", [], 405), ("/", [], 405), ("/none/a", [], 409), ("/a/", [], 409),
         ("/.davit-aaaaaaaaaaaaaaaa", [], 403), ("/old", [("If-None-Match", "*")], 412),
@@ -227,7 +227,7 @@ struct DraftUploadTests {
         #expect(share.names() == [])
     }
 
-    /// What holds at the start may not hold at the end.
+    /// The target may change before the upload is complete.
     @Test func theTargetIsCheckedAgainAtTheEnd() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("If-None-Match", "*")])
@@ -237,7 +237,7 @@ struct DraftUploadTests {
         #expect(refused.status == 412)
         #expect(refused["Upload-Complete"] == "?1")
         #expect(try await share.text("/a") == "other")
-        // Nothing is lost: once the reason is gone, it is tried again.
+        // The upload is kept and can be completed after the cause is removed.
         #expect(try await share.client.send("DELETE", "/a").status == 204)
         #expect(try await share.append("", to: upload, at: 5, isLast: true).status == 201)
         #expect(try await share.text("/a") == "hello")
@@ -255,7 +255,7 @@ struct DraftUploadTests {
         #expect(try await share.text("/a") == "new")
     }
 
-    /// The owner is who created it.
+    /// The owner is the account that created the upload.
     @Test func othersDoNotSeeIt() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", principal: "anna")
@@ -292,7 +292,7 @@ struct DraftUploadTests {
             "POST", "/?add-member", [("Upload-Complete", "?0"), ("Slug", "a.txt")], text: "new")
         #expect(begun.status == 201)
         let upload = try #require(begun["Location"])
-        // Somebody takes that name as well.
+        // Another client takes that name, too.
         #expect(try await share.client.send("PUT", "/a%20(1).txt", text: "old").status == 201)
         let done = try await share.append("er", to: upload, at: 3, isLast: true)
         #expect(done.status == 201)

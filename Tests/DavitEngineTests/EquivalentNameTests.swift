@@ -3,14 +3,14 @@ import DavitHTTP
 import DavitTesting
 import Testing
 
-/// Names that Unicode holds for one: é in one code point (`%C3%A9`) and in two (`e%CC%81`).
+/// Names that are canonically equivalent in Unicode: é as one code point (`%C3%A9`) and as two (`e%CC%81`).
 struct EquivalentNameTests {
     private static let one = "/Caf%C3%A9"
     private static let two = "/Cafe%CC%81"
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "contract 45: every method finds a name by its other spelling",
+            "contract 45: every method finds a name by another spelling",
             [
                 step("PUT \(one)", [], "x", 201), step("GET \(two)", [], nil, 200, holds: ["x"]),
                 step("HEAD \(two)", [], nil, 200), step("OPTIONS \(two)", [], nil, 200),
@@ -28,7 +28,7 @@ struct EquivalentNameTests {
                 step("MKCOL \(one)", [], nil, 201), step("MKCOL \(two)", [], nil, 405),
             ]),
         Scenario(
-            "contract 45: what changes a part of content, or adds a member, finds it as well",
+            "contract 45: partial updates and POST find it, too",
             [
                 step("PUT \(one)", [], "x", 201),
                 step("PATCH \(two)", ShareHooksTests.append, "y", 204),
@@ -43,7 +43,7 @@ struct EquivalentNameTests {
                 shell("[ $(ls -A | wc -l) = 2 ]"),
             ]),
         Scenario(
-            "contract 35: members as stored, below what the client spells",
+            "contract 35: members as stored, below the path as the client spells it",
             [
                 step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/%C3%BC", [], "x", 201),
                 step("MKCOL \(two)/o%CC%88", [], nil, 201),
@@ -58,7 +58,7 @@ struct EquivalentNameTests {
                     lacks: [one]),
             ]),
         Scenario(
-            "Destination: what has the name is replaced, and no second one made",
+            "Destination: the existing spelling is replaced; no second spelling is created",
             [
                 step("PUT \(one)", [], "old", 201), step("PUT /a", [], "a", 201),
                 step("COPY /a", [("Destination", two), ("Overwrite", "F")], nil, 412),
@@ -94,7 +94,7 @@ struct EquivalentNameTests {
                 step("MOVE /e%CC%81", [("Destination", "/e%CC%81")], nil, 403),
             ]),
         Scenario(
-            "Locks hold under every spelling, and are shown under the one they were taken by",
+            "Locks apply to every spelling, and are reported with the spelling of the LOCK request",
             [
                 lock(two, status: 201), step("PUT \(one)", [], "x", 423),
                 step(
@@ -108,7 +108,7 @@ struct EquivalentNameTests {
                 step("DELETE \(one)", [], nil, 204),
             ]),
         Scenario(
-            "Two that are there already are two; a third spelling is one of them",
+            "Two existing spellings are two resources; a third spelling refers to one of them",
             [
                 shell(#"printf nfc > "$(printf 'n\303\251')"; printf nfd > "$(printf 'ne\314\201')""#),
                 step("GET /n%C3%A9", [], nil, 200, holds: ["nfc"]),
@@ -117,20 +117,21 @@ struct EquivalentNameTests {
                 step("GET /n%C3%A9", [], nil, 200, holds: ["nfc"]),
                 step("DELETE /ne%CC%81", [], nil, 204), step("GET /ne%CC%81", [], nil, 200, holds: ["nfc"]),
                 step("DELETE /ne%CC%81", [], nil, 204), step("GET /n%C3%A9", [], nil, 404),
-                // Q with a dot below and one above: both orders of the marks, and neither has a form of one code point.
+                // Q with a dot below and a dot above: the marks in both orders, neither of which has a
+                // precomposed form.
                 step("PUT /q%CC%87%CC%A3", [], "marks", 201),
                 step("GET /q%CC%A3%CC%87", [], nil, 200, holds: ["marks"]),
                 // Hangul, and the Ångström sign.
                 step("PUT /%ED%95%9C", [], "han", 201),
                 step("GET /%E1%84%92%E1%85%A1%E1%86%AB", [], nil, 200, holds: ["han"]),
                 step("PUT /%E2%84%AB", [], "A", 201), step("GET /A%CC%8A", [], nil, 200, holds: ["A"]),
-                // Compatibility is no equivalence: the ligature is a name of its own.
+                // Compatibility equivalence does not count: the ligature is a different name.
                 step("PUT /%EF%AC%81", [], "fi", 201), step("GET /fi", [], nil, 404),
-                // The Kelvin sign finds the letter.
+                // The Kelvin sign is equivalent to the letter.
                 step("PUT /K", [], "letter", 201), step("PUT /%E2%84%AA", [], "sign", 204),
             ]),
         Scenario(
-            "Links lead on by every spelling",
+            "Links are followed by every spelling",
             [
                 step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/f", [], "x", 201),
                 shell(#"ln -s "$(printf 'Cafe\314\201')" l"#), step("GET /l/f", [], nil, 200, holds: ["x"]),
@@ -140,7 +141,7 @@ struct EquivalentNameTests {
                 step("GET \(one)/g", [], nil, 200), step("GET /%C3%BC", [], nil, 404),
             ]),
         Scenario(
-            "Names that are not UTF-8 are themselves, for every method",
+            "Names that are not UTF-8 are compared byte by byte, for every method",
             [
                 shell(#"printf x > "$(printf 'a\377b')"; mkdir "$(printf '\303')""#),
                 step(
@@ -164,7 +165,7 @@ struct EquivalentNameTests {
                 step("GET /%80/%A9", [], nil, 200, holds: ["new"]), step("DELETE /%80/", [], nil, 204),
             ]),
         Scenario(
-            "255 bytes are a name; 256 are none that anything could have",
+            "Names of 255 bytes are valid; longer names cannot be created",
             [
                 step("PUT /\(longest)", [], "x", 201), step("GET /\(longest)", [], nil, 200, holds: ["x"]),
                 step("PUT /\(longest)a", [], "x", 414), step("MKCOL /\(longest)a", [], nil, 414),
@@ -191,7 +192,7 @@ struct EquivalentNameTests {
         ("COPY", [201: 1, 204: 39]), ("MOVE", [201: 1, 412: 39]),
     ]
 
-    /// Four spellings, forty requests at a time.
+    /// Four spellings, forty concurrent requests.
     @Test(arguments: races, ["/tmp", "/dev/shm"])
     func noSecondSpellingIsMade(race: (method: String, statuses: [UInt16: Int]), parent: String) async throws
     {
@@ -214,7 +215,7 @@ struct EquivalentNameTests {
         #expect(listing.text.components(of: "<D:response>") == 42 - moved)
     }
 
-    /// What is put there behind the server's back is found at once, and what goes is gone.
+    /// Changes by other programs are visible immediately.
     @Test(arguments: ["/tmp", "/dev/shm"])
     func whatOthersChangeShowsAtOnce(parent: String) async throws {
         let folder = try TemporaryFolder(in: parent)
@@ -232,7 +233,8 @@ struct EquivalentNameTests {
         }
     }
 
-    /// The bytes were sent for one spelling, and another has come in between: they go where the name is.
+    /// While an upload for one spelling is received, another spelling is created; the content is stored
+    /// there.
     @Test func aLongUploadFindsTheSpellingThatCameMeanwhile() async throws {
         let share = try TestShare()
         let stalled = StalledBody(first: [UInt8](repeating: 1, count: 100_000))

@@ -15,21 +15,21 @@ struct ExtendedMkColTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "RFC 5689 §3: the collection comes with its properties",
+            "RFC 5689 §3: the collection is created with its properties",
             [
                 step("MKCOL /d", [xml], body(plain + "<x:p>one</x:p><x:q><x:in/></x:q>"), 201),
                 step("PROPFIND /d", [("Depth", "0")], askProperty("p"), 207, holds: ["one", "200 OK"]),
                 step("PROPFIND /d", [("Depth", "0")], nil, 207, holds: ["<x:in/>", "<D:collection/>"]),
                 step("PUT /d/a", [], "x", 201), step("MOVE /d", [("Destination", "/e")], nil, 201),
                 step("PROPFIND /e", [("Depth", "0")], askProperty("p"), 207, holds: ["one"]),
-                // In document order: the last one counts.
+                // In document order: the last value applies.
                 step("MKCOL /f/", [("Content-Type", "text/xml")], body("<x:p>1</x:p><x:p>2</x:p>"), 201),
                 step("PROPFIND /f", [("Depth", "0")], askProperty("p"), 207, holds: [">2<"], lacks: [">1<"]),
                 step("MKCOL /g", [], body(plain), 201),
                 step("MKCOL /h", [xml], "<D:mkcol xmlns:D='DAV:'/>", 201),
             ]),
         Scenario(
-            "RFC 5689 §3, §3.3: all or nothing, and why",
+            "RFC 5689 §3, §3.3: atomic, with a status for each property",
             [
                 step(
                     "MKCOL /d", [xml],
@@ -50,7 +50,7 @@ struct ExtendedMkColTests {
                 step("PROPFIND /d", [("Depth", "0")], nil, 404), shell("[ $(ls -A | wc -l) = 0 ]"),
             ]),
         Scenario(
-            "RFC 4918 §9.2.1: what PROPPATCH finds unsuitable is so here, too",
+            "RFC 4918 §9.2.1: values that PROPPATCH refuses are refused",
             [
                 step(
                     "MKCOL /d", [xml],
@@ -73,7 +73,7 @@ struct ExtendedMkColTests {
                     ), 201),
             ]),
         Scenario(
-            "RFC 4918 §9.3.1: other statuses are those of MKCOL",
+            "RFC 4918 §9.3.1: other statuses are the same as for MKCOL",
             [
                 step("PUT /a", [], "x", 201), step("MKCOL /a", [xml], body(plain), 405),
                 step("MKCOL /", [xml], body(plain), 405), step("MKCOL /no/d", [xml], body(plain), 409),
@@ -90,7 +90,7 @@ struct ExtendedMkColTests {
                 step("MKCOL /l/d", [xml, ("If", "</l/> (<$1>)")], body(plain + "<x:p>1</x:p>"), 201),
             ]),
         Scenario(
-            "What somebody else's resource had at the name does not come back",
+            "Properties of an earlier resource with the same name do not reappear",
             [
                 step("MKCOL /d", [xml], body("<x:p>old</x:p>"), 201), shell("rmdir d"),
                 step("MKCOL /d", [xml], body("<x:q>new</x:q>"), 201),
@@ -108,7 +108,8 @@ struct ExtendedMkColTests {
         }
     }
 
-    /// A name that is taken between the look and the rename: the rows go, and nothing is left over.
+    /// Another program creates the name between the lookup and the rename: the rows are removed, and nothing
+    /// is left behind.
     @Test func aNameTakenMeanwhileIsNotReplaced() async throws {
         let share = try TestShare()
         share.resources.watch { call in

@@ -12,9 +12,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Calls that fail in the middle of a change.
+/// System calls that fail in the middle of a change.
 struct FaultTests {
-    /// Every change that needs the state, and what it would have changed.
+    /// Each change that writes to the database, and its destination.
     @Test(arguments: [
         ("PUT /p", ""), ("PROPPATCH /p", ""), ("LOCK /c", ""), ("LOCK /new", ""),
         ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /d", "/new"), ("MOVE /d", "/e"),
@@ -42,7 +42,7 @@ struct FaultTests {
             let status = try await share.client.send(
                 parts[0], parts[1], fields, body: body.map { Array($0.utf8) }
             ).status
-            // With one commit left, what needs a single one is done.
+            // Changes that need a single commit succeed if one commit is left.
             if status == 507 {
                 #expect(try await picture(of: share) == before, "\(line) with \(failing) commits")
             } else {
@@ -51,7 +51,7 @@ struct FaultTests {
             #expect(failing == 1 || status == 507)
             #expect(share.share.sections.count == 0)
 
-            // What could not be forgotten does no harm later.
+            // An intent that could not be deleted has no effect later.
             store.commitsLeft.store(.max, ordering: .sequentiallyConsistent)
             _ = try await share.client.send("PROPPATCH", "/e", text: setProperty("q", "later"))
             let settled = try await picture(of: share)
@@ -72,7 +72,7 @@ struct FaultTests {
         }
     }
 
-    /// Renames that the system refuses, with rows on either side and without.
+    /// Renames that the system refuses, with and without rows on either side.
     @Test(arguments: [
         ("DELETE /d", ""), ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /c", "/x"),
         ("MOVE /d", "/new"), ("MOVE /d", "/e"), ("MOVE /e", "/d"), ("MOVE /e", "/x"), ("MOVE /p", "/d"),
@@ -99,7 +99,7 @@ struct FaultTests {
             let status = try await share.client.send(
                 parts[0], parts[1], [("Destination", destination), ("If", "</d/f> (\(token))")]
             ).status
-            // Not every change needs the call.
+            // Not every change uses the system call.
             #expect(status == 403 || status == 201 || status == 204)
             if status == 403 {
                 #expect(try await picture(of: share) == before, "\(line) without \(refused)")
@@ -109,7 +109,7 @@ struct FaultTests {
         }
     }
 
-    /// Names, contents and properties.
+    /// The names, contents and properties of the share.
     private func picture(of share: TestShare) async throws -> String {
         var text = try await share.client.send(
             "PROPFIND", "/", [],
@@ -200,14 +200,14 @@ struct FaultTests {
             return nil
         }
         #expect(try await share.client.send("PROPFIND", "/d", [("Depth", "1")]).status == 403)
-        // Below the target it is listed without its members.
+        // Below the target, the folder is listed without its members.
         #expect(try await share.client.send("PROPFIND", "/").text.contains("/d/<"))
 
         share.resources.watch { call in
             if case .members(let path) = call, !path.isRoot { return .busy }
             return nil
         }
-        // No descriptors are no reason to leave members out.
+        // Running out of descriptors must not produce an incomplete listing.
         #expect(try await share.client.send("PROPFIND", "/").status == 503)
     }
 
@@ -225,10 +225,10 @@ struct FaultTests {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "A")
         share.resources.watch { [unowned share] call in
-            // After the check, before the name is given.
+            // After the check, before the name is created.
             switch call {
             case .stageContent, .createCollection, .rename, .stageCopy:
-                // For a copy that is before its commit, which then sees it.
+                // For a copy this is before its commit, which then sees the name.
                 _ = share.shell("test -e new || printf theirs > new")
             default: break
             }
@@ -286,7 +286,7 @@ struct FaultTests {
     }
 }
 
-/// State on a disk that has room for some commits more.
+/// A database that accepts a limited number of commits, as on a full disk.
 final class FullStore: StateStore {
     let commitsLeft = Atomic<Int>(.max)
     private let rows: any StateStore

@@ -7,14 +7,15 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// Names on a volume that ignores the case of letters, which is a part of the tests: few machines have one.
+/// Names on a volume that ignores the case of letters. The volume is simulated, because few machines have
+/// one.
 struct FoldingVolumeTests {
     private let folder: TemporaryFolder
     private let client: TestClient<WebDAVHandler>
     private let share: Share
 
     init() throws {
-        // Where one call asks for one name.
+        // Each system call is for a single name here.
         folder = try TemporaryFolder(in: "/dev/shm")
         share = Share(
             resources: try FileResourceStore(root: folder.path, walksComponents: true),
@@ -44,7 +45,7 @@ struct FoldingVolumeTests {
             #expect(try await client.send("GET", "/Foo").text == "kept")
             let asked = try await client.send("PROPFIND", "/Foo", [("Depth", "0")], text: askProperty("a"))
             #expect(asked.text.contains(">value<"))
-            // Back, without rows.
+            // Rename it back, without rows.
             #expect(try await client.send("PUT", "/bar", text: "bar").status == 201)
             let back = [("Destination", "/BAR"), ("Overwrite", overwrite)]
             #expect(try await client.send("MOVE", "/bar", back).status == 201)
@@ -76,7 +77,7 @@ struct FoldingVolumeTests {
         }
     }
 
-    /// The last way to a rename over content, that of the start after a crash, removes no only name either.
+    /// The rename over content that recovery uses does not remove the only name, either.
     @Test(arguments: [false, true])
     func aRenameOverItselfRemovesNothing(respells: Bool) async throws {
         try folder.makeFile("foo")
@@ -92,7 +93,7 @@ struct FoldingVolumeTests {
     }
 }
 
-/// On the thread of the caller, so that what a test says about the volume holds there.
+/// Runs work on the caller's thread, where the volume simulated by the test applies.
 private struct HereWork: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

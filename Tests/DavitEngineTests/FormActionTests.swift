@@ -5,9 +5,9 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What forms do, each by the method of WebDAV that does it: with the statuses, locks, conditions and rules of that.
+/// Forms have the same statuses, locks, conditions and rules as the corresponding WebDAV methods.
 struct FormActionTests {
-    /// As a browser sends a form of a page of this server, and as a script of that page does.
+    /// The fields that a browser sends with a form or a script of a page of this server.
     static let form = [
         ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded"),
     ]
@@ -16,7 +16,7 @@ struct FormActionTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "mkcol: as MKCOL, with the name as typed",
+            "mkcol: like MKCOL, with the name as entered",
             [
                 step("POST /?action=mkcol", form, "name=a+b%2B%C3%BC", 201), shell("test -d 'a b+ü'"),
                 step("POST /?action=mkcol", form, "name=a+b%2B%C3%BC", 405),
@@ -24,7 +24,7 @@ struct FormActionTests {
                 step("POST /a%20b%2B%C3%BC?action=mkcol", form, "name=y", 201), shell("ls 'a b+ü' | grep y"),
                 step("POST /none/?action=mkcol", form, "name=x", 404),
                 step("PUT /f", [], "x", 201), step("POST /f?action=mkcol", form, "name=x", 405),
-                // What cannot be a name of one segment.
+                // Invalid names.
                 step("POST /?action=mkcol", form, "name=", 400), step("POST /?action=mkcol", form, "", 400),
                 step("POST /?action=mkcol", form, "name=a%2Fb", 400),
                 step("POST /?action=mkcol", form, "name=..", 400),
@@ -34,7 +34,7 @@ struct FormActionTests {
                 step("POST /?action=mkcol", form, "name=" + String(repeating: "x", count: 256), 414),
             ]),
         Scenario(
-            "delete: as DELETE of each; what fails does not hold up the rest",
+            "delete: like DELETE of each member; a failure does not stop the others",
             [
                 shell("mkdir -p d/e; touch a b c d/e/f; touch '50% é?'"),
                 step("POST /?action=delete", form, "member=a", 204),
@@ -54,7 +54,7 @@ struct FormActionTests {
                 step("POST /?action=delete", form, "member=%25", 400),
             ]),
         Scenario(
-            "move and copy: into a folder, by a typed path or an href, and over something only where that is said",
+            "move and copy: into a folder, by path or href; replaces only if requested",
             [
                 shell("mkdir -p d/e 'o p'; echo 1 >a; echo 2 >b; echo 3 >d/a"),
                 step("POST /?action=move", form, "member=a&to=d", 412),
@@ -64,7 +64,7 @@ struct FormActionTests {
                 step("POST /d/?action=move", form, "member=e&to=%2Fo+p%2F", 201), shell("test -d 'o p/e'"),
                 step("POST /?action=copy", form, "member=a&member=b&destination=%2Fo%2520p%2Fe", 207),
                 shell("grep 1 'o p/e/a'; grep 2 'o p/e/b'"),
-                // Beside the original there is another name.
+                // A copy in the same folder gets another name.
                 step("POST /?action=copy", form, "member=a&to=/", 201), shell("grep 1 'a (1)'"),
                 step("POST /?action=copy", form, "member=a&to=.", 201), shell("grep 1 'a (2)'"),
                 step("POST /?action=move", form, "member=a&to=/", 403),
@@ -76,7 +76,7 @@ struct FormActionTests {
                 step("POST /?action=move", form, "member=a&destination=relative", 400),
             ]),
         Scenario(
-            "rename: as MOVE beside itself",
+            "rename: like MOVE within the collection",
             [
                 shell("echo 1 >a.txt; echo 2 >b; echo 3 >B.txt"),
                 step("POST /?action=rename", form, "member=a.txt&name=c+d.txt", 201),
@@ -89,7 +89,7 @@ struct FormActionTests {
                 step("POST /?action=rename", form, "member=none&name=y", 404),
             ]),
         Scenario(
-            "locks hold, and their tokens open them; RFC 4918 §7",
+            "locks apply, and their tokens are accepted; RFC 4918 §7",
             [
                 step("PUT /a", [], "x", 201), step("MKCOL /d", [], nil, 201), lock("/a"),
                 step("POST /?action=delete", form, "member=a", 423),
@@ -101,7 +101,7 @@ struct FormActionTests {
                 step("POST /?action=delete", form(("If", "</a> (<$1>)")), "member=a", 204),
             ]),
         Scenario(
-            "conditions are about the collection; RFC 9110 §13, RFC 4918 §10.4",
+            "conditions apply to the collection; RFC 9110 §13, RFC 4918 §10.4",
             [
                 step("PUT /a", [], "x", 201),
                 step("POST /?action=delete", form(("If-None-Match", "*")), "member=a", 412),
@@ -109,7 +109,7 @@ struct FormActionTests {
                 step("POST /?action=delete", form(("If-Match", "*")), "member=a", 204),
             ]),
         Scenario(
-            "forms in their three encodings, and others",
+            "the three form encodings, and unsupported ones",
             [
                 step(
                     "POST /?action=mkcol",
@@ -153,22 +153,22 @@ struct FormActionTests {
         try await TestShare.play(scenario) { $0.isReadOnly = true }
     }
 
-    // MARK: Who may send one
+    // MARK: Allowed origins
 
     typealias Site = (host: String, fields: [(String, String)], publicHosts: [String], isTaken: Bool)
 
     static let sites: [Site] = [
-        // Nothing says that it is a page of this server.
+        // Nothing shows that the form is on a page of this server.
         ("a.example", [], [], false), ("a.example", [("Referer", "http://a.example/")], [], false),
         ("a.example", [("Sec-Fetch-Site", "same-origin")], [], true),
         ("a.example", [("Sec-Fetch-Site", "none")], [], true),
         ("a.example", [("Sec-Fetch-Site", "same-site")], [], false),
         ("a.example", [("Sec-Fetch-Site", "cross-site")], [], false),
         ("a.example", [("Sec-Fetch-Site", "SAME-ORIGIN")], [], false),
-        // What the browser says of the site counts, whatever Origin looks like.
+        // Sec-Fetch-Site takes precedence over Origin.
         ("a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "http://a.example")], [], false),
         ("a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "null")], [], true),
-        // Browsers that send Origin alone.
+        // Browsers that send only Origin.
         ("a.example", [("Origin", "http://a.example")], [], true),
         ("a.example", [("Origin", "https://a.example")], [], true),
         ("a.example:8080", [("Origin", "http://a.example:8080")], [], true),
@@ -178,10 +178,10 @@ struct FormActionTests {
         ("a.example", [("Origin", "http://evil.example")], [], false),
         ("a.example", [("Origin", "http://a.example.evil.example")], [], false),
         ("a.example", [("Origin", "http://a.example"), ("Origin", "http://a.example")], [], false),
-        // Behind a proxy that asks under another name, which the owner of the server has named.
+        // Behind a proxy that changes Host; the public name is configured.
         ("10.0.0.1", [("Origin", "https://files.example")], ["files.example"], true),
         ("10.0.0.1", [("Origin", "https://files.example")], [], false),
-        // Nobody believes a proxy that is not trusted.
+        // X-Forwarded-Host of an untrusted proxy is ignored.
         (
             "10.0.0.1", [("Origin", "https://files.example"), ("X-Forwarded-Host", "files.example")], [],
             false
@@ -216,7 +216,7 @@ struct FormActionTests {
         ("/?action=copy", "member=a.exe&to=d", 404),
     ]
 
-    @Test("names that are not served: at both ends, and in every part of a path", arguments: ruled)
+    @Test("hidden names are refused in sources, destinations and every path segment", arguments: ruled)
     func rulesHold(row: Ruled) async throws {
         let share = try TestShare {
             $0.rules.allowsHiddenItems = false
@@ -238,7 +238,7 @@ struct FormActionTests {
         ("/?action=rename", "member=a&name=b&replace=yes", 204, ["move /a /b over"]),
     ]
 
-    @Test("hooks are asked about each member once, and told of it", arguments: hooked)
+    @Test("hooks are asked about each member once, and notified of it", arguments: hooked)
     func hooksAreAsked(row: Hooked) async throws {
         for isAllowed in [true, false] {
             let notes = ShareHooksTests.Notes()

@@ -4,8 +4,8 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What forms about locks, the trash and archives are answered: to programs as WebDAV answers, to browsers by the folder
-/// again where all went well.
+/// Responses to forms about locks, the trash and archives: clients receive the WebDAV response, browsers a
+/// redirect to the folder if everything succeeded.
 struct FormTrashTests {
     /// - form: with `%a` for the id of `/d/a`, whose name is taken again, `%b` of `/e/b`, whose folder is locked,
     ///   `%f` of `/f/x`, where a file has the name of the folder, `%t` the token of a lock on `/l`.
@@ -13,32 +13,32 @@ struct FormTrashTests {
     typealias Row = (action: String, target: String, form: String, plain: UInt16, browser: UInt16)
 
     static let rows: [Row] = [
-        // Something that was deleted comes back.
+        // Restore a deleted resource.
         ("restore", "/", "id=%a", 201, 303), ("restore", "/d/", "id=%a", 201, 303),
         ("restore", "/", "id=%a&taken=rename", 201, 303), ("restore", "/", "id=%a&taken=replace", 204, 303),
         ("restore", "/", "id=%a&taken=refuse", 412, 412), ("restore", "/", "id=%a&taken=", 400, 400),
         ("restore", "/", "id=%a&taken=RENAME", 400, 400), ("restore", "/", "", 400, 400),
         ("restore", "/", "member=a", 400, 400), ("restore", "/", "id=", 404, 404),
         ("restore", "/", "id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=..%2F..%2Fetc", 404, 404),
-        // One that is not there, and nothing is done.
+        // One entry does not exist, so nothing is done.
         ("restore", "/", "id=%a&id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=%a&id=%a", 207, 207),
         ("restore", "/", "id=%b", 423, 423), ("restore", "/", "id=%a&id=%b", 207, 207),
         ("restore", "/", "id=%f", 409, 409), ("restore", "/none/", "id=%a", 404, 404),
         ("restore", "/l", "id=%a", 405, 405), ("restore", "/", "id=%", 400, 400),
-        // It goes for good. (Without a page nobody asks.)
+        // Purge an entry. (Without a page there is no confirmation.)
         ("purge", "/", "id=%a", 204, 303), ("purge", "/", "id=%a&id=%b&id=%f", 204, 303),
         ("purge", "/d/", "id=%b&confirmed=yes", 204, 303), ("purge", "/", "", 400, 400),
         ("purge", "/", "id=", 404, 404), ("purge", "/", "id=%a&id=aaaaaaaaaaaaaaaa", 404, 404),
         ("purge", "/", "id=%a&id=%a", 207, 207), ("purge", "/none/", "id=%a", 404, 404),
         ("purge", "/l", "id=%a", 405, 405),
-        // A lock ends.
+        // Break a lock.
         ("unlock", "/", "member=l&token=%t", 204, 303), ("unlock", "/", "member=l", 400, 400),
         ("unlock", "/", "member=l&token=", 400, 400), ("unlock", "/", "member=%252F&token=%t", 400, 400),
         ("unlock", "/", "member=l%252Fl&token=%t", 400, 400), ("unlock", "/", "token=%t", 409, 409),
         ("unlock", "/", "member=d&token=%t", 409, 409), ("unlock", "/", "member=none&token=%t", 409, 409),
         ("unlock", "/", "member=l&token=urn%3Ax", 409, 409), ("unlock", "/l", "token=%t", 405, 405),
         ("unlock", "/none/", "member=l&token=%t", 404, 404),
-        // Without a page there are no archives; what makes no sense is said first.
+        // Without a page there are no archives; invalid forms are reported first.
         ("archive", "/", "member=d", 404, 404), ("archive", "/", "", 400, 400),
         ("archive", "/", "member=", 400, 400), ("archive", "/", "member=..", 400, 400),
         ("archive", "/", "member=%25", 400, 400), ("archive", "/none/", "member=d", 404, 404),
@@ -60,12 +60,12 @@ struct FormTrashTests {
                 #expect(
                     answer["Location"] == "\(row.target)?done=\(row.action)&count=\(max(count, 1))", "\(row)")
             }
-            // What is refused as a whole has changed nothing.
+            // A form that is refused as a whole has changed nothing.
             if expected >= 400 { #expect(try share.trash() == before, "\(row)") }
         }
     }
 
-    /// A share with something in the trash, and locks.
+    /// A share with trash entries and locks.
     private static func share() async throws -> Prepared {
         let share = try TestShare.keeping(TemporaryFolder(in: "/dev/shm"))
         var words: [(String, String)] = []
@@ -88,9 +88,10 @@ struct FormTrashTests {
         let share: TestShare
         let words: [(String, String)]
 
-        /// A form with ids and tokens in the place of their words.
+        /// Replaces the placeholders in a form with ids and tokens.
         func filled(_ form: String) -> String {
-            // Hexadecimal digits can follow a percent sign: these words stand at the end of a value.
+            // Hexadecimal digits can follow a percent sign, so placeholders are only recognized at the end of
+            // a value.
             form.split(separator: "&", omittingEmptySubsequences: false).map { field in
                 for (word, value) in words where field.hasSuffix("=\(word)") {
                     return field.dropLast(word.count) + value
@@ -107,7 +108,7 @@ struct FormTrashTests {
             let readOnly = try TestShare.keeping { $0.isReadOnly = true }
             let answer = try await readOnly.client.send(
                 "POST", "/?action=\(action)", ownForm, text: "id=aaaaaaaaaaaaaaaa&token=urn%3Ax&member=a")
-            // An archive is a way to read.
+            // Downloading an archive is a read.
             #expect(answer.status == (action == "archive" ? 404 : 403), "\(action)")
             let share = try TestShare.keeping()
             for fields in [[ownForm[1]], [ownForm[1], ("Sec-Fetch-Site", "cross-site")]] {

@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Files in a form become members as they come, by the way of PUT, each with a result of its own.
+/// Files in a form become members as they arrive, as with PUT, each with a separate result.
 struct FormUploadTests {
     static let fields = [
         ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "multipart/form-data; boundary=-x-"),
@@ -75,7 +75,7 @@ struct FormUploadTests {
         let query = try await send(share, Self.form(Self.file("a", "two")), to: "/?action=upload&replace=yes")
         #expect(query.status == 204)
         #expect(share.shell("grep -q two a") == 0)
-        // No file takes the place of a folder.
+        // A file does not replace a folder.
         let folder = Self.form(.field("replace", "yes"), Self.file("d", "x"))
         #expect(try await send(share, folder).status == 405)
         #expect(share.shell("test -d d") == 0)
@@ -113,18 +113,18 @@ struct FormUploadTests {
         #expect(
             share.shell(
                 "[ \"$(find . -type f | sort | tr '\\n' ' ')\" = './d/in.txt ./d/up.txt ./d/w.txt ' ]") == 0)
-        // Nobody's choice, and nobody's form.
+        // An empty file input, and a form without files.
         #expect(try await send(share, Self.form(Self.file("", ""))).status == 400)
         #expect(try await send(share, Self.form(Self.file("..", "x"))).status == 400)
         #expect(try await send(share, Self.form(.field("a", "b"))).status == 400)
         #expect(try await send(share, Array("x".utf8)).status == 400)
     }
 
-    // The parser is tested byte by byte; this is about who feeds it.
+    // The parser is tested byte by byte elsewhere; this tests the code that reads for it.
     @Test(arguments: [1, 7, 4096, 100_000])
     func piecesOfAnyLengthMakeTheSameFiles(length: Int) async throws {
         let share = try TestShare()
-        // Near the ends of buffers, and with what looks like a delimiter.
+        // Near the ends of buffers, and with text that resembles a delimiter.
         var large = bytes(length == 1 ? 3000 : 200_000, of: "b")
         large.replaceSubrange(1000..<1006, with: Array("\r\n---x".utf8))
         let form = Self.form(Self.file("a", "\r\n--"), .file("large", large), Self.file("c", ""))
@@ -160,7 +160,7 @@ struct FormUploadTests {
                 [step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201), lock("/d", depth: "0")]))
         let form = Self.form(.field("replace", "yes"), Self.file("a", "y"), Self.file("b", "y"))
         let response = try await send(share, form, to: "/d/?action=upload")
-        // The content of a member is not that of a folder locked with depth 0; a new member is.
+        // A lock of depth 0 on the folder protects its list of members, but not the content of a member.
         #expect(response.text.contains("<D:href>/d/a</D:href><D:status>HTTP/1.1 204"), "\(response.text)")
         #expect(response.text.contains("<D:href>/d/b</D:href><D:status>HTTP/1.1 423"), "\(response.text)")
     }

@@ -4,7 +4,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Behind a trusted proxy a Destination may name the host that the proxy was asked, besides that of the request.
+/// Behind a trusted proxy, Destination may contain the forwarded host in addition to Host.
 struct ForwardedHostTests {
     static let destinations: [(destination: String, status: Int)] = [
         ("/b", 201), ("http://localhost/b", 201), ("https://files.example.org/b", 201),
@@ -24,21 +24,21 @@ struct ForwardedHostTests {
                 }))
         #expect(try await client.send("PUT", "/a", text: "1").status == 201)
         #expect(try await client.send("MOVE", "/a", [("Destination", destination)]).status == status)
-        // Without a proxy only the host of the request is.
+        // Without a proxy, only Host is accepted.
         let isOwn = destination == "/b" || destination == "http://localhost/b"
         #expect(try await share.client.send("PUT", "/c", text: "1").status == 201)
         let fields = [("Destination", destination.replacing("/b", with: "/d"))]
         #expect(try await share.client.send("MOVE", "/c", fields).status == (isOwn ? 201 : 502))
     }
 
-    /// What a proxy in front says, and what stands in Destination. Host is `localhost`.
+    /// The origin that a proxy forwards, and the host in Destination. Host is `localhost`.
     static let proxies:
         [(origin: ForwardedOrigin?, publicHosts: [String], destination: String, status: Int)] = [
-            // It puts a name of its own into Host, and nobody knows what the client asked.
+            // The proxy replaces Host, and the requested host is unknown.
             (ForwardedOrigin(peerAddress: "192.0.2.1"), [], "https://files.example.org/b", 201),
             (ForwardedOrigin(), [], "https://files.example.org/b", 201),
             (ForwardedOrigin(), [], "https://files.example.org:8443/b", 201),
-            // Somebody knows.
+            // The public host is configured.
             (ForwardedOrigin(), ["files.example.org"], "https://files.example.org/b", 201),
             (ForwardedOrigin(), ["files.example.org"], "https://other.example.org/b", 502),
             (ForwardedOrigin(host: Array("a.example".utf8)), [], "https://files.example.org/b", 502),
@@ -60,7 +60,7 @@ struct ForwardedHostTests {
         #expect(try await client.send("PUT", "/a", text: "1").status == 201)
         #expect(try await client.send("PUT", "/c", text: "1").status == 201)
         #expect(try await client.send("MOVE", "/a", [("Destination", destination)]).status == status)
-        // The same for a Resource-Tag: what is not ours has no state at all.
+        // The same applies to a Resource-Tag: a resource on another host has no state.
         let tagged = destination.replacing("/b", with: "/c")
         let condition = [("If", "<\(tagged)> (Not <urn:x:1>)"), ("Overwrite", "T")]
         let isAbsent = [("If", "<\(tagged)> ([\"none\"])")]

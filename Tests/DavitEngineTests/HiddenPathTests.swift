@@ -3,12 +3,12 @@ import DavitHTTP
 import DavitTesting
 import Testing
 
-/// Where something else is mounted in a share, what the share's own folder has there can be asked for in no way, and no
-/// answer about anything else tells of it.
+/// If another handler is mounted inside a share, the share's files at that path are inaccessible and do not
+/// appear in any response.
 struct HiddenPathTests {
     typealias Way = (line: String, fields: [(String, String)], body: String?)
 
-    /// What tells of members, one row each.
+    /// Requests that list members.
     static let ways: [Way] = [
         ("PROPFIND /d/", [("Depth", "1")], nil), ("PROPFIND /d/", [("Depth", "infinity")], nil),
         ("PROPFIND /", [("Depth", "infinity")], nil),

@@ -4,17 +4,17 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Uploads to which something happens before they end.
+/// Uploads that are disturbed before they are complete.
 struct HostileUploadTests {
-    // MARK: tus: who has sent all of it asks once more, and sends nothing
+    // MARK: tus: clients that ask for the offset after all bytes are sent
 
-    /// tus has no word for the end, so that a client whose last answer was lost takes an offset as long as the upload
-    /// for success.
+    /// tus does not signal completion separately, so a client whose last response was lost assumes success if
+    /// the offset equals the length.
     @Test func whatHasComeToItsLengthIsEndedWhenItsClientAsks() async throws {
         let share = try TestShare()
         let upload = try #require(
             try await TusUploadTests.create(share, [("Upload-Length", "5"), ("Overwrite", "T")])["Location"])
-        // The last byte comes, and the end is refused.
+        // The last byte arrives, but the completion is refused.
         let lock = try await share.client.send("LOCK", "/a.txt", text: lockBody(scope: "exclusive"))
         let token = try #require(lock["Lock-Token"])
         #expect(try await TusUploadTests.patch(share, upload, 0, "hello").status == 423)
@@ -27,13 +27,13 @@ struct HostileUploadTests {
         #expect(done.status == 200)
         #expect(done["Upload-Offset"] == "5")
         #expect(try await share.text("/a.txt") == "hello")
-        // And from then on nothing happens any more.
+        // The upload is complete and does not change anything later.
         #expect(try await share.client.send("PUT", "/a.txt", text: "newer").status == 204)
         #expect(try await share.client.send("HEAD", upload, [TestShare.tus]).status == 200)
         #expect(try await share.text("/a.txt") == "newer")
     }
 
-    /// A crash between the last byte and the end, and the same for a part of another upload.
+    /// A crash between the last byte and the completion, also for a part of a concatenated upload.
     @Test(arguments: [false, true])
     func aCrashBehindTheLastByteIsMadeUpFor(isPart: Bool) async throws {
         let store = MemoryStateStore()
@@ -73,7 +73,7 @@ struct HostileUploadTests {
         #expect(share.names() == [staged])
     }
 
-    /// What a form may do that changes nothing is nothing that an upload may do in its guise.
+    /// A form action that only reads must not allow an upload to bypass the read-only check.
     @Test func nothingIsWrittenToAShareThatIsReadOnly() async throws {
         let store = MemoryStateStore()
         let first = try TestShare(state: store)
@@ -107,9 +107,9 @@ struct HostileUploadTests {
         #expect(try await share.offset(of: other) == 0)
     }
 
-    // MARK: Creations that come to nothing
+    // MARK: Refused creations
 
-    /// Of an upload whose creation is refused nobody knows where it is.
+    /// The client does not know the URL of an upload whose creation was refused.
     @Test func nothingStaysOfACreationThatIsRefused() async throws {
         let share = try TestShare { $0.maximumFileBytes = 10 }
         let draft = [("Upload-Complete", "?0")]
@@ -145,7 +145,7 @@ struct HostileUploadTests {
         #expect(share.state.upload(String(part.split(separator: "/").last!)) != nil)
     }
 
-    /// However it ends: an upload that is never left stays open, and never expires.
+    /// A refusal must release the upload: one that is still in use never expires.
     @Test func aRefusalLeavesNothingOpen() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         #expect(
@@ -167,7 +167,7 @@ struct HostileUploadTests {
         #expect(share.names() == [])
     }
 
-    /// Content that was lost on its way has not the digest of what was sent, either.
+    /// Empty content does not match the digest of the lost content.
     @Test func nothingHasADigestToo() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
@@ -183,7 +183,7 @@ struct HostileUploadTests {
         #expect(try await share.append("", to: upload, at: 0, isLast: true, [right]).status == 201)
     }
 
-    /// Draft §4.1.4: who is told that it is too much is told how much would be right.
+    /// Draft §4.1.4: a response about excessive length contains the limit.
     @Test func tooMuchComesWithTheLimit() async throws {
         let share = try TestShare { $0.maximumFileBytes = 10 }
         let upload = try await share.createUpload("/a")
@@ -196,7 +196,7 @@ struct HostileUploadTests {
         }
     }
 
-    /// A client that can only send POST names its lock token, too.
+    /// A client that can only send POST submits its lock token, too.
     @Test func theLockTokenOfAPostCounts() async throws {
         let share = try TestShare()
         let upload = try #require(
@@ -213,7 +213,7 @@ struct HostileUploadTests {
 
     // MARK: Time
 
-    /// Which uploads are over was seen before somebody gave one of them more time.
+    /// An upload that was found to be expired may be extended before it is removed.
     @Test func anUploadThatGoesOnStays() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
@@ -228,7 +228,7 @@ struct HostileUploadTests {
         #expect(try await share.offset(of: upload) == 3)
     }
 
-    /// Its client comes back on another network, and nobody knows yet that the old connection is dead.
+    /// The client resumes from another network before the server detects that the old connection is dead.
     @Test func anUploadThatGoesOnIsFound() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
@@ -244,7 +244,8 @@ struct HostileUploadTests {
 
     // MARK: The trash
 
-    /// The folder of an upload goes into the trash, and the upload with it: there it cannot go on, but when that is back.
+    /// The folder of an upload is moved to the trash together with the upload, which can only be resumed
+    /// after the folder is restored.
     @Test func anUploadComesBackWithItsFolder() async throws {
         let share = try TestShare.keeping()
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
@@ -293,7 +294,7 @@ struct HostileUploadTests {
 
     // MARK: Names
 
-    /// No member can have it, however often it is tried.
+    /// Names reserved for internal use are refused.
     @Test func aNameOfTheServersOwnIsRefused() async throws {
         let share = try TestShare()
         for name in [".davit-aaaaaaaaaaaaaaaa", ".davit-trashofthisshare"] {

@@ -6,9 +6,10 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What slow clients can hold of large dead properties.
+/// The memory for large dead properties that slow clients can hold.
 struct LargePropertyTests {
-    /// Members with a property of so many bytes each, `m0`, `m1` …, and one of a few bytes, `small`.
+    /// Members `m0`, `m1`, … with a property of `bytes` bytes each, and `small` with a property of a few
+    /// bytes.
     private static func makeShare(
         _ count: Int, bytes: Int = 200_000, _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) async throws -> TestShare {
@@ -24,7 +25,7 @@ struct LargePropertyTests {
         return share
     }
 
-    /// A response of which nothing, or a piece, has been taken.
+    /// A response that is read in pieces.
     private final class Reader {
         let stream: any BodyStream
         private(set) var bytes: [UInt8] = []
@@ -53,7 +54,7 @@ struct LargePropertyTests {
         }
     }
 
-    /// Every value is told, whole and once, through pieces of any number of resources.
+    /// Every value is returned completely and exactly once, whatever the number of resources per piece.
     @Test(arguments: [1, 3, 40]) func listingsAreComplete(count: Int) async throws {
         let share = try await Self.makeShare(count)
         for depth in ["1", "infinity"] {
@@ -71,7 +72,7 @@ struct LargePropertyTests {
         #expect(one.hasSuffix("</D:multistatus>"))
     }
 
-    /// Few bytes are read before there is a slot: a stream reads one large resource at a time.
+    /// Few bytes are read without a slot, and a stream reads one large resource at a time.
     @Test func aStreamHoldsOneLargeResource() async throws {
         let store = CountingStore()
         let share = try TestShare(state: store)
@@ -87,29 +88,29 @@ struct LargePropertyTests {
         #expect(store.largestRead.withLock { $0 } < 400_000)
     }
 
-    /// A client that reads slowly holds up itself, and nobody else.
+    /// A client that reads slowly delays only itself.
     @Test func slowReadersOfAClientAreLimited() async throws {
         let share = try await Self.makeShare(2) {
             $0.largeReadLimit = 2
             $0.largeReadLimitPerClient = 1
         }
-        // Slow: its response is begun, and nothing of it is taken.
+        // The response has begun, but is not read.
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
         let second = Task { [share] in try await Reader(share, "/m1", depth: "0", principal: "anna").all() }
         while share.share.largeReadsWaiting == 0 { await Task.yield() }
-        // Another client has its own place, and what is small needs none.
+        // Another client has its own slots, and small properties need no slot.
         let other = try await Reader(share, "/m1", depth: "0", principal: "bert").all()
         #expect(other.hasSuffix("</D:multistatus>"))
         let small = try await share.client.send("PROPFIND", "/small", [("Depth", "0")], principal: "anna")
         #expect(small.text.contains("tiny"))
         #expect(share.share.largeReadsWaiting == 1)
-        // Once most of it has been sent the next one comes.
+        // The next response proceeds after most of the first one has been sent.
         #expect(try await slow.all().hasSuffix("</D:multistatus>"))
         #expect(try await second.value.hasSuffix("</D:multistatus>"))
         #expect(share.share.largeReadsWaiting == 0)
     }
 
-    /// All clients together hold no more than the limit, and a response that is given up frees its place.
+    /// The limit applies to all clients together, and an abandoned response releases its slot.
     @Test func slowReadersOfAllClientsAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         var slow: Reader? = try await Reader(share, "/m0", depth: "0", principal: "anna")
@@ -126,7 +127,7 @@ struct LargePropertyTests {
         #expect(try await waiting.value.hasSuffix("</D:multistatus>"))
     }
 
-    /// The same for large bodies that come slowly.
+    /// The same limit applies to large bodies that arrive slowly.
     @Test func slowBodiesOfAClientAreLimited() async throws {
         let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }
         let text = setProperty("p", String(repeating: "v", count: 70_000))
@@ -168,7 +169,7 @@ struct LargePropertyTests {
     }
 }
 
-/// Says how many bytes of properties were read together at most.
+/// Records the largest number of property bytes read at once.
 private final class CountingStore: StateStore {
     let largestRead = Mutex(0)
     private let rows = MemoryStateStore()

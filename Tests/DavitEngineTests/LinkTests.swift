@@ -2,11 +2,11 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// Symbolic links in the folder: other names of what they lead to, which bypass nothing.
+/// Symbolic links in the folder: aliases of their targets that do not bypass any check.
 struct LinkTests {
     static let scenarios: [Scenario] = [
         Scenario(
-            "PUT through a link writes what it leads to; DELETE and MOVE act on the link",
+            "PUT writes to the target of a link; DELETE and MOVE act on the link",
             [
                 step("PUT /t", [], "one", 201), shell("ln -s t l"), step("PUT /l", [], "two", 204),
                 shell("test -L l"), step("GET /t", [], nil, 200, holds: ["two"]),
@@ -14,7 +14,7 @@ struct LinkTests {
                 step("DELETE /m", [], nil, 204), step("GET /t", [], nil, 200, holds: ["two"]),
             ]),
         Scenario(
-            "RFC 4918 §9.9.4: what a link leads to is not replaced by the link",
+            "RFC 4918 §9.9.4: a link does not replace its own target",
             [
                 step("PUT /t", [], "kept", 201), shell("ln -s t l"),
                 step("MOVE /l", [("Destination", "/t")], nil, 403),
@@ -28,7 +28,7 @@ struct LinkTests {
                 step("GET /d/f", [], nil, 200, holds: ["kept too"]),
             ]),
         Scenario(
-            "Conditions on a link are about what it leads to",
+            "Conditions on a link apply to its target",
             [
                 step("PUT /t", [], "x", 201), shell("ln -s t l && ln -s t m"), step("HEAD /l", [], nil, 200),
                 step("DELETE /l", [("If-Match", "\"no\"")], nil, 412),
@@ -37,7 +37,7 @@ struct LinkTests {
                 step("GET /t", [], nil, 200),
             ]),
         Scenario(
-            "RFC 4918 §7: a lock taken by one name protects by the other, and protects that name",
+            "RFC 4918 §7: a lock applies to both names and protects the name of the link",
             [
                 step("PUT /t", [], "x", 201), shell("ln -s t l && ln -s t m"), lock("/l", depth: "0"),
                 step("PUT /t", [], "y", 423), step("PUT /m", [], "y", 423),
@@ -49,7 +49,7 @@ struct LinkTests {
                 step("UNLOCK /t", [("Lock-Token", "<$1>")], nil, 204),
             ]),
         Scenario(
-            "A link to a collection is a collection, with and without a slash",
+            "A link to a collection is a collection, with and without a trailing slash",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/f", [], "x", 201),
                 shell("ln -s d l && ln -s d m"),
@@ -61,7 +61,7 @@ struct LinkTests {
                 step("GET /d/f", [], nil, 200),
             ]),
         Scenario(
-            "COPY goes to and from what a link leads to; MOVE replaces the link",
+            "COPY follows links at both ends; MOVE replaces the link",
             [
                 step("PUT /a", [], "A", 201), step("PUT /t", [], "T", 201), shell("ln -s t l"),
                 step("COPY /a", [("Destination", "/l")], nil, 204), shell("test -L l"),
@@ -71,7 +71,7 @@ struct LinkTests {
                 step("GET /t", [], nil, 200, holds: ["T"]),
             ]),
         Scenario(
-            "What leads outside, nowhere or round and round is not there, and its name is taken",
+            "Links that lead outside, are broken or circular are not found, but occupy their names",
             [
                 shell("ln -s /etc/passwd out && ln -s gone gone && ln -s loop loop && mkfifo pipe"),
                 step("GET /out", [], nil, 404), step("GET /loop", [], nil, 404),
@@ -87,7 +87,7 @@ struct LinkTests {
                 step("PROPFIND /", [("Depth", "1")], nil, 207, lacks: ["loop", "out", "pipe"]),
             ]),
         Scenario(
-            "A listing stops at a collection that is already on its path",
+            "A listing does not enter a collection that is already on its path",
             [
                 step("MKCOL /d", [], nil, 201), shell("ln -s .. d/up && ln -s . d/self"),
                 step("PUT /d/f", [], "x", 201),
@@ -96,7 +96,7 @@ struct LinkTests {
                 ),
             ]),
         Scenario(
-            "Properties belong to what a link leads to",
+            "Properties belong to the target of a link",
             [
                 step("PUT /t", [], "x", 201), shell("ln -s t l"),
                 step("PROPPATCH /l", [], setProperty("p", "one"), 207),
@@ -105,7 +105,7 @@ struct LinkTests {
                 step("PROPFIND /t", [("Depth", "0")], askProperty("p"), 207, holds: [">one</"]),
             ]),
         Scenario(
-            "RFC 4918 §10.4.4: where nothing can be, no condition holds, and only Not does",
+            "RFC 4918 §10.4.4: on an impossible path only negated conditions are true",
             [
                 step("PUT /a", [("If", "</.davit-aaaaaaaaaaaaaaaa> ([\"x\"])")], "x", 412),
                 step("PUT /a", [("If", "</.davit-aaaaaaaaaaaaaaaa> (Not [\"x\"])")], "x", 201),
@@ -114,7 +114,7 @@ struct LinkTests {
                     "PUT /a", [("If", "</\(String(repeating: "n", count: 300))> (Not <urn:x>)")], "x", 204),
             ]),
         Scenario(
-            "RFC 4918 §9.6.1: DELETE around a locked member takes what is never listed, too",
+            "RFC 4918 §9.6.1: DELETE that keeps a locked member also removes files that are never listed",
             [
                 step("MKCOL /d", [], nil, 201), step("MKCOL /d/e", [], nil, 201),
                 shell("mkfifo d/e/pipe && ln -s /etc d/e/out && touch d/e/x"), step("PUT /d/f", [], "x", 201),
@@ -123,7 +123,7 @@ struct LinkTests {
                 shell("test ! -e d/e && test -e d/f"),
             ]),
         Scenario(
-            "RFC 9110 §13.1.3: a page is not kept by the time of its collection",
+            "RFC 9110 §13.1.3: the modification time of a collection does not validate its page",
             [
                 step("MKCOL /d", [], nil, 201),
                 step("GET /d/", [("If-Modified-Since", "Sat, 01 Jan 2050 00:00:00 GMT")], nil, 200),
@@ -133,7 +133,7 @@ struct LinkTests {
                 step("DELETE /d/", [("If-Match", "*")], nil, 204),
             ]),
         Scenario(
-            "Names need not be UTF-8, nor XML",
+            "Names may contain invalid UTF-8 and characters that XML forbids",
             [
                 step("PUT /%FF%01%22%3C%26", [], "x", 201),
                 step("PROPPATCH /%FF%01%22%3C%26", [], setProperty("p", "odd"), 207),

@@ -5,7 +5,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What Macs leave behind, under each policy.
+/// Metadata files of Macs, under each policy.
 struct LitterTests {
     static let names = [
         "._a", "._.DS_Store", ".DS_Store", ".Trashes", ".Spotlight-V100", ".TemporaryItems",
@@ -18,10 +18,10 @@ struct LitterTests {
         ".~lock.a#", "a.sb-1234", "DS_Store",
     ]
 
-    @Test("which names are litter", arguments: names)
+    @Test("names of metadata files", arguments: names)
     func litter(name: String) { #expect(LitterName.matches(Array(name.utf8))) }
 
-    @Test("which names are not", arguments: ordinary)
+    @Test("names of other files", arguments: ordinary)
     func noLitter(name: String) { #expect(!LitterName.matches(Array(name.utf8))) }
 
     private func play(
@@ -32,7 +32,7 @@ struct LitterTests {
         }
     }
 
-    @Test("what Finder does for one file") func finderCopies() async throws {
+    @Test("requests of Finder for one file") func finderCopies() async throws {
         try await play(
             "copy", [.keep, .hide, .aside],
             [
@@ -55,7 +55,7 @@ struct LitterTests {
                 step("GET /d/._a", [], nil, 200, holds: ["companion"]),
                 step("GET /d/._a", [("If-None-Match", "$e")], nil, 304),
                 step("HEAD /d/.DS_Store", [], nil, 200),
-                // The file gets another name, and its companion after it.
+                // The file is renamed, and then its AppleDouble file.
                 step("MOVE /d/a", [("Destination", "/d/b")], nil, 201),
                 step("MOVE /d/._a", [("Destination", "/d/._b")], nil, 201),
                 step("PROPFIND /d/._b", [("Depth", "0")], askProperty("p"), 207, holds: ["kept"]),
@@ -71,12 +71,12 @@ struct LitterTests {
                 step("GET /f/.DS_Store", [], nil, 200, holds: ["companion"]),
                 step("DELETE /f/._c", [], nil, 204), step("GET /f/._c", [], nil, 404),
                 step("DELETE /e/", [], nil, 204), step("GET /e/._b", [], nil, 404),
-                // A folder of the same name has nothing of it.
+                // A folder with the same name does not inherit the AppleDouble file.
                 step("MKCOL /e", [], nil, 201), step("GET /e/._b", [], nil, 404),
             ])
     }
 
-    @Test("companions are changed in part, and made with properties, where they are") func changesInPart()
+    @Test("AppleDouble files can be partially updated and created with properties") func changesInPart()
         async throws
     {
         try await play(
@@ -98,7 +98,7 @@ struct LitterTests {
             ])
     }
 
-    @Test("no listing has it, and it is answered by name") func listings() async throws {
+    @Test("metadata files are not listed, but can be requested by name") func listings() async throws {
         for policy in [LitterPolicy.hide, .aside, .keep] {
             let share = try TestShare { $0.rules.litter = policy }
             #expect(share.shell("mkdir .Trashes .TemporaryItems; touch b .hidden") == 0)
@@ -117,14 +117,14 @@ struct LitterTests {
         }
     }
 
-    @Test("what is kept aside is not in the folder") func aside() async throws {
+    @Test("separately stored metadata files are not in the folder") func aside() async throws {
         try await play(
             "aside", [.aside],
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/._a", [], "x", 201),
                 step("PUT /d/.DS_Store", [], "x", 201),
                 shell("test -z \"$(ls -A d)\" && test -e $aside/d/._a && test -e $aside/d/.DS_Store"),
-                // What passes through the system's own folders can be a document.
+                // Files in the system's temporary folders can be documents.
                 step("MKCOL /.TemporaryItems", [], nil, 201),
                 step("PUT /.TemporaryItems/doc", [], "doc", 201),
                 step("MOVE /.TemporaryItems/doc", [("Destination", "/doc")], nil, 201),
@@ -139,7 +139,7 @@ struct LitterTests {
             ])
     }
 
-    @Test("between the folder and what is beside it a file is copied") func crossing() async throws {
+    @Test("moving between the folder and the separate storage copies the file") func crossing() async throws {
         try await play(
             "crossing", [.aside],
             [
@@ -160,7 +160,7 @@ struct LitterTests {
             ])
     }
 
-    @Test("companions go with the folder that replaces another, and its own are gone") func replacing()
+    @Test("AppleDouble files move with a folder, and those of a replaced folder are removed") func replacing()
         async throws
     {
         for method in ["MOVE", "COPY"] {
@@ -181,7 +181,7 @@ struct LitterTests {
         }
     }
 
-    @Test("what the folder has from before is served, and stays there") func earlierLitter() async throws {
+    @Test("existing metadata files are served and stay in the folder") func earlierLitter() async throws {
         try await play(
             "earlier", [.aside],
             [
@@ -194,7 +194,7 @@ struct LitterTests {
             ])
     }
 
-    @Test("RFC 4918 §9.6.1: a lock on what no listing has keeps its folder") func lockedLitter() async throws
+    @Test("RFC 4918 §9.6.1: a lock on an unlisted file preserves its folder") func lockedLitter() async throws
     {
         try await play(
             "locked", [.keep, .hide, .aside],
@@ -208,7 +208,7 @@ struct LitterTests {
             ])
     }
 
-    @Test("what is locked or in use does not expire, and what does leaves nothing behind") func expiry()
+    @Test("locked and open files do not expire; expired files leave nothing behind") func expiry()
         async throws
     {
         let share = try TestShare { $0.rules.litter = .aside }
@@ -229,7 +229,7 @@ struct LitterTests {
         #expect(!share.state.hasRows(at: path))
     }
 
-    @Test("a folder that has nothing else can be deleted") func onlyLitter() async throws {
+    @Test("a folder with only metadata files can be deleted") func onlyLitter() async throws {
         try await play(
             "only", [.keep, .hide, .aside, .refuse],
             [
@@ -248,7 +248,8 @@ struct LitterTests {
         for name in ["/d/._a", "/.DS_Store", "/.hidden", "/Contents/none", "/d/none"] {
             for method in ["PROPFIND", "HEAD", "GET"] {
                 var hops = Int.max
-                // The first look may read the folder, and the kernel may ask to come again when names change elsewhere.
+                // The first lookup may read the folder, and the kernel may return EAGAIN if other names
+                // change at the same time.
                 for _ in 0..<1_000 where hops != 0 {
                     let before = share.hopCount
                     #expect(try await share.client.send(method, name, [("Depth", "0")]).status == 404)

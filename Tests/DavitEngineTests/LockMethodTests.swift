@@ -1,6 +1,6 @@
 import Testing
 
-/// LOCK, UNLOCK, `If`, and what a lock protects.
+/// LOCK, UNLOCK, `If`, and the effects of locks.
 struct LockMethodTests {
     static let scenarios: [Scenario] = [
         Scenario(
@@ -16,7 +16,7 @@ struct LockMethodTests {
                 step("PUT /a", [], "z", 204),
             ]),
         Scenario(
-            "RFC 4918 §7.3: LOCK on a free name makes an empty resource",
+            "RFC 4918 §7.3: LOCK on an unmapped URL creates an empty resource",
             [
                 lock("/new", depth: "0", status: 201), step("GET /new", [], nil, 200),
                 step("PROPFIND /", [("Depth", "1")], nil, 207, holds: ["/new<"]),
@@ -45,7 +45,7 @@ struct LockMethodTests {
                 step("PUT /d/b", [("If", "<http://localhost/d> (<$1>)")], "y", 204),
             ]),
         Scenario(
-            "RFC 4918 §7.4: a lock of depth infinity covers what is below, also what is added later",
+            "RFC 4918 §7.4: a lock of depth infinity covers all descendants, including later ones",
             [
                 step("MKCOL /d", [], nil, 201), lock("/d"), step("PUT /d/a", [], "x", 423),
                 step("PUT /d/a", [("If", "(<$1>)")], "x", 201), step("PUT /d/a", [], "x", 423),
@@ -55,7 +55,7 @@ struct LockMethodTests {
                 step("UNLOCK /d/a", [("Lock-Token", "<$1>")], nil, 204), step("PUT /d/a", [], "y", 204),
             ]),
         Scenario(
-            "RFC 9110 §15.5.6: what cannot be done at all is said before what a lock forbids",
+            "RFC 9110 §15.5.6: impossible requests are refused before locks are checked",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /f", [], "x", 201), lock("/d"), lock("/f"),
                 step("MKCOL /d", [], nil, 405), step("MKCOL /f", [], nil, 405),
@@ -65,7 +65,7 @@ struct LockMethodTests {
                 step("MOVE /a", [("Destination", "/f")], nil, 423),
             ]),
         Scenario(
-            "RFC 4918 §6.6: the time that is left, and its end",
+            "RFC 4918 §6.6: the remaining timeout, and expiry",
             [
                 step("PUT /a", [], "x", 201),
                 lock("/a", depth: "0", fields: [("Timeout", "Second-300")]),
@@ -81,7 +81,7 @@ struct LockMethodTests {
                 step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 409),
             ]),
         Scenario(
-            "RFC 4918 §7.5: a token of depth infinity above is one for what is locked beside it below",
+            "RFC 4918 §7.5: a token of depth infinity also applies to descendants with another shared lock",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 lock("/d", scope: "shared"), lock("/d/a", depth: "0", scope: "shared"),
@@ -92,7 +92,7 @@ struct LockMethodTests {
                 step("MOVE /d", [("Destination", "/f"), ("If", "</d> (<$3>)")], nil, 423, holds: ["/d/a<"]),
             ]),
         Scenario(
-            "RFC 4918 §9.10.3: a lock of depth infinity does not go over a locked member",
+            "RFC 4918 §9.10.3: a lock of depth infinity conflicts with a locked member",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201), lock("/d/a", depth: "0"),
                 step(
@@ -115,7 +115,7 @@ struct LockMethodTests {
                 step("DELETE /d", [("If", "</d/e/a> (<$1>)")], nil, 204), step("HEAD /d", [], nil, 404),
             ]),
         Scenario(
-            "RFC 4918 §7.5: locks do not move, and go with what they lock",
+            "RFC 4918 §7.5: locks are not moved, and end with their resource",
             [
                 step("PUT /a", [], "x", 201), lock("/a", depth: "0"),
                 step("MOVE /a", [("Destination", "/b")], nil, 423),
@@ -143,7 +143,7 @@ struct LockMethodTests {
                 step("LOCK /a", [("If", "(<urn:uuid:no>)")], nil, 412), step("LOCK /a", [], nil, 400),
             ]),
         Scenario(
-            "RFC 4918 §10.7: whatever is asked for, the time granted is finite",
+            "RFC 4918 §10.7: the granted timeout is always finite",
             [
                 step("PUT /a", [], "x", 201),
                 lock("/a", scope: "shared", fields: [("Timeout", "Infinite, Second-4100000000")]),
@@ -155,7 +155,7 @@ struct LockMethodTests {
                     lacks: ["Infinite"]),
             ]),
         Scenario(
-            "RFC 4918 §6.4: a token serves only who took it",
+            "RFC 4918 §6.4: only the owner of a lock may use its token",
             [
                 step("PUT /a", [], "x", 201, as: "ann"), lock("/a", depth: "0", as: "ann"),
                 step("PUT /a", [("If", "(<$1>)")], "y", 423, as: "bob"),
@@ -180,7 +180,7 @@ struct LockMethodTests {
                 step("GET /a", [("If", "([\"no\"])")], nil, 412),
             ]),
         Scenario(
-            "An owner comes back as it was sent",
+            "The owner is returned unmodified",
             [
                 step("PUT /a", [], "x", 201),
                 step(

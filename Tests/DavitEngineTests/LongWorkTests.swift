@@ -6,12 +6,12 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Work that takes long: on threads of its own, in slices, cancelled with its request.
+/// Long work runs on its own threads, in slices, and is cancelled with its request.
 struct LongWorkTests {
-    /// More than one slice, so that it is long work.
+    /// More than one slice, so that copying is long work.
     private static let largeBytes = 9 << 20
 
-    /// On a volume that shares no blocks.
+    /// On a volume without reflinks, so that copies copy data.
     private func share(
         threads: Int = 0, _ change: (inout LongWorkLimits) -> Void = { _ in }
     ) throws -> (share: TestShare, pool: BlockingPool) {
@@ -58,7 +58,7 @@ struct LongWorkTests {
         }
     }
 
-    /// There is one thread for short work, and the long work does not take it.
+    /// There is one thread for short work, which long work does not occupy.
     @Test(arguments: Long.allCases)
     func shortRequestsAreAnsweredDuringLongWork(_ long: Long) async throws {
         let (share, _) = try share(threads: 1)
@@ -88,7 +88,7 @@ struct LongWorkTests {
         makeLarge(share, "large")
         let hasBegun = Opening()
         let isDone = Flag()
-        // Another client has something to do all the time.
+        // Another client always has work to do.
         let other = Task {
             await pool.longWork.run(for: "other") {
                 hasBegun.open()
@@ -116,7 +116,7 @@ struct LongWorkTests {
         let other = Task {
             await pool.longWork.run(for: "other") {
                 hasBegun.open()
-                // Until the copy has had its first slices.
+                // Wait until the copy has had its first slices.
                 while pool.longWork.turnCount < 6 { try? LongWork.checkpoint(bytes: 1 << 20) }
                 staged.value = share.shell("ls -A | grep -q '^.davit-'")
                 while true {
@@ -156,7 +156,7 @@ struct LongWorkTests {
         #expect(try await task.value == 503)
         #expect(await other.value != nil)
         #expect(share.shell("test \"$(ls -A)\" = large") == 0)
-        // Nothing is claimed any more.
+        // No path locks are held any more.
         #expect(try await share.client.send("PUT", "/moved", text: "x").status == 201)
     }
 
@@ -165,10 +165,10 @@ struct LongWorkTests {
         makeLarge(share, "large")
         let copy = try await share.client.send("COPY", "/large", [("Destination", "/copy")])
         #expect(copy.status == 503 && copy["Retry-After"] == "1")
-        // A digest is a wish, and the rest of the answer needs none.
+        // A digest is optional, so the response is sent without it.
         let head = try await share.client.send("HEAD", "/large", [("Want-Repr-Digest", "adler=1")])
         #expect(head.status == 200 && head["Repr-Digest"] == nil)
-        // What was made is removed all the same.
+        // Removal of the files is done nevertheless.
         #expect(share.shell("mkdir -p tree/a") == 0)
         #expect(try await share.client.send("DELETE", "/tree").status == 204)
         #expect(share.shell("test \"$(ls -A)\" = large") == 0)

@@ -72,9 +72,9 @@ struct RowChange<Outcome: Sendable>: Sendable {
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
 /// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may
-/// take any time. (If ``needsNoScene(_:)`` is true, the change starts here, with the paths as requested.)
+///    take any time. (If ``needsNoScene(_:)`` is true, the change starts here, with the requested paths.)
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
-/// ``commit(_:_:guard:)`` synchronously.
+///    ``commit(_:_:guard:)`` synchronously.
 /// 4. Call ``finish(_:in:)``, which removes replaced resources and returns the response.
 protocol ChangeMethod: Sendable {
     associatedtype Prepared: Sendable

@@ -8,7 +8,7 @@ internal import DavitWebDAV
 /// properties are protected, so only the server writes them; clients can set `displayname` and
 /// `getcontentlanguage`.
 extension StoredProperty {
-    /// Digests of the content with this entity tag, computed while the content was received.
+    /// Digests of the content with this entity tag, verified while the content was received.
     init(_ digests: [ContentDigest], of tag: EntityTag) {
         let text = String(decoding: tag.opaque, as: UTF8.self) + " " + ChecksumList.encode(digests)
         self.init(.checksums, text: text)
