@@ -5,7 +5,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// A browser's EventSource: reads one event after the other, and keeps the id.
+/// A client like a browser's EventSource: reads events in order and stores the last id.
 final class EventReader {
     struct Event: Hashable {
         var name = "message"
@@ -23,9 +23,9 @@ final class EventReader {
     private let stream: (any BodyStream)?
     private let buffer = IOBuffer(capacity: 1 << 10)
     private var text = ""
-    /// Events that came before an id.
+    /// Events that arrived before the first id.
     private var early: [Event] = []
-    /// What would be sent as `Last-Event-ID`.
+    /// The id to send as `Last-Event-ID`.
     private(set) var id = ""
 
     init(_ response: HTTPResponse) {
@@ -33,7 +33,7 @@ final class EventReader {
         if case .stream(let stream) = response.body { self.stream = stream } else { stream = nil }
     }
 
-    /// The next block, event or not, without its end; nil when there are no more.
+    /// Returns the next block, which may be an event, without its terminator; nil at the end of the stream.
     func block() async throws -> String? {
         let stream = try #require(stream)
         while true {
@@ -48,7 +48,7 @@ final class EventReader {
         }
     }
 
-    /// The next event; nil when there are no more.
+    /// Returns the next event; nil at the end of the stream.
     func next() async throws -> Event? {
         if !early.isEmpty { return early.removeFirst() }
         while let block = try await block() {
@@ -57,7 +57,7 @@ final class EventReader {
         return nil
     }
 
-    /// Reads until an id has come: from then on everything is told.
+    /// Reads until the first id; all later changes are reported.
     func start() async throws {
         while id.isEmpty, let block = try await block() { early += take(block).map { [$0] } ?? [] }
     }
@@ -77,23 +77,23 @@ final class EventReader {
         return event.lines.isEmpty ? nil : event
     }
 
-    /// The server is to stop.
+    /// Notifies the stream that the server is shutting down.
     func wrapUp() { stream?.wrapUp() }
 }
 
 extension TestShare {
-    /// With a journal that compares when it is asked.
+    /// Creates a share with a journal that compares on request.
     static func live(_ configure: (inout ShareConfiguration) -> Void = { _ in }) throws -> TestShare {
         var options = ShareJournal.Options()
         options.walksInBackground = false
         return try TestShare(journal: options) { configuration in
-            // However busy the machine is.
+            // Avoids timeouts on a busy machine.
             configuration.syncPatience = .seconds(3600)
             configure(&configuration)
         }
     }
 
-    /// Events from now on, or from an id on.
+    /// Opens a stream of events from now on, or from an id.
     func events(
         _ target: String, since id: String? = nil,
         _ client: TestClient<some Handler>? = nil as TestClient<WebDAVHandler>?

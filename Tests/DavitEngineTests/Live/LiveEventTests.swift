@@ -5,7 +5,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// GET with `?events`: what is told, to whom, and in which words.
+/// GET with `?events`: which changes are reported to which clients, and in which format.
 struct LiveEventTests {
     typealias Event = EventReader.Event
 
@@ -21,12 +21,12 @@ struct LiveEventTests {
         #expect(try await reader.next() == Event("change", "- /b/"))
         #expect(try await share.client.send("MKCOL", "/c").status == 201)
         #expect(try await reader.next() == Event("change", "+ /c/"))
-        // Of a member of a member nothing is told.
+        // Changes below the members are not reported.
         #expect(share.shell("mkdir d/inner; rmdir c") == 0)
         #expect(try await reader.next() == Event("change", "- /c/"))
     }
 
-    /// Whatever is in a name, it stands in one line and can be asked for as it is.
+    /// Any name is on a single line, in a form that can be requested unmodified.
     static let names: [(shell: String, line: String)] = [
         (#"touch "$(printf 'a\nb')""#, "+ /d%20%25/a%0Ab"),
         (#"touch "$(printf 'x\377')""#, "+ /d%20%25/x%FF"),
@@ -55,7 +55,7 @@ struct LiveEventTests {
         var told: Set<String> = []
         while told.count < 3, let event = try await reader.next() { told.formUnion(event.lines) }
         #expect(told == ["+ /a/x/1/", "+ /b%20c/2/", "+ /z%FF/3/"])
-        // The one that goes; the others stay.
+        // Removing one folder ends only its own watch.
         #expect(share.shell("rm -r a; mkdir 'b c/4'") == 0)
         var last: [String] = []
         while last.count < 2, let event = try await reader.next() {
@@ -76,7 +76,7 @@ struct LiveEventTests {
         #expect(told.last == "- /a/b/c/")
     }
 
-    /// The folder itself, one above it, and one that is another one now.
+    /// The folder itself is removed, a folder above it, or it is replaced by another one.
     @Test(arguments: [
         "rmdir a/b", "mv a/b a/c", "mv a c", "rm -r a", "rmdir a/b; echo 1 > a/b", "rmdir a/b; ln -s . a/b",
     ])
@@ -99,7 +99,7 @@ struct LiveEventTests {
             told.append(event)
             if event.lines.contains("+ /a/new") || event.name == "gone" { break }
         }
-        // Between the two names it may have been seen that there was nothing.
+        // The feed may have noticed that the folder was missing in between.
         #expect(told.last == Event("gone", "/a/") || told.last?.lines.contains("+ /a/new") == true)
     }
 
@@ -147,7 +147,7 @@ struct LiveEventTests {
         }
         let first = try await lock("/d/a")
         #expect(try await reader.next() == Event("locks", "/d/a"))
-        // New time is no news, and neither are locks elsewhere.
+        // Refreshing a lock is not reported, and neither are locks elsewhere.
         #expect(try await share.client.send("LOCK", "/d/a", [("If", "(\(first))")]).status == 200)
         _ = try await lock("/f")
         _ = try await lock("/d/e/b")
@@ -156,14 +156,14 @@ struct LiveEventTests {
         #expect(try await reader.next() == Event("locks", "/d/a"))
         _ = try await lock("/d/e", depth: "infinity")
         #expect(try await reader.next() == Event("locks", "/d/e/"))
-        // One that covers it.
+        // A lock that covers the folder.
         let outer = try await lock("/", depth: "infinity")
         #expect(try await reader.next() == Event("locks", "/d/"))
         #expect(try await share.client.send("UNLOCK", "/", [("Lock-Token", outer)]).status == 204)
         #expect(try await reader.next() == Event("locks", "/d/"))
         _ = try await lock("/d/")
         #expect(try await reader.next() == Event("locks", "/d/"))
-        // Their time is up.
+        // The locks expire.
         share.wait(seconds: 3600)
         #expect(share.share.tickLive())
         var told: Set<String> = []

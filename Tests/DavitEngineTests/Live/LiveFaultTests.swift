@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What readers are told when the journal cannot say what has happened.
+/// Events after errors of the journal.
 struct LiveFaultTests {
     typealias Event = EventReader.Event
 
@@ -27,7 +27,7 @@ struct LiveFaultTests {
         return reader
     }
 
-    /// Its numbers begin anew, below those that readers know.
+    /// The numbers of a new journal start below those that the readers know.
     @Test func aJournalThatIsMadeAnewIsFollowed() async throws {
         let reader = try await reader()
         journal.add("a")
@@ -54,7 +54,7 @@ struct LiveFaultTests {
         #expect(try await reader.next() == Event("change", "+ /b"))
     }
 
-    /// Nobody is told of an end of the fault; the next tick looks.
+    /// The journal does not report that an error is over; the next tick tries again.
     @Test func afterAFaultNothingIsMissing() async throws {
         let reader = try await reader()
         for fault in [JournalError.interrupted, .state(.outOfSpace), .store(.busy)] {
@@ -73,7 +73,7 @@ struct LiveFaultTests {
         #expect(try await reader.next() == nil)
     }
 
-    /// One who comes later knows more, and is told nothing twice.
+    /// A later reader starts at a later number and receives no change twice.
     @Test func eachIsToldFromWhereItBegan() async throws {
         let first = try await reader()
         journal.add("a", tells: false)

@@ -4,7 +4,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// The life of a stream of events: how it begins, goes on where it was, and ends.
+/// The life cycle of an event stream: how it begins, resumes and ends.
 struct LiveStreamTests {
     typealias Event = EventReader.Event
 
@@ -23,10 +23,10 @@ struct LiveStreamTests {
         let missed = try #require(try await reader.next())
         #expect(missed.name == "change")
         #expect(Set(missed.lines) == ["+ /b/", "+ /c/", "- /a/"])
-        // Locks have no numbers.
+        // Locks have no change numbers.
         #expect(try await reader.next() == Event("locks", "/"))
         #expect(reader.id != id)
-        // And nothing twice.
+        // No change is reported twice.
         #expect(share.shell("mkdir d") == 0)
         #expect(try await reader.next() == Event("change", "+ /d/"))
         let again = try await share.events("/?events&since=" + reader.id.replacing(",", with: "%2C"))
@@ -57,7 +57,7 @@ struct LiveStreamTests {
         #expect(try await reader.next() == Event("reset", "/"))
     }
 
-    /// What waits for a slow reader is bounded; a fast one beside it is told all.
+    /// The pending events of a slow reader are limited; other readers still receive all events.
     @Test func whoReadsTooSlowlyListsAnew() async throws {
         let share = try TestShare.live()
         let slow = try await share.events("/?events")
@@ -73,7 +73,7 @@ struct LiveStreamTests {
         #expect(try await slow.next() == Event("change", "+ /more/"))
     }
 
-    /// A name that changes often while nobody reads is told once.
+    /// A name that changes often between two reads is reported once.
     @Test func namesAreToldOnce() async throws {
         let share = try TestShare.live()
         let slow = try await share.events("/?events")
@@ -94,7 +94,7 @@ struct LiveStreamTests {
         let reader = try await share.events("/?events")
         #expect(try await share.client.send("LOCK", "/a", text: lockBody(scope: "shared")).status == 201)
         reader.wrapUp()
-        // What has happened is told before.
+        // Pending events are sent first.
         var names: Set<String> = []
         while let event = try await reader.next() { names.insert(event.name) }
         #expect(names.contains("locks"))
@@ -109,7 +109,7 @@ struct LiveStreamTests {
         let reader = try await share.events("/d/?events")
         for _ in 0..<3 { #expect(share.share.tickLive()) }
         #expect(try await reader.block() == ":")
-        // What happens elsewhere is not told, but its number is: an old one may be forgotten some day.
+        // Changes elsewhere are not reported, but their numbers are, because an old id may expire.
         let id = reader.id
         #expect(share.shell("touch a") == 0)
         for _ in 0..<3 { #expect(share.share.tickLive()) }
@@ -133,7 +133,7 @@ struct LiveStreamTests {
         #expect(try await share.client.begin("GET", "/?events").status == .ok)
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     @Test func itIsForBrowsersAndPassesProxies() async throws {
         let share = try TestShare.live { $0.isReadOnly = true }

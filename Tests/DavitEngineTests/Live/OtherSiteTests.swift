@@ -4,15 +4,15 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Pages of other sites cannot read what is told here; they must not take the places of those who can.
+/// Pages of other sites cannot read events, and must not be able to occupy streams.
 struct OtherSiteTests {
     typealias Row = (fields: [(String, String)], status: UInt16)
 
     static let rows: [Row] = [
-        // Programs, and this server's own pages (Fetch Metadata §2.2).
+        // Other clients, and pages of this server (Fetch Metadata §2.2).
         ([], 200), ([("Sec-Fetch-Site", "same-origin")], 200), ([("Sec-Fetch-Site", "none")], 200),
         ([("Origin", "http://localhost")], 200),
-        // A picture, a script, and a link: events are no page.
+        // An image, a script and a link, because events are not a page.
         (
             [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")],
             403

@@ -6,7 +6,7 @@ import DavitStore
 import DavitTesting
 import Synchronization
 
-/// A journal that says what it is told to.
+/// A journal that returns scripted changes.
 final class ScriptedJournal: ChangeJournal {
     struct State {
         var position = JournalPosition(journal: "aa", last: 1_000, forgotten: 0)
@@ -40,12 +40,12 @@ final class ScriptedJournal: ChangeJournal {
         state.withLock { $0.listeners.append(body) }
     }
 
-    /// Something has happened, or may have.
+    /// Notifies the listeners of a possible change.
     func tell(_ last: Int64? = nil) {
         for listener in state.withLock({ $0.listeners }) { listener(last) }
     }
 
-    /// A new member of the root.
+    /// Adds a new member of the root.
     func add(_ name: String, tells: Bool = true) {
         let last = state.withLock { state in
             state.position.last += 1
@@ -58,7 +58,7 @@ final class ScriptedJournal: ChangeJournal {
         if tells { tell(last) }
     }
 
-    /// A share of a folder that is none of its business.
+    /// Creates a share of a folder that is independent of the journal.
     func share(of folder: TemporaryFolder) throws -> Share {
         Share(
             resources: try FileResourceStore(root: folder.path),

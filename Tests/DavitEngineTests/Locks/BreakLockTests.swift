@@ -7,7 +7,7 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// Ending other people's locks: by a form, and by the people who run the server.
+/// Breaking the locks of other users, by form and by the administrator.
 struct BreakLockTests {
     private static let form = [
         ("Content-Type", "application/x-www-form-urlencoded"), ("Sec-Fetch-Site", "same-origin"),
@@ -21,19 +21,19 @@ struct BreakLockTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "who may write may break the lock of somebody else",
+            "clients with write access may break the locks of others",
             [
                 step("PUT /a", [], "1", 201, as: "anna"), lock("/a", as: "anna"),
                 step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 403, as: "bert"),
                 step("PUT /a", [("If", "(<$1>)")], "2", 423, as: "bert"),
                 unlock("/", "member=a&token=$1", 204, as: "bert"),
                 step("PUT /a", [], "2", 204, as: "bert"),
-                // Its holder finds out.
+                // The lock owner gets an error.
                 step("PUT /a", [("If", "(<$1>)")], "3", 412, as: "anna"),
                 unlock("/", "member=a&token=$1", 409, as: "bert"),
             ]),
         Scenario(
-            "the lock is the one with the token, and covers what is named",
+            "the token identifies the lock, which must cover the member",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "1", 201), step("PUT /b", [], "1", 201),
                 lock("/d/a", scope: "shared"), lock("/d/a", scope: "shared"),
@@ -44,20 +44,20 @@ struct BreakLockTests {
                 step("PUT /d/a", [], "2", 204),
             ]),
         Scenario(
-            "a lock on the collection, by itself or by a member that it covers",
+            "breaking a lock on the collection, directly or through a member that it covers",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a%20b", [], "1", 201), lock("/d/"),
                 unlock("/d/", "member=a%2520b&token=$1", 204), lock("/d/"), unlock("/d/", "token=$2", 204),
                 lock("/d/"), unlock("/d/", "member=&token=$3", 204), step("PUT /d/a%20b", [], "2", 204),
             ]),
         Scenario(
-            "a lock whose time is up is none",
+            "an expired lock does not exist",
             [
                 step("PUT /a", [], "1", 201), lock("/a", fields: [("Timeout", "Second-10")]),
                 later(seconds: 11), unlock("/", "member=a&token=$1", 409),
             ]),
         Scenario(
-            "a form that makes no sense, or is from elsewhere",
+            "an invalid form, or one from another site",
             [
                 step("PUT /a", [], "1", 201), lock("/a"), unlock("/", "member=a", 400),
                 unlock("/", "member=a&token=", 400), unlock("/", "member=..&token=$1", 400),
@@ -96,7 +96,7 @@ struct BreakLockTests {
         #expect(first.root == ResourcePath(segments: ["d".utf8.map(\.self), "a".utf8.map(\.self)]))
         #expect(first.token == token && first.owner == "me" && first.holder == "anna")
         #expect(first.principal == "bert")
-        // UNLOCK by its holder is nobody's business.
+        // UNLOCK by the lock owner is not reported.
         let own = try await lock()
         let unlocked = try await share.client.send(
             "UNLOCK", "/d/a", [("Lock-Token", "<\(own)>")], principal: "anna")
@@ -104,7 +104,7 @@ struct BreakLockTests {
         #expect(broken.withLock { $0.count } == 1)
     }
 
-    @Test("hooks are asked before a lock is broken, and told of it", arguments: [true, false])
+    @Test("hooks are asked before a lock is broken, and notified of it", arguments: [true, false])
     func hooksAreAsked(isAllowed: Bool) async throws {
         let notes = ShareHooksTests.Notes()
         let share = try TestShare {
@@ -120,7 +120,7 @@ struct BreakLockTests {
             "LOCK", "/d", text: lockBody(scope: "exclusive"), principal: "anna")
         let token = (answer["Lock-Token"] ?? "").dropFirst().dropLast()
         #expect(notes.take().isEmpty)
-        // What nothing holds is nobody's question.
+        // If no lock matches, hooks are not asked.
         for form in ["member=none&token=\(token)", "member=a&token=urn%3Auuid%3A1"] {
             #expect(
                 try await share.client.send("POST", "/d/?action=unlock", Self.form, text: form).status == 409)
@@ -133,12 +133,12 @@ struct BreakLockTests {
         #expect(notes.take() == (isAllowed ? [asked, "broken /d", "told breakLock /d/ by bert"] : [asked]))
         #expect(try share.share.heldLocks().count == (isAllowed ? 0 : 1))
         if isAllowed { return }
-        // Who runs the server has decided.
+        // The administrator can break the lock anyway.
         #expect(try share.share.breakLocks(.token(String(token)), from: "here")?.count == 1)
         #expect(notes.take() == ["broken /d", "told breakLock /d/"])
     }
 
-    /// Another one has taken its place while somebody thought about it.
+    /// Another lock has replaced it while the hook was deciding.
     @Test func whatWasNotAskedAboutIsNotBroken() async throws {
         let tokens = Mutex<[String]>([])
         let box = Mutex<TestShare?>(nil)
@@ -163,7 +163,7 @@ struct BreakLockTests {
         #expect(try share.share.heldLocks().count == 1)
     }
 
-    // MARK: For the people who run the server
+    // MARK: Administration
 
     @Test func allLocksThatCountAreListed() async throws {
         let share = try TestShare()
@@ -185,7 +185,7 @@ struct BreakLockTests {
         #expect(try share.share.heldLocks().map(\.root.description) == ["/b"])
     }
 
-    // MARK: What others see
+    // MARK: Visible to other users
 
     @Test func othersSeeWhoHoldsItAndSinceWhen() async throws {
         let share = try TestShare()
@@ -222,7 +222,7 @@ struct BreakLockTests {
             """
         let refused = try await share.client.send("PROPPATCH", "/b", text: change)
         #expect(refused.text.contains("cannot-modify-protected-property"))
-        // Who asks for everything gets what RFC 4918 has.
+        // allprop returns only the properties of RFC 4918.
         let all = try await share.client.send("PROPFIND", "/a", [("Depth", "0")])
         #expect(!all.text.contains("lock-details"))
     }

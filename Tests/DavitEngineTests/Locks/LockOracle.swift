@@ -1,5 +1,5 @@
-/// What RFC 4918 says about write locks, in plain code over plain values: slow, obvious, and without anything of the
-/// engine. A path is its names, a tree is two sets, the locks are a list that is searched from end to end.
+/// A model of write locks in RFC 4918: simple, slow code on plain values that is independent of the engine. A
+/// path is an array of names, a tree is two sets, and locks are found by linear search.
 struct LockOracle: Sendable {
     typealias Path = [String]
 
@@ -29,11 +29,11 @@ struct LockOracle: Sendable {
     enum Answer: Equatable, Sendable {
         case done
         case refused(Int)
-        /// 207: the request reached members that locks protect, which are these.
+        /// 207: the request reached these members, which locks protect.
         case blocked([Path])
     }
 
-    /// Who asks, and which tokens stand in `If`.
+    /// A client, and the tokens that it submits in `If`.
     struct Asker: Sendable {
         var principal: String
         var tokens: Set<String>
@@ -53,27 +53,28 @@ struct LockOracle: Sendable {
 
     // MARK: §6 and §7
 
-    /// §6.1: directly on it, or of depth infinity above it.
+    /// §6.1: the lock is on the path itself, or of depth infinity above it.
     func protects(_ lock: Held, _ path: Path) -> Bool {
         lock.root == path || (lock.isDeep && isInside(path, lock.root))
     }
 
-    /// §6.4: a token serves only who took the lock.
+    /// §6.4: a token may only be used by the owner of the lock.
     func holds(_ asker: Asker, _ lock: Held) -> Bool {
         asker.tokens.contains(lock.token) && lock.owner == asker.principal
     }
 
-    /// §7.5: for each locked resource that changes, a token of a lock on it. Locks beside each other are shared, and
-    /// one of them is enough (§6.2).
+    /// §7.5: a request must submit a token for each locked resource that it changes. Several locks on one
+    /// resource are shared locks, for which one token suffices (§6.2).
     func mayWrite(_ path: Path, _ asker: Asker) -> Bool {
         let protecting = locks.filter { protects($0, path) }
         return protecting.isEmpty || protecting.contains { holds(asker, $0) }
     }
 
-    /// §7.4: a lock on a collection protects which members it has.
+    /// §7.4: a lock on a collection protects the list of its members.
     func mayAddOrRemove(_ path: Path, _ asker: Asker) -> Bool { mayWrite(Array(path.dropLast()), asker) }
 
-    /// What is inside a collection, altogether: the token of a lock of depth 0 is none for that.
+    /// Whether everything inside a collection may be changed; the token of a lock of depth 0 does not
+    /// suffice.
     func mayWriteInside(_ path: Path, _ asker: Asker) -> Bool {
         let protecting = locks.filter { $0.isDeep && protects($0, path) }
         return !collections.contains(path) || protecting.isEmpty || protecting.contains { holds(asker, $0) }
@@ -83,7 +84,7 @@ struct LockOracle: Sendable {
         ([path] + members(below: path)).allSatisfy { mayWrite($0, asker) && mayWriteInside($0, asker) }
     }
 
-    /// §9.6.1: members that must stay, without what stays with them.
+    /// §9.6.1: the members that must be kept, without their descendants.
     func lockedMembers(of path: Path, _ asker: Asker) -> [Path] {
         let locked = members(below: path).filter { !mayWrite($0, asker) || !mayWriteInside($0, asker) }
         return locked.filter { one in !locked.contains { $0 != one && isInside(one, $0) } }.sorted(by: before)
@@ -146,7 +147,7 @@ struct LockOracle: Sendable {
         return mayWriteTree(source, asker) && mayAddOrRemove(source, asker) ? .done : .refused(423)
     }
 
-    /// §9.10.5: nothing beside an exclusive lock.
+    /// §9.10.5: an exclusive lock conflicts with every other lock.
     private func lock(_ path: Path, _ isDeep: Bool, _ scope: Scope, _ asker: Asker) -> Answer {
         if !exists(path) {
             if !collections.contains(Array(path.dropLast())) { return .refused(409) }
@@ -174,10 +175,10 @@ struct LockOracle: Sendable {
     }
 }
 
-// MARK: What a request changes that was not refused
+// MARK: Effects of successful requests
 
 extension LockOracle {
-    /// - Parameter token: of the lock that was made, if one was.
+    /// - Parameter token: the token of the new lock, if any.
     mutating func follow(_ request: Request, from asker: Asker, token: String?) {
         switch request {
         case .put(let path): contents.insert(path)
@@ -185,7 +186,7 @@ extension LockOracle {
         case .patch, .refresh: break
         case .delete(let path):
             let kept = lockedMembers(of: path, asker)
-            // What stays keeps what is below it, and all collections it stands in.
+            // Members that are kept also keep their descendants and ancestors.
             let gone = ([path] + members(below: path)).filter { member in
                 !kept.contains { isInside(member, $0) || isInside($0, member) }
             }
@@ -202,8 +203,8 @@ extension LockOracle {
         }
     }
 
-    /// Locks go with what they lock (§6.1, §9.6), and neither come along nor stay where something is replaced, since
-    /// that is a DELETE first (§7.6, §9.8.4).
+    /// Removing a resource removes its locks (§6.1, §9.6). Locks are not moved, and replacing a resource
+    /// removes its locks, since this is a DELETE first (§7.6, §9.8.4).
     private mutating func remove(_ paths: [Path]) {
         for path in paths {
             collections.remove(path)

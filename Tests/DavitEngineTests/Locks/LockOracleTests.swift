@@ -7,7 +7,7 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// Lock conflicts, all that there are on a small tree, against ``LockOracle``.
+/// All possible lock conflicts on a small tree, compared with ``LockOracle``.
 struct LockOracleTests {
     typealias Path = LockOracle.Path
 
@@ -22,7 +22,7 @@ struct LockOracleTests {
         }
     }
 
-    /// A lock that is asked for before the questions.
+    /// A lock that is requested before the questions.
     struct Wish: Sendable {
         var root: Path
         var isDeep: Bool
@@ -46,7 +46,7 @@ struct LockOracleTests {
         return wishes
     }
 
-    // MARK: Every lock, and every two locks
+    // MARK: All single locks and pairs of locks
 
     @Test(arguments: Backend.allCases, Array(wishes.indices))
     func oneLock(backend: Backend, first: Int) async throws {
@@ -65,7 +65,7 @@ struct LockOracleTests {
         }
     }
 
-    /// Takes the locks, then asks everything that can be asked; nothing that is asked changes anything.
+    /// Creates the locks, then sends every possible request; the requests change nothing.
     private func ask(_ backend: Backend, _ wishes: [Wish]) async throws {
         let stateFolder = try TemporaryFolder(in: "/dev/shm")
         let store = FullStore(try backend.makeStore(in: stateFolder))
@@ -83,7 +83,7 @@ struct LockOracleTests {
             guard answer == .done, expected == .done else { return }
             oracle.follow(question.request, from: asker, token: token)
         }
-        // Read back from the store, which then commits nothing any more.
+        // Reload the state from the store, which then accepts no more commits.
         let share = try TestShare(before.folder, state: store)
         store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
         share.resources.watch { call in
@@ -111,10 +111,10 @@ struct LockOracleTests {
         return share
     }
 
-    /// With every choice of tokens, and somebody with all tokens who owns none of the locks.
+    /// All clients with every combination of tokens, and one with all tokens that owns none of the locks.
     private static func askers(_ locks: [LockOracle.Held]) -> [LockOracle.Asker] {
         let tokens = locks.map(\.token)
-        // Where the second lock is another's, only what is done with its token is new.
+        // If the second lock belongs to another client, only its token adds new cases.
         let choices = locks.count == 2 && locks[1].owner != locks[0].owner ? 2..<4 : 0..<(1 << tokens.count)
         var askers = choices.map { choice in
             let chosen = tokens.indices.filter { choice & (1 << $0) != 0 }.map { tokens[$0] }
@@ -124,7 +124,7 @@ struct LockOracleTests {
         return askers
     }
 
-    /// All there are; beside two locks without those that are refused however the locks are.
+    /// All possible requests; with two locks, without those that are refused regardless of the locks.
     private static func requests(_ oracle: LockOracle) -> [LockOracle.Request] {
         let paths = collections + contents + free
         var requests: [LockOracle.Request] = []
@@ -153,13 +153,13 @@ struct LockOracleTests {
 
     // MARK: Histories
 
-    /// Requests that do change something, one after the other: what happens to locks when what they lock goes,
-    /// moves, is replaced or copied.
+    /// Requests that change resources, in sequence: tests the locks of resources that are removed, moved,
+    /// replaced or copied.
     @Test(arguments: Backend.allCases, 1...12)
     func aHistory(backend: Backend, seed: UInt64) async throws {
         let stateFolder = try TemporaryFolder(in: "/dev/shm")
         let store = try backend.makeStore(in: stateFolder)
-        // On a volume in memory changes take another way.
+        // On a volume in memory, changes use another code path.
         let folder = try TemporaryFolder(in: seed.isMultiple(of: 2) ? "/tmp" : "/dev/shm")
         var share = try TestShare(folder, state: store)
         var oracle = LockOracle()
@@ -187,7 +187,7 @@ struct LockOracleTests {
         }
     }
 
-    /// A DELETE that leaves something has removed the rest; a LOCK has done nothing.
+    /// A DELETE that keeps some members has removed the others; a LOCK that fails has no effect.
     private static func changes(_ answer: LockOracle.Answer, _ request: LockOracle.Request) -> Bool {
         if answer == .done { return true }
         guard case .blocked = answer, case .delete = request else { return false }
@@ -226,7 +226,7 @@ struct LockOracleTests {
 }
 
 extension TestShare {
-    /// All locks there are.
+    /// All locks in the state.
     var locks: [Lock] {
         let now = Timestamp(seconds: 0)
         return state.locks(covering: .root, now: now) + state.locks(under: .root, now: now)

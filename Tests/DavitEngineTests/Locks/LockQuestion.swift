@@ -1,6 +1,6 @@
 import DavitTesting
 
-/// A request that ``LockOracle`` can answer, for a share.
+/// Sends a request that ``LockOracle`` can predict to a share.
 struct LockQuestion: CustomStringConvertible, Sendable {
     let request: LockOracle.Request
     let asker: LockOracle.Asker
@@ -24,7 +24,7 @@ struct LockQuestion: CustomStringConvertible, Sendable {
 
     static func target(_ path: LockOracle.Path) -> String { "/" + path.joined(separator: "/") }
 
-    /// - Parameter locks: those whose tokens can be submitted; each is, with the root it is on.
+    /// - Parameter locks: the locks whose tokens are submitted, each with its root.
     func ask(_ share: TestShare, locks: [LockOracle.Held]) async throws -> (
         answer: LockOracle.Answer, token: String?
     ) {
@@ -51,7 +51,7 @@ struct LockQuestion: CustomStringConvertible, Sendable {
         return (answer(response, isPatch: words[0] == "PROPPATCH"), token)
     }
 
-    /// 507 is what a store answers that was told to refuse: the request came as far as that.
+    /// The store is configured to refuse commits with 507, so 507 means that the request passed all checks.
     private func answer(_ response: TestResponse, isPatch: Bool) -> LockOracle.Answer {
         switch response.status {
         case 207 where !isPatch: .blocked(Self.lockedMembers(in: response.text))
@@ -70,7 +70,7 @@ struct LockQuestion: CustomStringConvertible, Sendable {
 }
 
 extension String {
-    /// The texts between two marks.
+    /// Returns the texts between two markers.
     func components(between start: String, and end: String) -> [String] {
         var found: [String] = []
         var rest = self[...]
