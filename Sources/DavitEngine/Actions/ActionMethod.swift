@@ -130,7 +130,7 @@ struct ActionMethod: Sendable {
         }
     }
 
-    // MARK: The answer
+    // MARK: Response
 
     /// Returns a page that asks the user to confirm or to choose a destination; nil if the form is complete.
     private func question(

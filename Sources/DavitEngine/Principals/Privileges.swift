@@ -2,7 +2,7 @@
 /// for all its resources. Restrictions of the file system are not included; they appear when an operation
 /// fails.
 ///
-/// Not included are `unlock`, because clients cannot remove the locks of other users, and `read-acl` and
+/// Not included are `unlock`, because UNLOCK cannot remove the locks of other users, and `read-acl` and
 /// `write-acl`, because there are no access control lists. `all` is abstract and only aggregates the others.
 enum Privileges {
     static let reading: StaticString = """
