@@ -2,7 +2,7 @@
 enum AllowedMethods {
     static let collection: StaticString =
         "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
-    /// A collection, under the URI that adds members.
+    /// A collection addressed by its add-member URI (RFC 5995).
     static let addMember: StaticString =
         "OPTIONS, GET, HEAD, POST, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     static let content: StaticString =
@@ -11,10 +11,10 @@ enum AllowedMethods {
     static let upload: StaticString = "OPTIONS, HEAD, PATCH, DELETE"
     static let principal: StaticString = "OPTIONS, PROPFIND"
     static let unmapped: StaticString = "OPTIONS, PUT, MKCOL, LOCK"
-    /// What some resource supports under its own URI: POST has another.
+    /// Every method that some resource supports under its own URI. POST is missing: it has a separate URI.
     static let ofResources: StaticString =
         "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
-    /// For `OPTIONS *`: whatever some resource supports.
+    /// For `OPTIONS *`: every method that some resource supports.
     static let any: StaticString =
         "OPTIONS, GET, HEAD, POST, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
 }

@@ -2,17 +2,17 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Ends a lock, whoever holds it: what a form does for people who have been warned. Who may write to the share may do so,
-/// if hooks allow it.
+/// Removes a lock, regardless of its owner. The browser page calls this after a warning. Allowed for every
+/// user who can write to the share, unless a hook refuses.
 ///
-/// UNLOCK is the method of those who hold a lock, and refuses others (RFC 4918 §9.11).
+/// UNLOCK serves only the lock owner and refuses other users (RFC 4918 §9.11).
 struct BreakLockMethod: ChangeMethod {
     let share: Share
-    /// The one that was named; nil if there is none with that token.
+    /// The lock to remove; nil if no lock has the given token.
     let lock: Lock?
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        // Nobody is asked about what nothing holds.
+        // Check this first, so that the hooks are not called for a lock that does not exist.
         guard let lock, lock.covers(scene.target.path), scene.target.info != nil else { throw Self.noLock }
         return []
     }

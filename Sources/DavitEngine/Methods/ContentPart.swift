@@ -3,31 +3,31 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Which part of the content of a resource a request replaces, or adds.
+/// The part of a resource's content that a request replaces or appends.
 struct ContentPart: Sendable {
     private enum Start: Sendable {
-        /// Counted from 0.
+        /// Offset from the start of the content, in bytes.
         case at(Int64)
-        /// Bytes before the end.
+        /// Number of bytes before the end of the content.
         case fromEnd(Int64)
         case end
     }
 
-    /// The media type of a PATCH that says so in `X-Update-Range`.
+    /// The media type of a PATCH whose range is in `X-Update-Range`.
     static let patchType: StaticString = "application/x-sabredav-partialupdate"
 
     private let start: Start
-    /// Bytes that the part has; nil for as many as come.
+    /// Length of the part in bytes; nil if the request does not limit it.
     private let length: Int64?
-    /// Bytes of the whole when all of its parts are there; nil if the client does not say.
+    /// Length in bytes of the complete content; nil if the client does not specify it.
     let total: Int64?
-    /// Whether a part may lie behind the end; what is between then reads as zeros.
+    /// Whether a part may begin after the end of the content; the gap then reads as zeros.
     private let allowsGap: Bool
-    /// What is answered if the part does not have the length that was announced.
+    /// The status if the length of the body differs from the announced length of the part.
     private let mismatch: HTTPStatus
 
-    /// What the `Content-Range` of a PUT says (RFC 9110 §14.5).
-    /// - Throws: 400 for a field that is malformed, or not about one range of bytes.
+    /// Parses the `Content-Range` field of a PUT (RFC 9110 §14.5).
+    /// - Throws: 400 if the field is malformed or does not specify exactly one byte range.
     init(ofPut request: HTTPRequest) throws(WebDAVError) {
         guard request.count(of: .contentRange) == 1,
             let field = request.withValue(of: .contentRange, { ContentRange(parsing: $0) }) ?? nil
@@ -35,13 +35,15 @@ struct ContentPart: Sendable {
         start = .at(field.range.offset)
         length = field.range.length
         total = field.total
-        // Who goes on with an upload believes the bytes before to be there: zeros would pass for them.
+        // A client that resumes an upload assumes that the preceding bytes are stored; a gap of zeros would
+        // hide that they are missing.
         allowsGap = false
         mismatch = .badRequest
     }
 
-    /// What the `X-Update-Range` of a PATCH says.
-    /// - Throws: 415 for another kind of patch, 411 for none at all, 400 and 416 for the field.
+    /// Parses the `X-Update-Range` field of a PATCH.
+    /// - Throws: 415 for any other patch format, 411 if the request has no body, 400 or 416 if the field is
+    ///   invalid.
     init(ofPatch request: HTTPRequest) throws(WebDAVError) {
         guard request.contentType?.essence == Self.patchType.description else { throw .unsupportedPatch }
         guard request.contains(.contentLength) || request.contains(.transferEncoding) else {
@@ -68,15 +70,15 @@ struct ContentPart: Sendable {
         mismatch = .rangeNotSatisfiable
     }
 
-    /// Refuses content of another length than was announced.
+    /// Checks the length of the received content against the announced length, if any.
     func check(contentLength: Int64) throws(WebDAVError) {
         if let length, length != contentLength { throw WebDAVError(mismatch) }
     }
 
-    /// Where the part begins in content that is so long now.
+    /// Returns the offset of the part in content that is `current` bytes long.
     ///
-    /// - Throws: 416 with the length if there is no such place, 400 if the content is longer already than the client says
-    ///   that all of it is.
+    /// - Throws: 416 with the current length if the offset is outside the content, 400 if the content is
+    ///   already longer than the complete length that the client specified.
     func offset(in current: Int64) throws(WebDAVError) -> Int64 {
         if let total, total < current { throw WebDAVError(.badRequest) }
         let offset: Int64
@@ -91,14 +93,14 @@ struct ContentPart: Sendable {
 }
 
 extension WebDAVError {
-    /// 415 that says what is understood (RFC 5789 §2.2).
+    /// 415 with the supported patch format in `Accept-Patch` (RFC 5789 §2.2).
     static let unsupportedPatch: WebDAVError = {
         var error = WebDAVError(.unsupportedMediaType)
         error.fields.append(named: "Accept-Patch", ContentPart.patchType.description)
         return error
     }()
 
-    /// 416 with the length there is, so that the client can go on from there (RFC 9110 §15.5.17).
+    /// 416 with the current length, from which the client can resume (RFC 9110 §15.5.17).
     static func unsatisfiableRange(of length: Int64) -> WebDAVError {
         var error = WebDAVError(.rangeNotSatisfiable)
         error.fields.append(.contentRange, ByteRanges.unsatisfiedContentRange(of: length))

@@ -3,12 +3,13 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// COPY (RFC 4918 §9.8): the copy is built aside and then swapped in, so that a failure before that leaves the
-/// destination as it was. To a free name it finishes what it can (§9.8.3).
+/// COPY (RFC 4918 §9.8). The copy is built in a staging area and then swapped in, so that an earlier failure
+/// leaves the destination unchanged. If the destination does not exist, a copy that is only partly successful
+/// is kept (§9.8.3).
 struct CopyMethod: ChangeMethod {
     struct Outcome: Sendable {
         let staged: any StagedTree
-        /// What the trash keeps of what was replaced.
+        /// The trash entry of the replaced resource, if any.
         var kept: TrashEntry?
     }
 
@@ -16,7 +17,7 @@ struct CopyMethod: ChangeMethod {
     let transfer: Transfer
     var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .followed) }
 
-    /// The copy is built before the section: not for nothing.
+    /// The copy is built before the path lock is acquired, so the request must be checked first.
     func needsNoScene(_ request: HTTPRequest) -> Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {

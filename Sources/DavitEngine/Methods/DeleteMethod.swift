@@ -3,21 +3,21 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// DELETE (RFC 4918 §9.6): the target and everything below it goes. What cannot go stays with its ancestors,
-/// and is named in a 207.
+/// DELETE (RFC 4918 §9.6): removes the target and everything below it. Members that cannot be removed are
+/// kept together with their ancestors and are reported in a 207.
 struct DeleteMethod: BriefMethod {
     enum Outcome: Sendable {
         case removed
-        /// Out of sight already; its members are removed after the section.
+        /// Already hidden; its members are removed after the path lock is released.
         case detached(any DetachedTree, SavedRows)
-        /// Out of sight, and to stay so.
+        /// Moved to the trash.
         case kept(TrashEntry)
-        /// It went member by member: which stayed, and what the trash keeps of the others.
+        /// Removed member by member: the failures, and the trash entries of the removed members.
         case partial([MemberFailure], kept: [TrashEntry])
     }
 
     let share: Share
-    /// A link at the target is removed itself.
+    /// If the target is a symbolic link, the link itself is removed.
     var targetSegment: LastSegment { .itself }
     var expectsFreeNames: Bool { false }
 
@@ -35,7 +35,8 @@ struct DeleteMethod: BriefMethod {
             let depth = try scene.context.request.value(of: .depth) { Depth.parse($0) }
             if depth ?? .infinity != .infinity { throw WebDAVError(.badRequest) }
         }
-        // Locks below the target do not stop the rest: `commit` looks at them one by one.
+        // Locks below the target do not prevent the removal of other members: `commit` checks them one by
+        // one.
         return [.write(path), .member(path)]
     }
 
@@ -44,7 +45,7 @@ struct DeleteMethod: BriefMethod {
     func canBeBrief(_ prepared: Void) -> Bool { true }
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
 
-    /// Around locks below the target, members are removed one by one.
+    /// If locks exist below the target, members are removed one by one.
     func commitsLongWork(on scene: Scene, _ prepared: Void) -> Bool {
         !share.state.locks(under: scene.target.path, now: scene.context.now).isEmpty
     }
@@ -75,7 +76,7 @@ struct DeleteMethod: BriefMethod {
         }
     }
 
-    /// - Returns: nil if nothing is kept of it.
+    /// - Returns: nil if the trash does not keep the resource.
     private func throwAway(_ scene: Scene) throws(WebDAVError) -> TrashEntry? {
         guard let info = scene.target.info else { return nil }
         return try storing { () throws(StoreError) in
@@ -110,9 +111,9 @@ struct DeleteMethod: BriefMethod {
         }
     }
 
-    /// What could not be removed gets its name back, with its ancestors (§9.6.1) and their rows.
-    /// - Returns: false if somebody has made something new there: that stays, and what is left of the old stays
-    ///   out of sight.
+    /// Restores what could not be removed, together with its ancestors (§9.6.1) and their database rows.
+    /// - Returns: false if another client has created a resource at `path` meanwhile. The new resource is
+    ///   kept, and the rest of the old one remains hidden.
     private func bringBack(
         _ tree: any DetachedTree, _ rows: SavedRows, to path: ResourcePath
     ) async throws(WebDAVError) -> Bool {

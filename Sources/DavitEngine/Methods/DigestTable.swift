@@ -3,12 +3,13 @@ internal import DavitServer
 internal import DavitStore
 internal import Synchronization
 
-/// Digests of stored content: those that are being computed, which all requests for them share, and the last results.
+/// Digests of stored content: pending computations, which concurrent requests share, and the most recent
+/// results.
 final class DigestTable: Sendable {
-    /// Results that are remembered, of about 200 bytes each.
+    /// Maximum number of cached results, of about 200 bytes each.
     static let rememberedLimit = 1024
 
-    /// One version of content, and how its digest is made.
+    /// Identifies one version of some content and the digest algorithm.
     struct Key: Hashable {
         let identity: ResourceIdentity
         let volume: UInt64
@@ -24,7 +25,7 @@ final class DigestTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// A result that is remembered.
+    /// Returns the cached digest for `key`, if any.
     func digest(_ key: Key) -> ContentDigest? {
         state.withLock { state in
             guard let digest = state.remembered[key]?.digest else { return nil }
@@ -34,7 +35,7 @@ final class DigestTable: Sendable {
         }
     }
 
-    /// Remembers a result. Of too many, the half that was used last stays.
+    /// Caches a digest. If the cache is full, the least recently used half is evicted.
     func remember(_ digest: ContentDigest, as key: Key) {
         state.withLock { state in
             state.useCount += 1
@@ -46,7 +47,8 @@ final class DigestTable: Sendable {
         }
     }
 
-    /// The computation of a digest, which begins with its first user. ``leave(_:)`` is to be called afterwards.
+    /// Returns the computation of a digest, which the first caller starts. Each call must be balanced by a
+    /// call of ``leave(_:)``.
     /// - Returns: nil if the algorithm is not available.
     func join(_ key: Key) -> DigestComputation? {
         state.withLock { state in
@@ -61,7 +63,7 @@ final class DigestTable: Sendable {
         }
     }
 
-    /// Drops a computation with its last user.
+    /// Drops a computation when its last user leaves.
     func leave(_ key: Key) {
         state.withLock { state in
             state.computations[key]?.users -= 1
@@ -70,29 +72,29 @@ final class DigestTable: Sendable {
     }
 }
 
-/// A digest on its way. One user at a time advances it, inside the gate; when that one leaves, the next continues where
-/// it has stopped. That makes the unchecked conformance true.
+/// A digest that is being computed. One user at a time advances it, while holding the gate; when that user
+/// leaves, the next one resumes where it stopped. This makes the unchecked conformance safe.
 final class DigestComputation: @unchecked Sendable {
-    /// Bytes of one step: less than 20 milliseconds for each algorithm.
+    /// Bytes hashed in one step: less than 20 milliseconds for each algorithm.
     private static let stepBytes: Int64 = 4 << 20
 
     enum Result: Sendable {
         case digest(ContentDigest)
-        /// The content has changed since it was opened, or the library has failed.
+        /// The content has changed since it was opened, or the cryptographic library has failed.
         case unavailable
     }
 
-    /// As many wait as there are requests.
+    /// The number of waiting users is limited only by the number of requests.
     let gate = Gate(limit: 1, waitingLimit: .max)
-    /// Nil while there is more to read.
+    /// Nil until the whole content has been read.
     private(set) var result: Result?
     private var running: RunningDigest
     private var offset: Int64 = 0
 
     init(_ running: consuming RunningDigest) { self.running = running }
 
-    /// Reads the next step. May block.
-    /// - Parameter isChanged: asked when all has been read.
+    /// Reads and hashes the next step. May block.
+    /// - Parameter isChanged: Called after all content has been read.
     func advance(
         _ file: any FileContent, in resources: any ResourceStore, isChanged: () -> Bool
     ) throws(StoreError) {
@@ -105,7 +107,7 @@ final class DigestComputation: @unchecked Sendable {
                 result = .unavailable
                 return
             }
-            // What has grown behind the end is not sent either.
+            // Ignore bytes appended since the file was opened; they are not sent either.
             buffer.count -= Int(max(0, offset + count - file.length))
             unsafe buffer.withBytes { unsafe running.update($0) }
             offset += count
@@ -120,15 +122,17 @@ final class DigestComputation: @unchecked Sendable {
 }
 
 extension Share {
-    /// Content of up to so many bytes is short work.
+    /// Maximum length in bytes of content whose digest counts as short work.
     private static let shortDigestBytes: Int64 = 256 << 10
-    /// Content that has just been written may be written again without a new modification time.
+    /// Content modified within this many seconds may change again without a new modification time.
     private static let settledSeconds: Int64 = 2
 
-    /// The digest of stored content: remembered, or computed together with other requests for it.
+    /// Returns the digest of stored content, from the cache or from a computation shared with concurrent
+    /// requests.
     ///
-    /// - Parameter client: who is charged for it.
-    /// - Returns: nil if the content has changed since, too much long work waits, or the algorithm is not available.
+    /// - Parameter client: The client whose quota of long work is charged.
+    /// - Returns: nil if the content has changed since it was opened, too much long work is queued, or the
+    ///   algorithm is not available.
     func digest(
         _ algorithm: DigestAlgorithm, of info: ResourceInfo, _ file: any FileContent, at path: ResourcePath,
         for client: String
@@ -166,7 +170,7 @@ extension Share {
         return digest
     }
 
-    /// Whether the content at a path is the same file with other bytes.
+    /// Whether the file at `path` is still the same but its content has changed.
     private func isChanged(_ info: ResourceInfo, at path: ResourcePath) -> Bool {
         guard let now = try? look(at: path, wait: .allowed).info, now.identity == info.identity else {
             return false

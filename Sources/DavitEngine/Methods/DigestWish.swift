@@ -2,14 +2,14 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// The digests that a client wants to see with stored content (RFC 9530 §4).
+/// The digests of stored content that a client requests (RFC 9530 §4).
 struct DigestWish: Sendable {
-    /// Of the representation, the most wanted first.
+    /// Algorithms for the representation, most preferred first.
     let representation: [DigestAlgorithm]
-    /// Of the content of this message.
+    /// Algorithms for the content of this message, most preferred first.
     private let content: [DigestAlgorithm]
 
-    /// Whether a request has a wish. O(1).
+    /// Whether a request asks for digests. O(1).
     static func isIn(_ request: HTTPRequest) -> Bool {
         request.contains(.wantReprDigest) || request.contains(.wantContentDigest)
     }
@@ -23,12 +23,13 @@ struct DigestWish: Sendable {
         content = wish(.wantContentDigest)
     }
 
-    /// Adds what is known or can be found out to a response for this content: a wish may stay unfulfilled, also because
-    /// too much long work waits.
+    /// Adds the requested digests to a response for this content, if they are stored or can be computed. A
+    /// digest may be left out, also because too much long work is queued.
     ///
-    /// Stored content is sent as it is, so that all of it has the digests of the representation; a part of it has others,
-    /// which nobody computes. Reads up to ``ShareConfiguration/digestLimitBytes``.
-    /// - Parameter client: who is charged for it.
+    /// Content is sent exactly as stored, so a complete response has the digests of the representation.
+    /// `Content-Digest` of a partial response is not supported. Reads up to
+    /// ``ShareConfiguration/digestLimitBytes``.
+    /// - Parameter client: The client whose quota of long work is charged.
     func fulfil(
         in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath, of share: Share,
         for client: String
@@ -56,7 +57,7 @@ struct DigestWish: Sendable {
 }
 
 extension Share {
-    /// The digests that the client that wrote the content has sent with it.
+    /// Returns the digests that a client sent when it uploaded the content.
     fileprivate func storedDigests(
         of info: ResourceInfo, at path: ResourcePath
     ) async throws(WebDAVError) -> [ContentDigest] {

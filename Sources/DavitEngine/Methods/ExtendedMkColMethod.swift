@@ -3,12 +3,12 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// MKCOL with content (RFC 5689): creates a collection with properties, both or neither.
+/// MKCOL with content (RFC 5689): creates a collection together with its properties, atomically.
 struct ExtendedMkColMethod: ChangeMethod {
     struct Outcome: Sendable {
-        /// The properties that were refused, and why; empty if the collection was made.
+        /// The refused properties and the reasons; empty if the collection was created.
         var refused: [(name: PropertyName, reason: Refusal)] = []
-        /// The others, which were not tried because of those.
+        /// The other properties, which failed only because of those.
         var others: [PropertyName] = []
     }
 
@@ -44,8 +44,7 @@ struct ExtendedMkColMethod: ChangeMethod {
         return try MkColMethod(share: share).effects(on: scene)
     }
 
-    /// RFC 4918 §9.3: content that the server does not understand is refused, never ignored. Who does not say what it is
-    /// may send XML.
+    /// RFC 4918 §9.3: refuse content of an unsupported media type. Content without a type may be XML.
     private static func checkType(of request: HTTPRequest) throws(WebDAVError) {
         guard request.contains(.contentType) else { return }
         switch request.contentType?.essence {
@@ -63,7 +62,7 @@ struct ExtendedMkColMethod: ChangeMethod {
         } catch {
             switch error {
             case .notThis: throw WebDAVError(.unsupportedMediaType)
-            // Anything, if nobody says that it is XML.
+            // Without a Content-Type, malformed XML may be any other format.
             case .malformed where !request.contains(.contentType): throw WebDAVError(.unsupportedMediaType)
             default: throw WebDAVError(body: error)
             }
@@ -105,7 +104,8 @@ struct ExtendedMkColMethod: ChangeMethod {
         }
     }
 
-    /// The rows come first and name the collection that is about to appear: without it they count for nothing.
+    /// Writes the rows first, bound to the identity of the new collection: until it exists they have no
+    /// effect.
     private func create(_ path: ResourcePath, _ rows: [StateChange]) throws(StoreError) {
         let staged = try share.resources.stageCollection(at: path)
         try share.record(share.patch(of: path, staged.info, rows))
@@ -124,7 +124,7 @@ struct ExtendedMkColMethod: ChangeMethod {
             switch PropertyEffect(instruction, isCollection: true, now: now) {
             case .row: break
             case .unsuitable: reasons[instruction.name] = .unsuitable
-            // A time, too: that of a collection that is made now.
+            // Timestamps are protected too: a new collection has the current time.
             case .executable, .modified, .protected: reasons[instruction.name] = .protected
             }
         }

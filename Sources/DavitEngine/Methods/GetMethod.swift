@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): stored content as it is, with conditions and ranges.
+/// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): unmodified stored content, with conditions and ranges.
 struct GetMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?
@@ -23,26 +23,26 @@ struct GetMethod: Sendable {
         return try await collection(context, resource.info)
     }
 
-    /// As ``respond(_:)`` for a request without `If`, if nothing has to be waited for.
+    /// Same as ``respond(_:)`` for a request without `If`, but only if it can complete without waiting.
     /// - Returns: nil for a collection.
-    /// - Throws: also what says that it would have to wait.
+    /// - Throws: Also an error if the operation would block.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
-        // A digest may have to be computed.
+        // The digest may have to be computed.
         if DigestWish.isIn(context.request) { return nil }
         if let file = try pageFile(context) { return file }
         let resource = try open(context.path, .never)
-        // The language is in the database.
+        // The language is stored in the database.
         if share.state.hasContentLanguage(at: resource.canonicalPath ?? context.path) { return nil }
         return try response(context, resource)
     }
 
-    /// RFC 4918 §15.3: GET and HEAD say what `getcontentlanguage` does.
+    /// RFC 4918 §15.3: the `Content-Language` of GET and HEAD equals `getcontentlanguage`.
     private func addLanguage(
         to response: inout HTTPResponse, of resource: OpenResource, _ context: RequestContext
     ) async throws(WebDAVError) {
         switch response.status {
         case .ok: break
-        // RFC 9110 §15.3.7: with If-Range the client has the fields of the representation already.
+        // RFC 9110 §15.3.7: a client that sends If-Range already has the fields of the representation.
         case .partialContent where !context.request.contains(.ifRange): break
         default: return
         }
@@ -52,14 +52,14 @@ struct GetMethod: Sendable {
         }
     }
 
-    /// - Returns: nil for what is no file of the page.
+    /// - Returns: nil if the request is not for a file of the browser page.
     private func pageFile(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         guard let path = PageFilePath.rest(of: context.path) else { return nil }
         guard let file = page?.file(at: path, for: context.request) else { throw WebDAVError(.notFound) }
         return file
     }
 
-    /// Opens on the event loop, where it must not wait; if it would, on another thread.
+    /// Opens the resource on the event loop if that does not block, otherwise on another thread.
     private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
         try await share.attempt { wait throws(WebDAVError) in try open(path, wait) }
     }
@@ -70,7 +70,7 @@ struct GetMethod: Sendable {
         }
     }
 
-    /// - Returns: nil for a collection that is to be shown.
+    /// - Returns: nil for a collection that must be listed.
     private func response(
         _ context: RequestContext, _ resource: OpenResource
     ) throws(WebDAVError) -> HTTPResponse? {
@@ -88,7 +88,7 @@ struct GetMethod: Sendable {
         return response
     }
 
-    /// What the conditions of the request make of a collection.
+    /// Evaluates the preconditions of a request for a collection.
     private func unshown(
         _ context: RequestContext, _ info: ResourceInfo
     ) throws(WebDAVError) -> HTTPResponse? {
@@ -96,7 +96,8 @@ struct GetMethod: Sendable {
             context.request, current: (tag: nil, modified: info.modified), now: context.now)
         switch outcome {
         case .failed: throw WebDAVError(.preconditionFailed)
-        // The page shows its members, and the time of a collection says nothing about theirs (RFC 9110 §13.1.3).
+        // The page lists the members, and the modification time of a collection does not reflect changes of
+        // their content (RFC 9110 §13.1.3).
         case .notModified where !context.request.contains(.ifNoneMatch): return nil
         case .notModified: return HTTPResponse(.notModified)
         case .proceed: return nil

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// LOCK (RFC 4918 §9.10): a new write lock, or new time for those whose tokens `If` submits.
+/// LOCK (RFC 4918 §9.10): creates a write lock, or refreshes the locks whose tokens `If` submits.
 struct LockMethod: ChangeMethod {
     enum Prepared: Sendable {
         case new(LockInfo)
@@ -10,13 +10,13 @@ struct LockMethod: ChangeMethod {
     }
 
     struct Outcome: Sendable {
-        /// For `lockdiscovery`; a new lock stands last.
+        /// The locks for `lockdiscovery`; a new lock comes last.
         var locks: [Lock]
         var newToken: LockToken?
         var isNewResource = false
-        /// The tokens that got new time.
+        /// The tokens of the refreshed locks.
         var refreshed: [LockToken] = []
-        /// Locks on members that are in the way; nothing was locked.
+        /// Conflicting locks on members; if there are any, no lock was created.
         var conflicts: [Lock] = []
     }
 
@@ -38,10 +38,10 @@ struct LockMethod: ChangeMethod {
         switch scene.target.state {
         case .mapped(let info):
             if !info.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
-            // Whether it can be locked beside other locks is for `commit`; a lock in the way is no token to submit.
+            // `commit` checks for conflicting locks: no token can be submitted for them.
             return []
         case .unmapped:
-            // §7.3: what LOCK makes is no collection.
+            // §7.3: LOCK creates a resource that is not a collection.
             if scene.context.endsInSlash { throw WebDAVError(.conflict) }
             return scene.context.request.body.isPresent ? [.member(scene.target.path)] : []
         case .missingAncestor: throw WebDAVError(.conflict)
@@ -49,7 +49,7 @@ struct LockMethod: ChangeMethod {
         }
     }
 
-    /// §7.3: a lock on a free name makes an empty resource.
+    /// §7.3: a lock on an unmapped URL creates an empty resource.
     func actionKind(on scene: Scene) -> ShareAction.Kind? {
         scene.target.info == nil && scene.context.request.body.isPresent ? .upload : nil
     }
@@ -60,7 +60,7 @@ struct LockMethod: ChangeMethod {
         let info = try parsing { () throws(BodyError) in
             try LockInfo.parse(body.bytes, charset: body.charset)
         }
-        // §11.5: the request makes sense, and the server does not store so much of it.
+        // §11.5: the request is valid, but the owner is too large to store.
         if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {
             share.logRefusal("owner of a lock", scene.context)
             throw WebDAVError(.insufficientStorage)
@@ -70,7 +70,7 @@ struct LockMethod: ChangeMethod {
 
     var mayChangeRowsOnly: Bool { true }
 
-    /// Locks below the target that are looked at on the event loop.
+    /// Maximum number of locks below the target to check on the event loop.
     private static let lockLimit = 64
 
     func rowChange(
@@ -108,7 +108,7 @@ struct LockMethod: ChangeMethod {
 
     // MARK: A new lock
 
-    /// For a resource that is there; a new one comes with its file.
+    /// For an existing resource. For a new one, the rows are written together with its file.
     private func create(
         _ info: LockInfo, _ scene: Scene, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
@@ -131,7 +131,7 @@ struct LockMethod: ChangeMethod {
             rows: scene.target.info.map { Self.rows(lock, on: $0) } ?? [], outcome: outcome)
     }
 
-    /// - Throws: 507 if the resource or the client would have too many locks.
+    /// - Throws: 507 if the resource or the client would exceed its lock limit.
     private func checkLimits(
         _ lock: Lock, beside covering: [Lock], _ scene: Scene
     ) throws(WebDAVError) {
@@ -150,8 +150,8 @@ struct LockMethod: ChangeMethod {
         [.bind(lock.root, current: info.identity, pending: nil), .addLock(lock)]
     }
 
-    /// §7.3: a lock on a free name makes an empty resource. The rows come first and name the file that is
-    /// about to appear: without it they count for nothing.
+    /// §7.3: a lock on an unmapped URL creates an empty resource. Writes the rows first, bound to the
+    /// identity of the new file: until it exists they have no effect.
     private func createResource(_ lock: Lock) throws(StoreError) {
         let staged = try share.resources.stageContent(for: lock.root, expectedLength: 0)
         let info = try staged.seal(replacing: nil, modified: nil)
@@ -166,7 +166,7 @@ struct LockMethod: ChangeMethod {
 
     private func makeLock(_ info: LockInfo, _ scene: Scene) -> Lock {
         var generator = SystemRandomNumberGenerator()
-        // Each number is a call of the system.
+        // Each random number costs one system call.
         let random = [generator.next(), generator.next()].flatMap { (number: UInt64) in
             (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
         }
@@ -182,14 +182,14 @@ struct LockMethod: ChangeMethod {
 
     // MARK: Refresh
 
-    /// §9.10.2: no body, and a token in `If`. Any other refresh is refused.
+    /// §9.10.2: a refresh needs an empty body and a token in `If`. Any other refresh is refused.
     private func refresh(
         _ scene: Scene, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
         guard scene.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
         let covering = try check.locks(covering: scene.target.path)
         var refreshed = covering.filter { scene.context.submittedTokens.contains($0.token.uri) }
-        // A lock of a collection is on its members, not on names that are free.
+        // A lock on a collection covers its members, but not unmapped URLs.
         guard scene.target.info != nil, !refreshed.isEmpty else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
         }
@@ -202,7 +202,7 @@ struct LockMethod: ChangeMethod {
         let changes = refreshed.map {
             StateChange.refreshLock($0.token, root: $0.root, timeoutSeconds: seconds, expiry: expiry)
         }
-        // The whole of DAV:lockdiscovery; what was asked for last, where clients look.
+        // All of DAV:lockdiscovery, with the refreshed locks last, where clients look for them.
         let others = covering.filter { !scene.context.submittedTokens.contains($0.token.uri) }
         let outcome = Outcome(
             locks: others + refreshed, newToken: nil, refreshed: refreshed.map(\.token))
@@ -211,7 +211,7 @@ struct LockMethod: ChangeMethod {
 
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, scene) }
-        // Its time was up, and another request has just removed it.
+        // The lock has expired, and another request has just removed it.
         guard outcome.refreshed.allSatisfy({ share.state.lock(for: $0, now: scene.context.now) != nil })
         else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
@@ -226,11 +226,12 @@ struct LockMethod: ChangeMethod {
         return response
     }
 
-    /// §9.10.3: 207 that names the members which prevent the lock; the target itself failed because of them.
+    /// §9.10.3: 207 with the members that prevent the lock; the target itself is reported as a failed
+    /// dependency.
     private func refusal(_ conflicts: [Lock], _ scene: Scene) -> HTTPResponse {
         let writer = MultistatusWriter()
         writer.begin()
-        // §14.24: no href twice, also where several shared locks are on one member.
+        // §14.24: write each href once, even if a member has several shared locks.
         for href in scene.context.hrefs(ofRootsOf: conflicts) {
             writer.beginResponse(href: Href.sanitise(href))
             writer.responseStatus(.locked)
@@ -245,7 +246,7 @@ struct LockMethod: ChangeMethod {
 }
 
 extension ActiveLock {
-    /// How a lock is shown to the client of a request, at the time of that.
+    /// Describes a lock to the client of a request, with the remaining time at the start of the request.
     init(_ lock: Lock, in context: RequestContext) {
         let left = lock.expiry.secondsRoundedUp(since: context.now)
         self.init(

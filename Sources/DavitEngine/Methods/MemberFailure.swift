@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A member for which a method on a tree failed: one `response` of the 207 (RFC 4918 §13).
+/// A member for which an operation on a tree failed: one `response` of the 207 (RFC 4918 §13).
 struct MemberFailure: Sendable {
     let path: ResourcePath
     let status: HTTPStatus
@@ -17,8 +17,8 @@ struct MemberFailure: Sendable {
         status = WebDAVError(store: failure.error).status
     }
 
-    /// 207 that names the members, their hrefs in the client's own spelling of the target; one failure of the
-    /// target itself is its plain status instead.
+    /// Returns a 207 with the failed members. Their hrefs begin with the target as spelled by the client. If
+    /// the only failure is that of the target itself, returns its plain status instead.
     static func response(_ failures: [MemberFailure], scene: Scene) -> HTTPResponse {
         let root = scene.target.path
         if failures.count == 1, failures[0].path == root { return WebDAVError(failures[0].status).response() }

@@ -2,25 +2,25 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitWebDAV
 
-/// The names to try for a member whose name is chosen here, the best one first: the name itself, then `name (1).ext` and
-/// so on, then names that nobody else can have. The browser page does the same (`names.js`).
+/// Candidate names for a member whose name the server chooses, in order of preference: the name itself, then
+/// `name (1).ext` and so on, then random names. The browser page uses the same rule (`names.js`).
 package struct MemberNames {
-    /// The highest number that is tried.
+    /// The highest number to try.
     private static let numberLimit = 99
-    /// Digits that are a number which this rule has given; more of them are a year.
+    /// Maximum digits of a number that this rule appended; a longer number is probably a year.
     private static let numberDigits = 3
     private static let randomLimit = 4
-    /// Characters of an extension; what is longer is a part of the name.
+    /// Maximum characters of an extension; a longer suffix is part of the stem.
     private static let extensionLimit = 12
-    /// Bytes of a name on the volumes of today.
+    /// Maximum bytes of a file name on common file systems.
     private static let lengthLimit = 255
 
     package let names: [[UInt8]]
 
     /// - Parameters:
-    ///   - name: as the client or a person has given it, or as it was.
-    ///   - isCollection: what comes behind a period is a part of the name.
-    ///   - isTaken: the name itself is not to be tried.
+    ///   - name: The name chosen by the client or the user, or the present name.
+    ///   - isCollection: If true, a period does not begin an extension.
+    ///   - isTaken: If true, the name itself is skipped.
     package init(_ name: [UInt8], isCollection: Bool = false, isTaken: Bool = false) {
         let (whole, suffix) = isCollection ? (name[...], []) : Self.split(name)
         let (stem, last) = Self.unnumbered(whole)
@@ -34,14 +34,15 @@ package struct MemberNames {
         self.names = names
     }
 
-    /// Of `Slug` and, as the type of stored content follows from its name, of Content-Type.
+    /// Creates the names from `Slug` and from Content-Type, because the extension determines the media type
+    /// of stored content.
     init(for request: HTTPRequest) {
         let proposed = request.string(named: "Slug").flatMap { Slug.name(from: Array($0.utf8)) }
         let type = request.contentType?.essence
         if let proposed { self.init(Self.withSuffix(proposed, for: type)) } else { self.init(type: type) }
     }
 
-    /// A name as the client wants it, or one of the type if it wants none.
+    /// Creates the names from the name that the client prefers or, without one, from the media type.
     init(_ name: [UInt8]?, type: String?) {
         if let name { self.init(name) } else { self.init(type: type) }
     }
@@ -52,7 +53,7 @@ package struct MemberNames {
 
     // MARK: The parts of a name
 
-    /// In front of the extension, and that with its period; `.tar.gz` is one, and `.profile` none.
+    /// Returns the stem and the extension with its period. `.tar.gz` is one extension; `.profile` has none.
     private static func split(_ name: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {
         let period = UInt8(ascii: ".")
         guard let dot = name.dropFirst().lastIndex(of: period) else { return (name[...], []) }
@@ -67,7 +68,7 @@ package struct MemberNames {
         return (name[..<end], name[end...])
     }
 
-    /// Without the number at its end, and that; 0 if there is none.
+    /// Returns the stem without a trailing number, and that number; 0 if there is none.
     private static func unnumbered(_ stem: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, Int) {
         guard stem.last == UInt8(ascii: ")") else { return (stem, 0) }
         let open = Array(" (".utf8)
@@ -79,7 +80,7 @@ package struct MemberNames {
         return (rest.dropLast(open.count), number)
     }
 
-    /// The stem, cut between two characters where the whole would be too long.
+    /// Joins the stem and the end. If the result would be too long, cuts the stem between two characters.
     private static func joined(_ stem: ArraySlice<UInt8>, _ end: [UInt8]) -> [UInt8] {
         var kept = stem.prefix(max(lengthLimit - end.count, 0))
         if kept.count < stem.count, isContinuation(stem[kept.endIndex]) {
@@ -90,7 +91,7 @@ package struct MemberNames {
 
     private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
-    /// Adds the extension of the type to a name that has none.
+    /// Appends the extension for the media type to a name without one.
     private static func withSuffix(_ proposed: [UInt8], for type: String?) -> [UInt8] {
         let hasSuffix = proposed.dropFirst().contains(UInt8(ascii: "."))
         guard !hasSuffix, let type, let suffix = MediaType.suffix(for: type) else { return proposed }

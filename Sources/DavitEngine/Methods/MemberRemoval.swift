@@ -1,15 +1,15 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Removes a tree member by member around those that are locked: the slow way of DELETE. What is not listed goes with
-/// its collection, and a lock on it holds.
+/// Removes a tree member by member, except for locked members: the slow path of DELETE. Unlisted files are
+/// removed with their collection, and locks on them are respected.
 struct MemberRemoval {
     let share: Share
-    /// Lock roots whose token was not submitted.
+    /// Roots of locks whose token was not submitted.
     let locked: Set<ResourcePath>
     private let context: RequestContext
     private(set) var failures: [MemberFailure] = []
-    /// What the trash keeps of what went: whole collections, where nothing in them is locked.
+    /// Trash entries of the removed members. A collection without locked members has a single entry.
     private(set) var kept: [TrashEntry] = []
 
     init(share: Share, locked: Set<ResourcePath>, context: RequestContext) {
@@ -18,11 +18,12 @@ struct MemberRemoval {
         self.context = context
     }
 
-    /// Removes what is at `path` as far as it goes.
-    /// - Returns: whether all of it is gone. The ancestors of what stayed stay too, and are not named (§9.6.1).
+    /// Removes as much of the tree at `path` as possible.
+    /// - Returns: Whether the whole tree was removed. Ancestors of remaining members remain too, and are not
+    ///   reported (§9.6.1).
     @discardableResult
     mutating func remove(_ path: ResourcePath) -> Bool {
-        // A walk with its own stack: a tree may be deeper than the thread's.
+        // Use an explicit stack: a tree may be deeper than the thread's stack allows.
         var stack: [(path: ResourcePath, isEntered: Bool, isComplete: Bool)] = [(path, false, true)]
         var isGone = true
         while let top = stack.popLast() {
@@ -68,7 +69,7 @@ struct MemberRemoval {
         }
     }
 
-    /// - Returns: false if the trash does not keep the member, or it cannot go there.
+    /// - Returns: false if the trash does not keep the member, or if the member cannot be moved there.
     private mutating func throwAway(_ member: Member, at path: ResourcePath) -> Bool {
         guard share.configuration.trash != nil, !locked.contains(where: path.contains) else { return false }
         let info = member.canonicalPath == nil ? member.info : linkInfo(at: path)
@@ -77,7 +78,7 @@ struct MemberRemoval {
         return true
     }
 
-    /// A link goes itself, whether or not what it leads to is gone already.
+    /// Describes a symbolic link itself, even if its target no longer exists.
     private func linkInfo(at path: ResourcePath) -> ResourceInfo? {
         guard let identity = try? share.stored.identity(at: path), let collection = path.parent,
             let volume = try? share.stored.lookup(collection, last: .followed, wait: .allowed).info?.volume
@@ -109,7 +110,8 @@ struct MemberRemoval {
             do throws(StoreError) {
                 try resources.removeEmptyCollection(at: path)
             } catch .alreadyExists {
-                // What is left is never listed: special files, links that lead outside, leftovers.
+                // Only entries that are never listed remain: special files, links that lead outside the
+                // share, leftovers.
                 let rest = try resources.detach(path)
                 guard let failure = rest.destroy().first else { return }
                 try rest.restore()

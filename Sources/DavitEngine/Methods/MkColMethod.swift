@@ -1,7 +1,8 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// MKCOL (RFC 4918 §9.3): creates an empty collection at the target. With content it is an ``ExtendedMkColMethod``.
+/// MKCOL (RFC 4918 §9.3): creates an empty collection at the target. ``ExtendedMkColMethod`` handles MKCOL
+/// with content.
 struct MkColMethod: BriefMethod {
     let share: Share
     var makesTarget: Bool { true }

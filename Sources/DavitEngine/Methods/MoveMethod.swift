@@ -2,28 +2,28 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// MOVE (RFC 4918 §9.9): one rename on one volume; across volumes a copy, a swap and a removal.
+/// MOVE (RFC 4918 §9.9): a single rename within a volume; across volumes a copy, a swap and a removal.
 struct MoveMethod: BriefMethod {
     enum Outcome: Sendable {
         case moved
-        /// What stood at the destination, or the source of a move across volumes: out of sight, to be removed.
+        /// The replaced destination, or the source of a move across volumes: already hidden, to be removed.
         case replaced(any DetachedTree)
-        /// The same, which the trash keeps.
+        /// The replaced destination was moved to the trash.
         case kept(TrashEntry)
-        /// The same for a copy that replaced something.
+        /// A copy replaced the destination; the hidden source of the move and the trash entry, if any.
         case copied(any StagedTree, source: (any DetachedTree)?, kept: TrashEntry?)
-        /// A rename cannot do it: a copy has to be built first.
+        /// A rename is not possible; a copy must be built first.
         case crossesVolumes
-        /// The copy is not whole; nothing was changed.
+        /// The copy is incomplete; nothing was changed.
         case incomplete(any StagedTree)
     }
 
     let share: Share
     let transfer: Transfer
-    /// Across volumes: the copy is built in the section, which nothing else of this method does. Whatever was
-    /// written to the source after the copy would be removed with it.
+    /// For moves across volumes: the copy is built while the path lock is held, unlike any other work of this
+    /// method. Otherwise, changes made to the source after it was copied would be lost.
     var buildsCopy = false
-    /// A link moves itself, and is replaced itself.
+    /// A symbolic link is moved or replaced itself; it is not followed.
     var targetSegment: LastSegment { .itself }
     var expectsFreeNames: Bool { true }
     var respellsTarget: Bool { true }
@@ -41,7 +41,7 @@ struct MoveMethod: BriefMethod {
 
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .move }
 
-    /// Across volumes the copy itself stops where it gets too deep.
+    /// Across volumes, the copy itself stops where it would exceed the maximum depth.
     func movedTree(on scene: Scene) -> MovedTree? {
         let path = scene.target.path
         return MovedTree(
@@ -60,7 +60,7 @@ struct MoveMethod: BriefMethod {
 
     func isBrief(on scene: Scene) -> Bool {
         guard let destination = scene.destination, share.isBrief(replacing: destination) else { return false }
-        // Content that makes room for a collection is hidden first, under an intent.
+        // Content replaced by a collection is first hidden, under an intent.
         if destination.info != nil, scene.target.info?.isCollection == true { return false }
         return !share.state.hasRows(atOrUnder: scene.target.path)
     }
@@ -87,8 +87,8 @@ struct MoveMethod: BriefMethod {
     private func moveByCopy(
         _ scene: Scene, _ source: ResourceInfo, to destination: Lookup
     ) throws(WebDAVError) -> Outcome {
-        // A link cannot be taken along: what it leads to is copied, and the link removed. What is not served goes along,
-        // as with a rename.
+        // A symbolic link cannot be moved across volumes: its target is copied and the link is removed. Files
+        // that are not served are copied too, as with a rename.
         let seen = scene.subject.path
         let isLink = seen != scene.target.path
         let limit = share.heightLimit(

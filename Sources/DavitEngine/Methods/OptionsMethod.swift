@@ -1,7 +1,7 @@
 public import DavitHTTP
 internal import DavitStore
 
-/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1, RFC 5323 §3): what the server and the target can do.
+/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1, RFC 5323 §3): the capabilities of the server and the target.
 public struct OptionsMethod: Sendable {
     let share: Share
 
@@ -24,12 +24,12 @@ public struct OptionsMethod: Sendable {
         }
     }
 
-    /// Uploads that go on over several requests can begin here.
+    /// Appends the fields that announce resumable uploads, if one can be created here.
     private func appendUploads(_ info: ResourceInfo?, _ addsMember: Bool, to fields: inout HTTPFields) {
         if share.configuration.isReadOnly { return }
         if info?.isCollection == true { TusUploads.appendOptions(of: share, to: &fields) }
         guard info?.isCollection != true || addsMember else { return }
-        // Of content it says what else PATCH takes.
+        // For content, `Accept-Patch` lists all the formats and is added elsewhere.
         if info == nil || addsMember {
             fields.append(named: "Accept-Patch", UploadResource.partialType.description)
         }
@@ -58,8 +58,8 @@ public struct OptionsMethod: Sendable {
         return response
     }
 
-    /// Class 1, 2 and 3, what else clients ask for by name (RFC 5689 §3.1; the kind of PATCH), and the property set of
-    /// `executable`; Office and Windows want MS-Author-Via.
+    /// Classes 1, 2 and 3, the extensions that clients look for (RFC 5689 §3.1; partial updates with PATCH),
+    /// and the property set of `executable`. Office and Windows need MS-Author-Via.
     public static let complianceFields: HTTPFields = {
         var fields = HTTPFields()
         fields.append(

@@ -3,24 +3,26 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A change of a part of the content: PATCH (RFC 5789) with the media type that ``ContentPart`` knows, and PUT with
-/// `Content-Range` (RFC 9110 §14.5).
+/// A partial update of content: PATCH (RFC 5789) with the media type that ``ContentPart`` supports, and PUT
+/// with `Content-Range` (RFC 9110 §14.5).
 ///
-/// The part is received as a PUT is. Then the content is copied, the part goes into the copy, and the copy replaces the
-/// content as that of a PUT does: so nobody sees half a change, whenever the server dies. The copy is built before the
-/// section. If the content has changed meanwhile it is built again inside, where nobody can change it: of two changes
-/// at once, none is lost.
+/// The part is received like the body of a PUT. Then the content is copied, the part is written into the
+/// copy, and the copy replaces the content like that of a PUT. Readers therefore never see a half-applied
+/// update, even after a crash. The copy is built before the path lock is acquired. If the content has changed
+/// in the meantime, the copy is built again while the lock is held, so that of two concurrent updates neither
+/// is lost.
 struct PatchMethod: ChangeMethod {
     struct Prepared: Sendable {
-        /// What was received.
+        /// The received part.
         var part: PreparedContent
-        /// The content with the part in it, and the tag of what it was made of; nil where there is no content yet.
+        /// The updated content, and the entity tag of the content it is based on; nil if the resource does
+        /// not exist yet.
         var update: (content: any StagedContent, base: EntityTag)?
     }
 
     let share: Share
     let part: ContentPart
-    /// Whether the resource is made if there is none: PUT is about what shall be, PATCH about what is.
+    /// Whether a missing resource is created: true for PUT, false for PATCH.
     private let creates: Bool
 
     private let put: PutMethod
@@ -32,7 +34,8 @@ struct PatchMethod: ChangeMethod {
         part = creates ? try ContentPart(ofPut: request) : try ContentPart(ofPatch: request)
     }
 
-    /// What is there decides about the request, and is copied before the section.
+    /// The current content decides whether the request is valid, and is copied before the path lock is
+    /// acquired.
     func needsNoScene(_ request: HTTPRequest) -> Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
@@ -50,7 +53,7 @@ struct PatchMethod: ChangeMethod {
         return effects
     }
 
-    /// Refuses a part that would make the content too long, or says that all of its parts will.
+    /// Rejects a part if it, or the announced complete length, would make the content too long.
     private func checkLength(of part: Int64, at offset: Int64, in current: Int64) throws(WebDAVError) {
         let (end, isTooLong) = offset.addingReportingOverflow(part)
         if isTooLong { throw .unsatisfiableRange(of: current) }
@@ -63,7 +66,7 @@ struct PatchMethod: ChangeMethod {
 
     func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
 
-    /// The content as it will be, with the part in it.
+    /// The updated content.
     func content(of prepared: Prepared) -> PreparedContent? {
         prepared.update.map { .staged($0.content) } ?? prepared.part
     }
@@ -79,13 +82,13 @@ struct PatchMethod: ChangeMethod {
             : try await share.offload(update)
     }
 
-    /// Whether the content is too long to be copied in one piece.
+    /// Whether the content is too long to be copied in one slice.
     private func isLong(_ scene: Scene) -> Bool { scene.target.info?.length ?? 0 > Share.sliceBytes }
 
     /// The content may have to be copied again.
     func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool { isLong(scene) }
 
-    /// Builds the new content out of what is there and the part.
+    /// Builds the new content from the current content and the received part.
     private func update(
         _ received: PreparedContent, at place: Place
     ) throws(WebDAVError) -> Prepared {
@@ -110,7 +113,7 @@ struct PatchMethod: ChangeMethod {
         }
         var update = prepared.update
         if update?.base != old.entityTag {
-            // Whoever was asked about the content has seen another.
+            // The hook that allowed the change has seen other content.
             if share.configuration.hooks.allows != nil { throw .busy }
             update = try self.update(prepared.part, at: scene.target.place).update
         }

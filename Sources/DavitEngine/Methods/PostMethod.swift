@@ -4,35 +4,35 @@ internal import DavitStore
 internal import DavitWebDAV
 internal import Synchronization
 
-/// POST to the URI that adds members (RFC 5995): the body becomes a new member of the collection, whose name the server
-/// chooses, as the client would like it if it says how (`Slug`, RFC 5023 §9.7).
+/// POST to the add-member URI of a collection (RFC 5995): the body becomes a new member. The server chooses
+/// the name, based on the client's suggestion in `Slug` (RFC 5023 §9.7), if any.
 ///
-/// The URI is that of the collection with a query, because a query is no part of any name: whatever members are called,
-/// none of them can be meant by it.
+/// The add-member URI is that of the collection with a query. A query is never part of a resource name, so
+/// the URI cannot collide with that of a member.
 struct PostMethod: ChangeMethod {
-    /// The query of that URI.
+    /// The query of the add-member URI.
     static let query: StaticString = "add-member"
 
-    /// The body, received once, however many names are tried.
+    /// The body, which is received only once even if several names are tried.
     private final class Received: Sendable {
         let content = Mutex<PreparedContent?>(nil)
     }
 
     let share: Share
-    /// As the client spells the collection.
+    /// The path of the new member, with the collection as spelled by the client.
     private let path: ResourcePath
     private let received: Received
 
     var destination: (path: ResourcePath, last: LastSegment)? { (path, .itself) }
     private let put: PutMethod
 
-    /// True if a request is for the URI that adds members.
+    /// Whether a request addresses the add-member URI.
     static func addsMember(_ request: HTTPRequest) -> Bool {
         guard let query = request.target.rawQuery else { return false }
         return query.elementsEqual(self.query.description.utf8)
     }
 
-    /// Answers POST: forms, and new members.
+    /// Responds to a POST: a form action, or a new member.
     static func respond(
         _ context: RequestContext, share: Share, page: (any CollectionPage)?
     ) async throws(WebDAVError) -> HTTPResponse {
@@ -43,14 +43,14 @@ struct PostMethod: ChangeMethod {
         return try await add(MemberNames(for: context.request), context, share: share)
     }
 
-    /// Adds the content of a request as a member of its target, under the first of these names that is free.
+    /// Adds the request's content as a member of its target, under the first candidate name that is free.
     static func add(
         _ names: MemberNames, _ context: RequestContext, share: Share
     ) async throws(WebDAVError) -> HTTPResponse {
         let received = Received()
         let put = try PutMethod(share: share, request: context.request)
         for name in names.names {
-            // Where something else is mounted, nobody could reach the member.
+            // Skip names hidden by another mount: the member would be unreachable.
             guard let path = context.path.appending(name), !share.hides(path) else { continue }
             do throws(WebDAVError) {
                 let method = PostMethod(share: share, path: path, received: received, put: put)
@@ -107,7 +107,7 @@ struct PostMethod: ChangeMethod {
         return response
     }
 
-    /// The scene as PUT to the new member sees it.
+    /// Returns the scene as a PUT to the new member would see it.
     private func member(of scene: Scene) throws(WebDAVError) -> Scene {
         guard let member = scene.destination else { throw WebDAVError(.conflict) }
         return Scene(context: scene.context, target: member, subject: member)
@@ -115,23 +115,23 @@ struct PostMethod: ChangeMethod {
 }
 
 extension RequestContext {
-    /// Where a resource of the share is for this client.
-    /// - Parameter path: canonical.
+    /// Returns the href of a resource of the share for this client.
+    /// - Parameter path: Canonical path.
     func href(of path: ResourcePath) -> [UInt8] {
         var href = mountHref
         PercentCoding.append(path, to: &href)
         return href
     }
 
-    /// The same for a collection: with a slash at its end.
+    /// Returns the href of a collection, which ends in a slash.
     func collectionHref(of path: ResourcePath) -> [UInt8] {
         var href = href(of: path)
         if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
         return href
     }
 
-    /// The URI that adds members to a collection (RFC 5995 §3.1).
-    /// - Parameter path: canonical.
+    /// Returns the URI that adds members to a collection (RFC 5995 §3.1).
+    /// - Parameter path: Canonical path.
     func addMemberHref(of path: ResourcePath) -> [UInt8] {
         var href = collectionHref(of: path)
         href.append(UInt8(ascii: "?"))

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PROPFIND (RFC 4918 §9.1): properties of the target and, as far as Depth goes, of its members.
+/// PROPFIND (RFC 4918 §9.1): properties of the target and, depending on Depth, of its members.
 struct PropFindMethod: Sendable {
     let share: Share
 
@@ -15,13 +15,14 @@ struct PropFindMethod: Sendable {
         return try await respond(context, plan, depth, lookup)
     }
 
-    /// The properties that a plan asks for, of what has been looked up.
+    /// Responds with the requested properties of a target that has already been looked up.
     func respond(
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth, _ lookup: Lookup
     ) async throws(WebDAVError) -> HTTPResponse {
         let stream = try stream(context, plan, depth, lookup)
         if plan.wantsSyncToken, lookup.info?.isCollection == true, share.journal != nil {
-            // Before anything is looked at: what changes meanwhile is told to whoever asks with the token.
+            // Take the token before reading the properties: later changes are reported to a client that sends
+            // the token.
             let position = try await share.compared(lookup.path, isDeep: true)
             stream.syncToken = (SyncToken(position).text, lookup.path)
         }
@@ -29,14 +30,14 @@ struct PropFindMethod: Sendable {
             if let bytes = try await stream.whole() { return Self.response(.bytes(bytes), context) }
             return Self.response(.stream(stream), context)
         }
-        // Before the head is out: what cannot be read at all has a status.
+        // Start before the response head is sent, so that an unreadable target still gets an error status.
         try await stream.start()
         return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)
     }
 
-    /// As ``respond(_:)`` for Depth 0 without `If`, if nothing has to be waited for.
-    /// - Returns: nil for other depths, and where the disk or the database would be asked.
-    /// - Throws: also what says that it would have to wait.
+    /// Same as ``respond(_:)`` for Depth 0 without `If`, but only if it can complete without waiting.
+    /// - Returns: nil for other depths, and if the disk or the database would be accessed.
+    /// - Throws: Also an error if the operation would block.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         let depth = try depth(of: context.request)
         guard depth == .zero, let bytes = context.request.body.arrived,
@@ -57,7 +58,7 @@ struct PropFindMethod: Sendable {
         return response
     }
 
-    /// §9.1: absent means infinity; where that is switched off an absent Depth is read as 1.
+    /// §9.1: absent means infinity. If infinite depth is disabled, an absent Depth means 1.
     private func depth(of request: HTTPRequest) throws(WebDAVError) -> Depth {
         try Depth.asked(in: request, fallback: share.configuration.allowsInfiniteDepth ? .infinity : .one)
     }
@@ -73,7 +74,7 @@ struct PropFindMethod: Sendable {
             share: share, context: context, plan: plan, depth: depth, target: lookup.path, info: info)
     }
 
-    /// A principal sees itself and nobody else.
+    /// Responds for the principal collection or a principal. Users see only their own principal.
     private func respondAboutPrincipals(
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth
     ) throws(WebDAVError) -> HTTPResponse {

@@ -3,34 +3,36 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Walks the target and its members and writes their responses, a piece at a time, so that memory stays
-/// flat whatever the size of the tree. For SEARCH it walks several targets, and writes what the query admits.
+/// Traverses the target and its members and writes their responses one piece at a time, so that memory use
+/// does not depend on the size of the tree. For SEARCH it traverses several targets and writes only the
+/// resources that match the query.
 ///
-/// All members of a collection are written before the members of the collections in it. So one collection is open at a
-/// time, however deep the tree is.
+/// All members of a collection are written before the members of its subcollections, so that only one
+/// collection is open at a time, regardless of the depth of the tree.
 ///
-/// Belongs to the task of its request, which lends it to one job of the pool at a time and waits for it: that
-/// is what makes the unchecked conformance true.
+/// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
+/// that job. This makes the unchecked conformance safe.
 final class PropFindStream: BodyStream, @unchecked Sendable {
-    /// A collection on the way down.
+    /// A collection on the current path of the traversal.
     private final class Level {
         /// Nil once all members have been read.
         var cursor: (any MemberCursor)?
-        /// The members to enter after that.
+        /// The subcollections to enter after that.
         var collections = PendingCollections()
-        /// The members have been written before; this time the collection is read only to enter more of them.
+        /// True if the members have already been written and the collection is read again only to find more
+        /// subcollections.
         var isReadAgain = false
-        /// Canonical.
+        /// Canonical path.
         let path: ResourcePath
-        /// With a slash at its end.
+        /// Ends in a slash.
         let href: [UInt8]
         let identity: ResourceIdentity
         let volume: UInt64
-        /// Some members may have dead properties that are asked for.
+        /// Whether members may have requested dead properties.
         let hasProperties: Bool
         /// Members whose properties have not been read yet, in order.
         var pending: ArraySlice<Pending> = []
-        /// Members whose properties have been read, the next one last.
+        /// Members whose properties have been read, in reverse order.
         var ready: [Ready] = []
 
         init(
@@ -57,24 +59,24 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         let properties: [StoredProperty]
     }
 
-    /// A resource whose evaluation by a search was interrupted.
+    /// A resource whose evaluation by a search was paused.
     private struct Candidate {
         let member: Member
-        /// Canonical.
+        /// Canonical path.
         let path: ResourcePath
-        /// How the walk has come there.
+        /// The path on which the traversal reached the resource.
         let walked: ResourcePath
         let properties: [StoredProperty]
         let href: [UInt8]
     }
 
-    /// Where a walk begins.
+    /// The starting point of a traversal.
     private struct Start {
         let depth: Depth
-        /// Canonical.
+        /// Canonical path.
         let target: ResourcePath
         let info: ResourceInfo
-        /// As the client spells it.
+        /// As spelled by the client.
         let href: [UInt8]
         let name: [UInt8]
 
@@ -93,40 +95,42 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         }
     }
 
-    /// Members whose properties are read at once.
+    /// Maximum number of members whose properties are read together.
     private static let readyLimit = 32
-    /// Bytes of a piece; what a response adds over it stays until the next. The first one is small, so that the
-    /// answer begins early; a hop to the pool and back for each costs as much as some ten members.
+    /// Size limit of a piece in bytes; if a response exceeds it, the rest becomes part of the next piece. The
+    /// first piece is small, so that the response begins early; each piece costs a round trip to the thread
+    /// pool, about as much as ten members.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
-    /// Bytes in memory, about, of the names of collections that are still to be entered. With more than these some are
-    /// forgotten, and their collection is read again.
+    /// Approximate limit, in bytes, for the names of collections that have not been entered yet. Above it,
+    /// some names are dropped and their parent collection is read again later.
     private static let pendingLimit = 2 << 20
-    /// Steps of one piece, after which others get the thread: a search may come to many members and tell of none.
+    /// Maximum number of steps for one piece, after which other jobs get the thread: a search may visit many
+    /// members without a match.
     private static let stepLimit = 8192
 
     private let share: Share
     private let context: RequestContext
-    /// The only one of PROPFIND; apart, so that it needs no array.
+    /// The only starting point of a PROPFIND; a separate property, so that it needs no array.
     private let firstStart: Start
     private let otherStarts: [Start]
-    /// How many of both have been begun.
+    /// Number of starting points that have been processed.
     @safe @exclusivity(unchecked) private var startCount = 0
     /// Nil for PROPFIND.
     private let search: SearchRun?
     private let responses: PropertyResponses
-    /// A result of a search whose properties could not be read yet.
+    /// A search result whose properties could not be read yet.
     private var pendingRow: SearchRows.Row?
-    /// Whether the answer is about the members of a collection, and not about the collection.
+    /// Whether the response covers only the members of a collection and not the collection itself.
     let excludesRoot: Bool
     @safe @exclusivity(unchecked) private var levels: [Level] = []
-    /// Nothing else is evaluated before this one.
+    /// If set, this resource is evaluated before any other.
     @safe @exclusivity(unchecked) private var candidate: Candidate?
-    /// Bytes of the names that all levels keep.
+    /// Size in bytes of the names stored in all levels.
     @safe @exclusivity(unchecked) private var pendingBytes = 0
     private var hasBegun = false
     private var hasEnded = false
-    /// What is being written, in memory that all members share.
+    /// The member being written; its memory is reused for all members.
     @safe @exclusivity(unchecked) private var member = Member()
 
     init(
@@ -135,7 +139,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     ) {
         self.share = share
         self.context = context
-        // The name as the client spells it, which for an alias is not the canonical one.
+        // Use the name as spelled by the client, which for an alias differs from the canonical name.
         firstStart = Start(
             depth: depth, target: target, info: info, href: context.href, name: Array(context.path.name))
         otherStarts = []
@@ -144,7 +148,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         excludesRoot = info.isCollection && depth != .zero && Self.excludesRoot(context.request)
     }
 
-    /// RFC 8144 §4, and the older way to say it in Depth.
+    /// RFC 8144 §4, and the older form of this preference in Depth.
     private static func excludesRoot(_ request: HTTPRequest) -> Bool {
         if request.contains(.prefer), ResponsePreferences(request).excludesRoot { return true }
         return request.withValue(of: .depth) { Depth.excludesRoot($0) } ?? false
@@ -153,7 +157,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     init(share: Share, context: RequestContext, search plan: SearchPlan) {
         self.share = share
         self.context = context
-        // The grammar wants one scope at least.
+        // The grammar requires at least one scope.
         firstStart = Start(plan.places[0])
         otherStarts = plan.places.dropFirst().map { Start($0) }
         search = SearchRun(plan, share: share)
@@ -161,19 +165,19 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         responses = PropertyResponses(share: share, context: context, plan: plan.properties)
     }
 
-    /// The state of the share (RFC 6578 §4), where that is asked for.
+    /// The sync token of the share (RFC 6578 §4), if requested.
     var syncToken: (text: String, root: ResourcePath)? {
         get { responses.syncToken }
         set { responses.syncToken = newValue }
     }
 
-    /// Makes the first piece.
-    /// - Throws: when the target, or its members, cannot be read.
+    /// Produces the first piece.
+    /// - Throws: An error if the target or its members cannot be read.
     func start() async throws(WebDAVError) {
         repeat { try await makePiece() } while startCount == 0
     }
 
-    /// Has a piece made on another thread. A search is told there that its client has disconnected.
+    /// Produces a piece on another thread. If the client disconnects, a search is cancelled there.
     private func makePiece() async throws(WebDAVError) {
         try await responses.takeSlotIfNeeded()
         defer { responses.releaseSlotIfDrained() }
@@ -201,35 +205,38 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         do throws(WebDAVError) {
             while responses.writer.count == 0 && !hasEnded {
-                // A search can take long without a result; no failing write reports that its client disconnected.
+                // A search can run for a long time without a result, so no failing write reports that the
+                // client has disconnected.
                 if search != nil, Task.isCancelled { throw WebDAVError.busy }
                 try await makePiece()
             }
         } catch {
-            // The head is out: the connection is cut, so that nobody takes a part for the whole.
+            // The head has been sent: abort the connection, so that no client mistakes a partial response for
+            // a complete one.
             throw .disconnected
         }
         _ = responses.writer.take(into: buffer)
         responses.releaseSlotIfDrained()
     }
 
-    /// Whether the walk may visit a whole tree. What fits into the first piece of a PROPFIND is short work all the same.
+    /// Whether the traversal may visit a whole tree. The first piece of a PROPFIND always counts as short
+    /// work.
     private var takesLong: Bool { search != nil || firstStart.depth == .infinity }
 
-    /// True if no members are asked for.
+    /// Whether the response covers only one resource.
     var isOfOneResource: Bool {
         search == nil && (firstStart.depth == .zero || !firstStart.info.isCollection)
     }
 
-    /// The whole answer for one resource, on the loop where nothing needs to wait.
-    /// - Returns: nil if it is large: it is made, and is to be sent as a stream.
+    /// Returns the complete response for one resource. Runs on the event loop if that does not block.
+    /// - Returns: nil if the response is large; it has been produced and must be sent as a stream.
     func whole() async throws(WebDAVError) -> [UInt8]? {
         if let bytes = try wholeAtOnce() { return bytes }
         repeat { try await makePiece() } while !hasEnded
         return responses.slot == nil ? responses.writer.drain() : nil
     }
 
-    /// As ``whole()``; nil if that would have to wait.
+    /// Same as ``whole()``, but returns nil if the operation would block.
     func wholeAtOnce() throws(WebDAVError) -> [UInt8]? {
         if responses.mayBlock(at: firstStart.target) { return nil }
         try writePiece()
@@ -243,7 +250,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             responses.writer.begin()
             try beginNext()
         }
-        // A little more, for what the last response adds over it.
+        // Reserve a little more, for the part of the last response that exceeds the limit.
         if !levels.isEmpty, search == nil { responses.writer.reserve(limit + 4096 - responses.writer.count) }
         var steps = 0
         search?.meter.beginPiece()
@@ -258,7 +265,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         if levels.isEmpty, startCount > otherStarts.count, search == nil, !hasEnded { try end() }
     }
 
-    /// The next member, the next target, the next result in order, or the end.
+    /// Processes the next member, the next starting point or the next sorted result, or ends the response.
     private func step() throws(WebDAVError) {
         if let candidate { return try resume(candidate) }
         if let level = levels.last { return try advance(level) }
@@ -274,7 +281,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         }
     }
 
-    /// Comes to no further resource.
+    /// Ends the traversal; no further resources are visited.
     private func endWalk() {
         levels.removeAll()
         startCount = otherStarts.count + 1
@@ -284,7 +291,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         levels.removeAll()
         hasEnded = true
         if search?.isTruncated == true {
-            // RFC 5323 §2.3.1: the answer has a part of the results.
+            // RFC 5323 §2.3.1: the response contains only part of the results.
             responses.writer.beginResponse(href: context.href)
             responses.writer.responseStatus(.insufficientStorage)
             responses.writer.endResponse(
@@ -315,7 +322,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             try responses.write(member, at: start.target, properties: properties)
         }
         guard start.info.isCollection, start.depth != .zero else { return }
-        // What cannot be read at all has a status, while the head is not out.
+        // For the first starting point the head has not been sent yet, so that an error still determines the
+        // status.
         let (identity, volume) = (start.info.identity, start.info.volume)
         if startCount > 1 { return try enterIfPossible(start.target, href: href, identity, volume) }
         try storing { () throws(StoreError) in try enter(start.target, href: href, identity, volume) }
@@ -336,7 +344,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         }
     }
 
-    /// Goes on evaluating a resource, and writes it if it is a result.
+    /// Resumes the evaluation of a resource, and writes the resource if it matches.
     private func resume(_ resumed: Candidate) throws(WebDAVError) {
         candidate = nil
         guard
@@ -348,7 +356,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         try responses.write(resumed.member, at: resumed.path, properties: resumed.properties)
     }
 
-    /// Writes a result of a search in its place, as it is now; what has gone meanwhile is left out.
+    /// Writes a sorted search result with its current properties; a result that no longer exists is skipped.
     private func write(_ row: SearchRows.Row) throws(WebDAVError) {
         let lookup: Lookup
         do throws(StoreError) { lookup = try share.look(at: row.path, wait: .allowed) } catch {
@@ -376,7 +384,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
                 volume: volume, hasProperties: responses.hasProperties(below: path)))
     }
 
-    /// Writes the next member, enters the next collection, or leaves this one.
+    /// Writes the next member, enters the next subcollection, or leaves this collection.
     private func advance(_ level: Level) throws(WebDAVError) {
         guard let cursor = level.cursor else { return try enterNext(of: level) }
         if level.hasProperties || !level.pending.isEmpty, !level.isReadAgain {
@@ -386,7 +394,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             return endReading(level)
         }
         if !level.isReadAgain {
-            // A link's properties are those of its target, which is a member of another collection.
+            // The properties of a symbolic link are those of its target, which is a member of another
+            // collection.
             if let path = member.canonicalPath {
                 level.pending = [Pending(member: member, path: path)]
                 return try advanceWithProperties(level)
@@ -399,11 +408,11 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private func endReading(_ level: Level) {
         level.cursor = nil
         level.collections.endReading()
-        // Most collections have nothing to enter.
+        // Most collections have no subcollections to enter.
         if level.collections.isEmpty, !level.collections.hasForgotten { levels.removeLast() }
     }
 
-    /// Keeps a member that is to be entered later, if that is asked for.
+    /// Records a member to be entered later, if the depth requires it.
     private func keep(_ member: Member, of level: Level) {
         guard member.info.isCollection, start(startCount - 1).depth == .infinity else { return }
         pendingBytes += level.collections.add(member)
@@ -411,7 +420,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             guard let largest = levels.max(by: { $0.collections.bytes < $1.collections.bytes }) else {
                 return
             }
-            // The innermost level keeps one name, so that each reading of it gets further.
+            // The innermost level keeps one name, so that each time it is read the traversal advances.
             let freed = largest.collections.forgetHalf(keepsOne: largest === level)
             if freed == 0 { return }
             pendingBytes -= freed
@@ -429,7 +438,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             return
         }
         do throws(StoreError) { level.cursor = try share.resources.members(of: level.path) } catch {
-            // Gone meanwhile, or another thing.
+            // It was deleted or replaced in the meantime.
             guard error.isOfOneResource else { throw WebDAVError(store: error) }
             levels.removeLast()
             return
@@ -481,8 +490,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         keep(next.member, of: level)
     }
 
-    /// Reads the next members, and the properties of as many of them as may be held together; none at the end, and where
-    /// a slot is needed first.
+    /// Reads the next members, and the properties of as many of them as fit into memory together. Reads none
+    /// at the end, or if a slot must be acquired first.
     private func read(_ level: Level) throws(StoreError) {
         if level.pending.isEmpty {
             guard let cursor = level.cursor else { return }
@@ -499,7 +508,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         level.pending.removeFirst(properties.count)
     }
 
-    /// Goes into a member, unless a link leads back to a collection on the way down.
+    /// Enters a subcollection, unless a symbolic link leads back to a collection on the current path.
     private func descend(_ entry: PendingCollections.Entry, from level: Level) throws(WebDAVError) {
         let isOnTheWay = levels.contains {
             $0.identity == entry.identity && $0.volume == entry.volume
@@ -514,14 +523,15 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         _ path: ResourcePath, href: [UInt8], _ identity: ResourceIdentity, _ volume: UInt64
     ) throws(WebDAVError) {
         do throws(StoreError) { try enter(path, href: href, identity, volume) } catch {
-            // Not readable, or gone meanwhile: it was listed, and its members are not to be had.
+            // Unreadable, or deleted in the meantime: the collection was listed, but its members are left
+            // out.
             if !error.isOfOneResource { throw WebDAVError(store: error) }
         }
     }
 }
 
 extension StoreError {
-    /// It says something about the one resource that was asked for, and nothing about others.
+    /// Whether the error concerns only the one resource that was accessed.
     fileprivate var isOfOneResource: Bool {
         switch self {
         case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true

@@ -2,12 +2,12 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PROPPATCH (RFC 4918 §9.2): all instructions in document order, or none.
+/// PROPPATCH (RFC 4918 §9.2): applies all instructions in document order, or none.
 struct PropPatchMethod: ChangeMethod {
     struct Outcome: Sendable {
-        /// One entry for each property named, in document order, each name once.
+        /// One entry for each property in the request, in document order and without duplicates.
         var results: [(name: PropertyName, status: HTTPStatus)]
-        /// Why some are forbidden.
+        /// The precondition code of the forbidden properties.
         var condition: ErrorBody.Condition?
     }
 
@@ -45,7 +45,7 @@ struct PropPatchMethod: ChangeMethod {
         do throws(StoreError) {
             try share.patch(scene.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
         } catch .forbidden {
-            // The resource is somebody else's: it is these properties that cannot be set.
+            // The file belongs to another user: only the properties stored as its attributes cannot be set.
             return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
         } catch .quotaExceeded {
             return plan.outcomeIfTooLarge
@@ -68,13 +68,13 @@ struct PropPatchMethod: ChangeMethod {
     private struct Plan {
         var info: ResourceInfo
         var rows: [StateChange] = []
-        /// What becomes of the resource itself; none if it stays as it is.
+        /// Changes to the attributes of the file itself; empty if there are none.
         var attributes = ResourceAttributes()
-        /// The properties that stand for ``attributes``.
+        /// The properties that are stored as ``attributes``.
         var ofAttributes: Set<PropertyName> = []
         var outcome: Outcome
 
-        /// RFC 4918 §9.2.1: there is no room for the properties that are set; the others depend on them.
+        /// RFC 4918 §9.2.1: the properties to be set exceed the limit; the other properties depend on them.
         var outcomeIfTooLarge: Outcome {
             var set: Set<PropertyName> = []
             for case .setProperty(_, let property) in rows { set.insert(property.name) }
@@ -114,10 +114,10 @@ struct PropPatchMethod: ChangeMethod {
         }
     }
 
-    /// Why a property is not changed.
+    /// The reason why a property is not changed.
     private enum Refusal { case forbidden, conflict, tooLarge }
 
-    /// §9.2.1: the properties that nothing is wrong with depend on the others.
+    /// §9.2.1: the valid properties fail because they depend on the refused ones.
     private static func refusal(
         in outcome: Outcome, _ condition: ErrorBody.Condition?, _ refused: (PropertyName) -> Refusal?
     ) -> Outcome {
@@ -135,7 +135,7 @@ struct PropPatchMethod: ChangeMethod {
     func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
         let preferences = ResponsePreferences(scene.context.request)
         if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
-            // RFC 8144 §2.2: that all went well is all there is to say.
+            // RFC 8144 §2.2: a minimal response reports only success.
             var response = HTTPResponse(.ok)
             preferences.append(to: &response.fields, result: true)
             return response

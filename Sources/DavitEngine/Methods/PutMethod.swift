@@ -3,29 +3,30 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): the content of the target becomes the body, whole or not at all. With
-/// `Content-Range` the body is a part of it, and a matter of ``PatchMethod``.
+/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): atomically replaces the content of the target with the body.
+/// ``PatchMethod`` handles PUT with `Content-Range`, whose body is only a part of the content.
 struct PutMethod: BriefMethod {
     typealias Prepared = PreparedContent
 
     struct Outcome: Sendable {
         var info: ResourceInfo
         var isNew: Bool
-        /// What the trash keeps of what was there.
+        /// The trash entry of the replaced content, if any.
         var kept: TrashEntry?
-        /// What the client has said of the content besides its bytes is kept.
+        /// Whether metadata from the request, such as digests and times, was stored.
         var keepsFacts = false
     }
 
-    /// Bytes that are received before a file is made for them: the content of most documents, in one hop.
+    /// Bytes to receive before a file is created: enough for most documents, which are then written in one
+    /// job.
     private static let smallBytes = Int(shortBytes)
 
     let share: Share
     let upload: UploadFields
 
     /// - Parameters:
-    ///   - isPart: what is received is not all of the content.
-    ///   - digests: what the content has to be, besides what the request says.
+    ///   - isPart: Whether the body is only a part of the content.
+    ///   - digests: Digests to verify, in addition to those in the request.
     init(
         share: Share, request: HTTPRequest, isPart: Bool = false, digests: [ContentDigest] = []
     ) throws(WebDAVError) {
@@ -35,7 +36,7 @@ struct PutMethod: BriefMethod {
         self.upload = upload
     }
 
-    /// A file that is made for a name that is not free is made for nothing.
+    /// Check the name first so that no file is staged in vain.
     var expectsFreeNames: Bool { false }
 
     func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
@@ -64,7 +65,7 @@ struct PutMethod: BriefMethod {
 
     func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
 
-    /// A new file is on the volume of its folder; bytes in memory can go anywhere.
+    /// Staged content is on the volume of its folder; buffered content can be written anywhere.
     func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
         serves(prepared, at: first.target.path, in: scene.target.path)
     }
@@ -83,7 +84,8 @@ struct PutMethod: BriefMethod {
         let (share, resources, path) = (share, share.resources, scene.target.path)
         let staged: any StagedContent
         if let announced, announced > Self.smallBytes {
-            // Before the first byte is read: who waits for 100 Continue hears now that there is no room.
+            // Before the first byte is read, so that a client waiting for 100 Continue learns immediately
+            // that there is not enough space.
             staged = try await share.offload { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
                     try share.announcing(announced, at: path) { (length) throws(StoreError) in
@@ -114,14 +116,14 @@ struct PutMethod: BriefMethod {
         }
         try await share.receive(body, at: path, expected: expected) { (buffer, wait) throws(WebDAVError) in
             try share.checkLength(staged.length + Int64(buffer.count))
-            // It takes as long as a write to a disk, so that the event loop must not do it.
+            // Hashing takes as long as a disk write, so it must not run on the event loop.
             if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
             try storing { () throws(StoreError) in try staged.write(buffer, wait: wait) }
             check?.update(buffer)
         }
         try Self.verify(check)
         if staged.needsSync, staged.length > Share.sliceBytes {
-            // The disk takes its time. What the commit waits for afterwards is short.
+            // Syncing a large file takes time; do it now to keep the commit short.
             try await share.offloadLong(for: scene.context.request.client, .continues) {
                 () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
             }
@@ -138,7 +140,7 @@ struct PutMethod: BriefMethod {
         return .buffered(small)
     }
 
-    /// What is not what its sender meant is not stored; what was there stays.
+    /// Rejects content that does not match its digests; the present content remains unchanged.
     private static func verify(_ check: DigestCheck?) throws(WebDAVError) {
         if let check, !check.isRight() { throw WebDAVError(.badRequest, .digestMismatch) }
     }
@@ -151,7 +153,7 @@ struct PutMethod: BriefMethod {
             let staged: any StagedContent
             switch prepared {
             case .staged(let content):
-                // The folder may have been moved while the bytes came in.
+                // The folder may have been moved while the content was received.
                 content.place = scene.target.place
                 staged = content
             case .buffered(let buffer):
@@ -174,7 +176,8 @@ struct PutMethod: BriefMethod {
         }
     }
 
-    /// Behind the change: what is kept then is true, and what a crash in between loses is nobody's content.
+    /// Stores metadata after the change: it then describes the new content. If a crash prevents it, no
+    /// content is lost.
     private func keepFacts(at path: ResourcePath, of new: ResourceInfo) -> Bool {
         guard upload.needsMoreThanBytes else { return false }
         var facts: [StoredProperty] = []
@@ -199,7 +202,8 @@ struct PutMethod: BriefMethod {
         var response = HTTPResponse(outcome.isNew ? .created : .noContent)
         response.fields.append(.etag, outcome.info.entityTag.encoded)
         response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))
-        // FAT has even seconds only, and no volume has all times: what it made of this one counts.
+        // FAT stores even seconds only, and every volume has a limited range of times: a deviation of one
+        // second is accepted.
         if let modified = upload.modified, abs(outcome.info.modified.seconds - modified.seconds) <= 1 {
             response.fields.append(.xOCMTime, "accepted")
         }
@@ -209,16 +213,17 @@ struct PutMethod: BriefMethod {
 }
 
 extension Share {
-    /// - Parameter length: bytes of content as it will be, or as much of it as there is.
-    /// - Throws: 413 if it may not be so long.
+    /// - Parameter length: Length of the new content in bytes, or of the part received so far.
+    /// - Throws: 413 if the length exceeds the maximum.
     func checkLength(_ length: Int64) throws(WebDAVError) {
         if let maximum = configuration.maximumFileBytes, length > maximum {
             throw WebDAVError(.contentTooLarge)
         }
     }
 
-    /// Lets the rows at `path` hold for what will replace the resource, before it does: a crash between the
-    /// two leaves them with whichever is there. Without rows there is nothing to do, and no query.
+    /// Returns the changes that bind the rows at `path` also to the new resource, before it replaces the old
+    /// one. After a crash, the rows then belong to whichever of the two exists. If there are no rows, returns
+    /// nothing and runs no query.
     func binding(
         _ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo
     ) -> [StateChange] {
@@ -231,7 +236,7 @@ extension StoreError {
     init(_ error: StateError) {
         switch error {
         case .outOfSpace: self = .outOfSpace
-        // A limit that was set, not the volume (RFC 4331 §6).
+        // A configured limit, not the capacity of the volume (RFC 4331 §6).
         case .propertiesTooLarge: self = .quotaExceeded
         case .failed(let reason): self = .failed(reason: reason)
         }

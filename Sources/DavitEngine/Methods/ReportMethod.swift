@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// REPORT (RFC 3253 §3.6): what the root element of the content asks about the target.
+/// REPORT (RFC 3253 §3.6): the root element of the request body selects the report.
 struct ReportMethod: Sendable {
     let share: Share
 
@@ -16,7 +16,7 @@ struct ReportMethod: Sendable {
         if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share
         let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
-        // Before the report: what is not there supports nothing.
+        // Check the target first: a missing resource supports no reports.
         let info = try lookup.mapped(for: context)
         switch body {
         case .expandProperty(let properties):
@@ -26,7 +26,7 @@ struct ReportMethod: Sendable {
             let report = SyncCollectionReport(share: share, body: body)
             return try await report.respond(context, depth, lookup.path, info)
         case .trash:
-            // With the state of another time too, if it is kept no more now.
+            // If the trash is now disabled, existing entries are still reported.
             guard share.configuration.trash != nil || share.state.hasTrash else {
                 throw WebDAVError(.forbidden, .supportedReport)
             }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// SEARCH (RFC 5323): the resources of some scopes that fulfil a condition, with their properties.
+/// SEARCH (RFC 5323): the resources in the scopes that match a condition, with their properties.
 struct SearchMethod: Sendable {
     let share: Share
 
@@ -23,7 +23,7 @@ struct SearchMethod: Sendable {
         case .query(let query):
             let plan = SearchPlan(query, in: places, keptLimit: share.configuration.orderedSearchLimit)
             let stream = PropFindStream(share: share, context: context, search: plan)
-            // Before the head is out: what cannot be read at all has a status.
+            // Start before the response head is sent, so that an unreadable scope still gets an error status.
             try await stream.start()
             return .multistatus(body: .stream(stream))
         }

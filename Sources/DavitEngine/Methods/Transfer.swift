@@ -2,7 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What COPY and MOVE share: where to, and whether something there may be replaced (RFC 4918 §10.3, §10.6).
+/// The common part of COPY and MOVE: the destination, and whether an existing resource there may be replaced
+/// (RFC 4918 §10.3, §10.6).
 struct Transfer: Sendable {
     let destination: ResourcePath
     let overwrites: Bool
@@ -15,13 +16,13 @@ struct Transfer: Sendable {
         guard let parsed = try? DestinationHeader.parse(field.span) else { throw WebDAVError(.badRequest) }
         // §9.8.5: the destination is on another server, or in another URL namespace.
         guard share.isOurs(parsed, in: context) else { throw WebDAVError(.badGateway) }
-        // A query is no part of a resource's name here: what it asks for cannot be made.
+        // A resource name has no query here, so no resource can be created at such a URI.
         if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
         let path: ResourcePath?
         do throws(HTTPError) { path = try share.path(at: parsed.rawPath, in: context) } catch {
             throw WebDAVError(error.status)
         }
-        // §9.8.5: what is outside the share is another URL namespace, which another handler serves.
+        // §9.8.5: a path outside the share belongs to another URL namespace, which another handler serves.
         guard let path else { throw WebDAVError(.badGateway) }
         destination = path
         // §10.6: absent means T.
@@ -30,14 +31,14 @@ struct Transfer: Sendable {
         depth = try Depth.asked(in: request, fallback: .infinity)
     }
 
-    /// Of a whole resource.
+    /// Transfers a resource with all its members.
     init(to destination: ResourcePath, overwrites: Bool) {
         self.destination = destination
         self.overwrites = overwrites
         depth = .infinity
     }
 
-    /// Refuses what neither method can do.
+    /// Performs the checks common to both methods.
     func check(_ scene: Scene) throws(WebDAVError) {
         guard let source = scene.subject.info, let destination = scene.destination else {
             throw WebDAVError(.notFound)
@@ -52,16 +53,16 @@ struct Transfer: Sendable {
             if destination.path == scene.target.path { throw WebDAVError(.forbidden) }
             if !overwrites { throw WebDAVError(.preconditionFailed) }
         }
-        // Onto itself, into its own descendant, or over its own ancestor (§9.8.5, §9.9.4). So also for what a
-        // link leads to: in the place of that, the link would lead nowhere and the content be lost.
+        // A resource cannot replace itself, its descendant or its ancestor (§9.8.5, §9.9.4). This also
+        // applies to the target of a symbolic link: replacing it would break the link and lose the content.
         for path in [scene.target.path, scene.subject.path]
         where destination.path.contains(path) || path.contains(destination.path) {
             throw WebDAVError(.forbidden)
         }
     }
 
-    /// What changes at the destination. §7.4: what is copied or moved into a collection is a new member of it, also
-    /// where it takes the place of another, which is removed first (§9.8.4, §9.9.3).
+    /// Returns the effects at the destination. §7.4: the copied or moved resource is a new member of its
+    /// collection, even if it replaces another one, which is removed first (§9.8.4, §9.9.3).
     static func effects(at destination: Lookup) -> [Effect] {
         let path = destination.path
         return [destination.info == nil ? .write(path) : .tree(path), .member(path)]

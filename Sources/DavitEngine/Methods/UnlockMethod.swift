@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// UNLOCK (RFC 4918 §9.11): removes the lock with the token of `Lock-Token`, wherever its root is.
+/// UNLOCK (RFC 4918 §9.11): removes the lock with the token in `Lock-Token`, wherever its root is.
 struct UnlockMethod: ChangeMethod {
     let share: Share
     let token: LockToken
@@ -35,7 +35,7 @@ struct UnlockMethod: ChangeMethod {
         _ scene: Scene, _ prepared: Void, guard check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Void>? {
         let covering = try check.locks(covering: scene.target.path)
-        // §9.11.1: 409 where no lock with this token covers the target, and where there is none that could be covered.
+        // §9.11.1: 409 if no lock with this token covers the target, or if the target does not exist.
         guard scene.target.info != nil, let lock = covering.first(where: { $0.token == token }) else {
             throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
         }

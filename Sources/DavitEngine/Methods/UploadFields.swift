@@ -2,30 +2,32 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What a client says about the content that it sends, besides what HTTP itself needs.
+/// The header fields of an upload that describe its content.
 struct UploadFields: Sendable {
-    /// `X-OC-MTime`: when the content was changed last, to the second.
+    /// `X-OC-MTime`: the modification time, in seconds.
     var modified: Timestamp?
-    /// `X-OC-CTime`: when it was made, to the second.
+    /// `X-OC-CTime`: the creation time, in seconds.
     var created: Timestamp?
-    /// `Content-Digest`, `Repr-Digest` and `OC-Checksum`: what the content has to be. All of it is sent as it is, so that
-    /// message and representation have the same digests here; but of a part `Content-Digest` alone speaks.
+    /// `Content-Digest`, `Repr-Digest` and `OC-Checksum`: the expected digests of the content. Content is
+    /// transferred as stored, so that message and representation have the same digests. For a partial upload,
+    /// only `Content-Digest` applies.
     var digests: [ContentDigest] = []
-    /// `Content-Language`: what languages all of the content is for; nil if the client names none.
+    /// `Content-Language`: the languages of the content's audience; nil if the client specifies none.
     var language: ContentLanguage?
-    /// The content of the message is a part of that of the resource.
+    /// Whether the body is only a part of the resource's content.
     let isPart: Bool
-    /// `X-Expected-Entity-Length`, which the Finder sends with chunked content: what it thinks will come. Good for
-    /// refusing early; how long the content is, its framing alone says.
+    /// `X-Expected-Entity-Length`, which the Finder sends with chunked content: an estimate that allows an
+    /// early refusal. Only the message framing determines the length of the content.
     var expectedLength: Int64?
 
-    /// Costs nothing worth counting where there are no such fields.
+    /// Parses the fields. Negligible cost for a request without them.
     ///
-    /// Times that nobody can read, or that no content can have, are left out, and not accepted in the answer: these
-    /// fields are no standard, and content is worth more than its time.
+    /// Invalid or unsupported times are ignored and not reported as accepted: these fields are not
+    /// standardized, and storing the content matters more than its time.
     ///
-    /// - Throws: 400 with `digest-malformed`: who sends a digest wants it to be looked at; 400 for a `Content-Language` that
-    ///   is malformed or over ``ContentLanguage/maximumBytes``: it would be sent again with every answer.
+    /// - Throws: 400 with `digest-malformed` if a digest cannot be parsed, because the client expects it to
+    ///   be verified. 400 for a `Content-Language` that is malformed or longer than
+    ///   ``ContentLanguage/maximumBytes``, because it would be sent with every response.
     init(_ request: HTTPRequest, isPart: Bool) throws(WebDAVError) {
         self.isPart = isPart
         modified = Self.time(.xOCMTime, in: request)
@@ -46,7 +48,8 @@ struct UploadFields: Sendable {
         return language.tags.isEmpty ? nil : language
     }
 
-    /// `Repr-Digest` and `OC-Checksum`: what all of the content has to be, also where this request has a part of it.
+    /// Parses `Repr-Digest` and `OC-Checksum`: the expected digests of the complete content, even if this
+    /// request contains only a part of it.
     /// - Throws: 400 with `digest-malformed`.
     static func wholeDigests(_ request: HTTPRequest) throws(WebDAVError) -> [ContentDigest] {
         try parsing { () throws(DigestError) in
@@ -69,14 +72,14 @@ struct UploadFields: Sendable {
         }
     }
 
-    /// True if something is to be kept in a row, or compared with all of the content.
+    /// Whether the fields need database rows, or a check of the complete content.
     var needsMoreThanBytes: Bool { created != nil || !digests.isEmpty || language != nil }
 
     private static func time(_ name: FieldName, in request: HTTPRequest) -> Timestamp? {
         request.withValue(of: name) { parseTime($0) } ?? nil
     }
 
-    /// Seconds since 1970, with a sign and a fraction perhaps; the fraction is cut off towards the past.
+    /// Parses seconds since 1970, optionally with a sign and a fraction; rounds down.
     static func parseTime(_ value: borrowing Span<UInt8>) -> Timestamp? {
         let text = value.extracting(value.trimmedRange)
         let isNegative = !text.isEmpty && text[0] == UInt8(ascii: "-")

@@ -1,14 +1,14 @@
-/// The tickets of the claims on one path, or below it.
+/// The tickets of the requests for one path, or for paths below it.
 ///
-/// Tickets only grow, so that a new one belongs at the end and any other is found by halving. A ticket stands
-/// there once for each of its claims.
+/// Tickets only increase, so a new one is appended and any other is found by binary search. A ticket occurs
+/// once for each of its requests.
 struct ClaimTickets {
     private var shared: [UInt64] = []
     private var exclusive: [UInt64] = []
 
     var isEmpty: Bool { shared.isEmpty && exclusive.isEmpty }
 
-    /// - Parameter ticket: not smaller than any other.
+    /// - Parameter ticket: Not smaller than any other.
     mutating func add(_ ticket: UInt64, _ mode: Claim.Mode) {
         switch mode {
         case .shared: shared.append(ticket)
@@ -23,7 +23,7 @@ struct ClaimTickets {
         }
     }
 
-    /// The latest ticket before `ticket` that does not go with `mode`; 0 if there is none.
+    /// Returns the latest ticket before `ticket` that is incompatible with `mode`; 0 if there is none.
     func latestConflict(before ticket: UInt64, with mode: Claim.Mode) -> UInt64 {
         let latest = Self.latest(before: ticket, in: exclusive)
         return mode == .shared ? latest : max(latest, Self.latest(before: ticket, in: shared))

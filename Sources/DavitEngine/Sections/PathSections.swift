@@ -1,18 +1,19 @@
 internal import Synchronization
 
-/// The sections in which changes run: who may change what, now.
+/// Locks on paths within which changes run exclusively.
 ///
-/// A set of claims is granted when none of them is in the way of one that was asked for earlier, whether that
-/// is held or waits: first come, first served, and nobody starves. All of a set is granted at once, so that two
-/// sets cannot wait for each other. Waiting blocks no thread.
+/// A set of requests is granted when none of them conflicts with an earlier request, held or waiting: first
+/// come, first served, without starvation. All locks of a set are granted together, so that two sets cannot
+/// deadlock. Waiting does not block a thread.
 ///
-/// A grant without a wait is one short mutex section, with a look-up for each segment of each path.
+/// A grant without waiting takes one short mutex section, with one lookup for each segment of each path.
 package final class PathSections: Sendable {
     private struct State {
         var table = ClaimTable()
         var continuations: [UInt64: CheckedContinuation<Bool, Never>] = [:]
 
-        /// - Returns: whom to resume, outside of the mutex. Who has no continuation yet will see the table.
+        /// - Returns: The continuations to resume after the mutex is released. A waiter without a
+        ///   continuation checks the table instead.
         mutating func leave(_ ticket: UInt64) -> [CheckedContinuation<Bool, Never>] {
             table.leave(ticket).compactMap { continuations.removeValue(forKey: $0) }
         }
@@ -22,10 +23,9 @@ package final class PathSections: Sendable {
 
     package init() {}
 
-    /// Waits until all `claims` can be held. They may overlap each other.
+    /// Waits until all `claims` are granted. They may overlap each other.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled while it waits; it then holds nothing and is in
-    ///   nobody's way.
+    /// - Throws: `CancellationError` if the task is cancelled while waiting; its requests are then withdrawn.
     package func acquire(_ claims: [Claim]) async throws(CancellationError) -> Section {
         let (ticket, isGranted) = state.withLock { $0.table.enter(claims) }
         let section = Section(ticket: ticket, sections: self)
@@ -39,7 +39,7 @@ package final class PathSections: Sendable {
         return section
     }
 
-    /// Resumes `continuation` with true when the claims are held, with false when the wait is cancelled.
+    /// Resumes `continuation` with true when the locks are granted, with false if the wait is cancelled.
     private func wait(for ticket: UInt64, _ continuation: CheckedContinuation<Bool, Never>) {
         let known: Bool? = state.withLock { state in
             switch state.table.isGranted(ticket) {
@@ -53,7 +53,7 @@ package final class PathSections: Sendable {
         if let known { continuation.resume(returning: known) }
     }
 
-    /// Too late if the claims are held: then they stay so.
+    /// Does nothing if the locks have already been granted.
     private func cancel(_ ticket: UInt64) {
         let (own, granted) = state.withLock { state in
             guard state.table.isGranted(ticket) == false else {
@@ -72,7 +72,7 @@ package final class PathSections: Sendable {
 
     /// Runs `body` while all `claims` are held, and releases them however it ends.
     ///
-    /// - Parameter cancellation: what to throw if the task is cancelled while it waits.
+    /// - Parameter cancellation: The error to throw if the task is cancelled while waiting.
     package func withSection<R, E: Error>(
         _ claims: [Claim], ifCancelled cancellation: @autoclosure () -> E, _ body: () async throws(E) -> R
     ) async throws(E) -> R {
@@ -86,8 +86,9 @@ package final class PathSections: Sendable {
         return try await body()
     }
 
-    /// As ``withSection(_:ifCancelled:_:)``, if all `claims` can be held at once and `body` suspends nowhere.
-    /// - Returns: nil if they cannot, and nobody has noticed.
+    /// Same as ``withSection(_:ifCancelled:_:)``, but only if all `claims` can be granted immediately; `body`
+    /// must not suspend.
+    /// - Returns: nil if they cannot; no request is then left behind.
     package func withSectionIfFree<R, E: Error>(
         _ claims: [Claim], _ body: () throws(E) -> R?
     ) throws(E) -> R? {
@@ -96,11 +97,11 @@ package final class PathSections: Sendable {
         return try body()
     }
 
-    /// How many sets of claims are held or wait; 0 when nobody is there.
+    /// Number of sets that are held or waiting.
     package var count: Int { state.withLock { $0.table.count } }
 }
 
-/// Claims that are held, until ``release()`` or until the last reference is gone.
+/// A set of granted path locks, held until ``release()`` or until the last reference is dropped.
 package final class Section: Sendable {
     private let ticket: UInt64
     private let sections: PathSections
@@ -111,7 +112,7 @@ package final class Section: Sendable {
         self.sections = sections
     }
 
-    /// Lets the next ones in. On any thread; a second call does nothing.
+    /// Releases the locks and resumes waiting tasks. Can be called on any thread; a second call does nothing.
     package func release() {
         guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
         sections.leave(ticket)
