@@ -3,27 +3,28 @@ internal import DavitWebDAV
 
 /// Evaluates the condition of a query for one resource after another.
 ///
-/// The evaluation of one resource can stop and be resumed: what has been found out about the resource is kept, and the
-/// condition, which has at most ``BodyLimits/operators``, is gone through again. Belongs to one ``SearchRun``.
+/// The evaluation of a resource can be paused and resumed: intermediate results are cached, and the
+/// condition, which has at most ``BodyLimits/operators`` operators, is evaluated again from the start.
+/// Belongs to one ``SearchRun``.
 final class SearchEvaluator {
-    /// Unicode scalars of a text by which results are ordered. A character may have any number of them.
+    /// Maximum Unicode scalars of a sort key. A character may have any number of scalars.
     private static let keyLimit = 256
-    /// Steps of a resource that is looked at, and of a test, whatever they compare.
+    /// Steps charged for each resource and for each test, regardless of the values compared.
     private static let resourceSteps = 64
     private static let testSteps = 16
-    /// Steps between two charges of a long text.
+    /// Maximum steps between two charges for a long text.
     private static let stride = 8192
 
     private let program: SearchProgram
     private let meter: SearchMeter
     private var subject: SearchSubject?
-    /// By number of the operand.
+    /// Indexed by operand number.
     private var readings: [SearchSubject.Reading?]
-    /// By number of the operand, twice: as it is, and in lower case.
+    /// Indexed by twice the operand number: the original text, then the lowercase text.
     private var texts: [SearchText?]
-    /// By number of the test.
+    /// Indexed by test number.
     private var truths: [Truth?]
-    /// Of the `like` that was interrupted.
+    /// Progress of the interrupted `like`.
     private var progress = SearchMatcher.Progress()
 
     init(_ program: SearchProgram, meter: SearchMeter) {
@@ -34,7 +35,7 @@ final class SearchEvaluator {
         truths = [Truth?](repeating: nil, count: program.tests.count)
     }
 
-    /// True if the evaluation of a resource was interrupted.
+    /// Whether the evaluation of a resource is paused.
     var isPaused: Bool { subject != nil }
 
     func begin(_ subject: SearchSubject) throws(SearchStop) {
@@ -42,7 +43,7 @@ final class SearchEvaluator {
         try meter.charge(Self.resourceSteps)
     }
 
-    /// Forgets the resource.
+    /// Discards the state of the current resource.
     func finish() {
         subject = nil
         for number in readings.indices { readings[number] = nil }
@@ -51,13 +52,13 @@ final class SearchEvaluator {
         progress = SearchMatcher.Progress()
     }
 
-    /// True if the resource fulfils the condition.
+    /// Whether the resource matches the condition.
     func isTrue() throws(SearchStop) -> Bool {
         guard let expression = program.expression else { return true }
         return try truth(of: expression) == .yes
     }
 
-    /// What the resource is ordered by; nil where there is no value.
+    /// Returns the sort keys of the resource; nil for properties without a value.
     func keys(_ order: [SearchOrder]) throws(SearchStop) -> [SearchValue?] {
         var keys: [SearchValue?] = []
         for (order, operand) in zip(order, program.order) {
@@ -88,7 +89,8 @@ final class SearchEvaluator {
         }
     }
 
-    /// The first member with the truth that decides; else unknown if one of them is.
+    /// Returns the deciding truth value if a member has it. Otherwise unknown if any member is unknown, or
+    /// the opposite value.
     private func decide(
         _ members: [SearchExpression], by deciding: Truth
     ) throws(SearchStop) -> Truth {
@@ -135,8 +137,8 @@ final class SearchEvaluator {
 
     private func compare(_ value: SearchValue, _ literal: SearchValue, isCaseless: Bool) -> Int? {
         guard case .text(let text) = literal else { return value.compared(to: literal) }
-        // No spelling of the literal has more scalars, and no character more than four when it is decomposed: what
-        // follows changes nothing.
+        // A comparison never needs more scalars than this: a character decomposes into at most four, so any
+        // scalars that follow do not affect the result.
         let compared = value.prefix(4 * text.utf8.count + 1)
         if case .text(let text) = compared { meter.add(4 * text.utf8.count) }
         return (isCaseless ? compared.lowercased : compared).compared(to: literal)
@@ -175,7 +177,7 @@ final class SearchEvaluator {
     private func codes(of text: String, place: Int, isFolded: Bool) throws(SearchStop) -> [UInt32] {
         var decoded = texts[place] ?? SearchText(text, isFolded: isFolded)
         if decoded.isComplete { return decoded.codes }
-        // The only reference, so that decoding does not copy.
+        // Drop the second reference, so that decoding does not copy the text.
         texts[place] = nil
         defer { texts[place] = decoded }
         while !decoded.isComplete {

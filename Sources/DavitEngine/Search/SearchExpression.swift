@@ -21,15 +21,16 @@ indirect enum SearchExpression: Sendable {
     case and([SearchExpression])
     case or([SearchExpression])
     case not(SearchExpression)
-    /// Of ``SearchProgram/tests``.
+    /// Index in ``SearchProgram/tests``.
     case test(Int)
 }
 
-/// An operator on one property. Properties and patterns are numbers in their ``SearchProgram``.
+/// An operator on one property. Properties and patterns are indexes in their ``SearchProgram``.
 ///
-/// What is undefined, has elements inside, or cannot be converted makes a comparison unknown; `is-defined` never is.
+/// A comparison is unknown if the property is undefined, contains elements or cannot be converted;
+/// `is-defined` is never unknown.
 enum SearchTest: Sendable {
-    /// A nil value is one that the literal does not have: the comparison is unknown.
+    /// A nil value means that the literal is not valid for its type: the comparison is unknown.
     case comparison(
         SearchCondition.Comparison, operand: Int, SearchValue?, SearchLiteral.ValueType, isCaseless: Bool)
     case like(operand: Int, pattern: Int, isCaseless: Bool)
@@ -39,14 +40,14 @@ enum SearchTest: Sendable {
     case languageMatches(operand: Int, String)
 }
 
-/// The condition and the order of a query, compiled once for all resources. Each property is in it once, so that its value
-/// is read, and its text decoded, once for each resource.
+/// The condition and the order of a query, compiled once for all resources. Each property occurs once, so
+/// that its value is read, and its text decoded, only once per resource.
 struct SearchProgram: Sendable {
     /// Nil for a query without a condition.
     private(set) var expression: SearchExpression?
     private(set) var tests: [SearchTest] = []
     private(set) var operands: [SearchOperand] = []
-    /// The properties of the order, as numbers of operands.
+    /// The sort properties, as indexes of operands.
     private(set) var order: [Int] = []
     private(set) var matchers: [SearchMatcher] = []
     let alphabet: SearchAlphabet
@@ -108,7 +109,7 @@ struct SearchProgram: Sendable {
 }
 
 extension SearchCondition.Comparison {
-    /// - Parameter order: of the property's value and the literal's: -1, 0 or 1.
+    /// - Parameter order: The result of comparing the property's value with the literal: -1, 0 or 1.
     func holds(_ order: Int) -> Bool {
         switch self {
         case .eq: order == 0

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Why the evaluation of a query stops inside a resource.
+/// The reason why the evaluation of a query stops within a resource.
 enum SearchStop: Error {
-    /// The piece is over, or the client has disconnected: resume in the next piece, if there is one.
+    /// The piece has ended, or the client has disconnected: resume in the next piece, if there is one.
     case paused
-    /// The search has used up its steps.
+    /// The search has exceeded its step limit.
     case exhausted
     case failed(WebDAVError)
 }
 
-/// Set when the client of a search has disconnected. Read on the thread that evaluates.
+/// Set when the client of a search disconnects. Read by the evaluating thread.
 final class SearchCancellation: Sendable {
     private let flag = Atomic<Bool>(false)
 
@@ -18,13 +18,14 @@ final class SearchCancellation: Sendable {
     func cancel() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Counts the work of one search, and says when to stop: at the end of a piece, or permanently.
+/// Measures the work of a search, and decides when to stop it: at the end of a piece, or permanently.
 ///
-/// The unit is a step: about one character of a text that is looked at, some nanoseconds. Belongs to one ``SearchRun``.
+/// The unit is a step: roughly the processing of one character of text, a few nanoseconds. Belongs to one
+/// ``SearchRun``.
 final class SearchMeter {
-    /// Steps until the clock and the cancellation are looked at again: far less than a millisecond.
+    /// Steps between two checks of the clock and of the cancellation: far less than a millisecond.
     private static let stepsBetweenChecks = 16_384
-    /// The longest time of a piece, after which the thread serves others.
+    /// Maximum duration of a piece, after which the thread serves other jobs.
     private static let pieceDuration = Duration.milliseconds(15)
 
     let cancellation = SearchCancellation()
@@ -36,8 +37,8 @@ final class SearchMeter {
     private var deadline = ContinuousClock.now
 
     /// - Parameters:
-    ///   - limit: steps of the whole search.
-    ///   - pieceSteps: steps of a piece.
+    ///   - limit: Maximum steps of the whole search.
+    ///   - pieceSteps: Maximum steps of a piece.
     init(limit: Int, pieceSteps: Int) {
         self.limit = limit
         self.pieceSteps = max(1, pieceSteps)
@@ -49,12 +50,12 @@ final class SearchMeter {
         nextCheck = min(nextCheck, spent)
     }
 
-    /// True if the thread has to be given back.
+    /// Whether the piece must end, so that the thread can serve other jobs.
     var isPieceOver: Bool {
         spent >= pieceEnd || cancellation.isCancelled || ContinuousClock.now >= deadline
     }
 
-    /// Counts work that has been done, and throws if it was the last for now. What was found out must be kept before.
+    /// Counts completed work, and throws if the evaluation must stop. The caller must save its results first.
     func charge(_ steps: Int) throws(SearchStop) {
         spent += steps
         guard spent >= nextCheck else { return }
@@ -63,6 +64,6 @@ final class SearchMeter {
         nextCheck = min(spent + Self.stepsBetweenChecks, limit + 1, pieceEnd)
     }
 
-    /// Counts work without stopping; the next ``charge(_:)`` does.
+    /// Counts work without stopping; the next ``charge(_:)`` stops if necessary.
     func add(_ steps: Int) { spent += steps }
 }

@@ -2,20 +2,20 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A query, worked out once for all resources.
+/// A query, prepared once for all resources.
 struct SearchPlan: Sendable {
-    /// Where results are looked for: a scope that exists.
+    /// An existing scope of the search.
     struct Place: Sendable {
         let depth: Depth
-        /// Canonical.
+        /// Canonical path.
         let target: ResourcePath
         let info: ResourceInfo
-        /// As the client spells it, safe to stand in an href; a collection's has a slash at its end.
+        /// As spelled by the client, escaped for an href; ends in a slash for a collection.
         let href: [UInt8]
-        /// The last segment as the client spells it; empty for the root.
+        /// The last segment as spelled by the client; empty for the root.
         let name: [UInt8]
 
-        /// True if walking this place comes to a path.
+        /// Whether a traversal of this scope visits `path`.
         func reaches(_ path: ResourcePath) -> Bool {
             switch depth {
             case .zero: path == target
@@ -28,11 +28,11 @@ struct SearchPlan: Sendable {
     let places: [Place]
     let program: SearchProgram
     let order: [SearchOrder]
-    /// The most results: those asked for, or, in an order, those that are kept.
+    /// Maximum number of results: the number requested or, for sorted results, the number that is kept.
     let limit: Int
     let properties: PropFindPlan
 
-    /// - Parameter keptLimit: the most results that are put in an order.
+    /// - Parameter keptLimit: Maximum number of results to sort.
     init(_ query: SearchQuery, in places: [Place], keptLimit: Int) {
         self.places = places
         program = SearchProgram(query)

@@ -1,23 +1,23 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The first results of a query with an order: a binary heap, bounded in number and in bytes.
+/// The first results of a query with an order: a binary heap, limited in number and in bytes.
 ///
-/// While results are inserted, the last one in the order is at the top and is dropped over a limit. Then the heap is
-/// reversed in short steps, and gives the results from the first one on.
+/// While results are inserted, the last one in the order is at the top, and it is dropped if a limit is
+/// exceeded. The heap is then reversed in short steps, and returns the results beginning with the first one.
 struct SearchRows {
-    /// A result that waits for its place.
+    /// A result that waits to be written.
     struct Row {
-        /// As it was walked to: links are followed again.
+        /// The path of the traversal, not the canonical path: links are followed again.
         let path: ResourcePath
         let href: [UInt8]
         let name: [UInt8]
-        /// Nil where there is no value.
+        /// Nil for properties without a value.
         let keys: [SearchValue?]
-        /// Which one it was: what is equal stays in the order of the walk.
+        /// Position in the traversal; the tie-breaker for equal keys.
         let number: Int
 
-        /// About what it takes in memory.
+        /// Approximate size in memory.
         fileprivate var byteCount: Int {
             keys.reduce(256 + path.bytes.count + href.count + name.count) { count, key in
                 if case .text(let text) = key { return count + 32 + text.utf8.count }
@@ -26,9 +26,9 @@ struct SearchRows {
         }
     }
 
-    /// Bytes of the results that wait; 10,000 with paths of usual length are 5 MiB.
+    /// Maximum bytes of the stored results; 10,000 results with paths of typical length need 5 MiB.
     private static let byteLimit = 32 << 20
-    /// Nodes of the heap that one step of reversing moves.
+    /// Number of heap nodes moved in one step of the reversal.
     private static let nodesPerStep = 16
 
     private let order: [SearchOrder]
@@ -36,16 +36,16 @@ struct SearchRows {
     private var rows: [Row] = []
     private var byteCount = 0
     private var isReversed = false
-    /// Nodes that have not been moved since the order was reversed; nil while results are inserted.
+    /// Number of nodes not yet moved by the reversal; nil while results are inserted.
     private var unmoved: Int?
 
-    /// - Parameter limit: of the number of results; at least 1.
+    /// - Parameter limit: Maximum number of results; at least 1.
     init(_ order: [SearchOrder], limit: Int) {
         self.order = order
         self.limit = limit
     }
 
-    /// - Returns: false if a result had to be dropped.
+    /// - Returns: false if a result was dropped.
     mutating func insert(_ row: Row) -> Bool {
         rows.append(row)
         byteCount += row.byteCount
@@ -58,8 +58,8 @@ struct SearchRows {
         return isComplete
     }
 
-    /// Does a part of what has to be done before the first result can be taken.
-    /// - Returns: true if nothing is left to do.
+    /// Performs one step of the preparation for ``next()``.
+    /// - Returns: Whether the preparation is complete.
     mutating func prepare() -> Bool {
         isReversed = true
         var next = unmoved ?? rows.count / 2
@@ -72,7 +72,8 @@ struct SearchRows {
         return next == 0
     }
 
-    /// Takes the next result in the order; nil at the end. After ``prepare()``.
+    /// Removes and returns the next result in the order; nil at the end. Call it only after ``prepare()`` has
+    /// returned true.
     mutating func next() -> Row? { removeTop() }
 
     private mutating func removeTop() -> Row? {
@@ -111,7 +112,7 @@ struct SearchRows {
 
     private func isAbove(_ a: Row, _ b: Row) -> Bool { isReversed ? isBefore(a, b) : isBefore(b, a) }
 
-    /// What has no value is less than what has one (RFC 5323 §5.6).
+    /// A missing value sorts before all other values (RFC 5323 §5.6).
     private func isBefore(_ a: Row, _ b: Row) -> Bool {
         for (index, order) in order.enumerated() {
             let comparison =

@@ -2,19 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Decides which of the resources that a walk comes to are results, counts them, and puts them in order. Belongs to one
+/// Decides which resources of a traversal are results, and counts and sorts them. Belongs to one
 /// ``PropFindStream``.
 ///
-/// Without an order nothing is kept. With one, at most as many results as are wanted, each with its path and the
-/// beginnings of what it is ordered by.
+/// Without an order, no results are stored. With one, at most the requested number of results is stored, each
+/// with its path and truncated sort keys.
 final class SearchRun {
-    /// Whether a resource is to be written now.
+    /// Whether a resource is written now.
     enum Admission { case yes, no, paused }
 
-    /// A step of writing what was put in order.
+    /// A step of writing the sorted results.
     enum Ordered {
         case row(SearchRows.Row)
-        /// The next one is not known yet.
+        /// The next result is not known yet.
         case pending
         case end
     }
@@ -23,14 +23,14 @@ final class SearchRun {
     private let resources: any ResourceStore
     private let evaluator: SearchEvaluator
     let meter: SearchMeter
-    /// Of `plan.places`, which one is walked.
+    /// Index in `plan.places` of the scope being traversed.
     @safe @exclusivity(unchecked) var place = 0
     @safe @exclusivity(unchecked) private var count = 0
     @safe @exclusivity(unchecked) private var rows: SearchRows
     @safe @exclusivity(unchecked) private var isPrepared = false
-    /// There are more results than the answer has.
+    /// There are more results than the response contains.
     @safe @exclusivity(unchecked) private(set) var isTruncated = false
-    /// The steps of the search are used up: no further resource is evaluated.
+    /// The step limit is exceeded: no further resources are evaluated.
     @safe @exclusivity(unchecked) private(set) var isExhausted = false
 
     init(_ plan: SearchPlan, share: Share) {
@@ -42,23 +42,23 @@ final class SearchRun {
         rows = SearchRows(plan.order, limit: max(1, plan.limit))
     }
 
-    /// Nothing that the walk could still come to would be written.
+    /// Whether no further resource would be written.
     var isOver: Bool { isTruncated && plan.order.isEmpty }
 
     /// Evaluates the condition for a resource.
     ///
     /// - Parameters:
-    ///   - path: canonical, of what it is.
-    ///   - walked: how the walk has come there; another one for a link.
-    ///   - href: made only if it is wanted.
-    /// - Returns: `paused` if the piece is over; then the next call is to be about the same resource.
+    ///   - path: Canonical path of the resource.
+    ///   - walked: Path of the traversal; differs from `path` for a symbolic link.
+    ///   - href: Called only if the href is needed.
+    /// - Returns: `paused` if the piece has ended; the next call must then be for the same resource.
     func admits(
         _ member: Member, at path: ResourcePath, walked: ResourcePath, _ properties: [StoredProperty],
         href: () -> [UInt8]
     ) throws(WebDAVError) -> Admission {
         do throws(SearchStop) {
             if !evaluator.isPaused {
-                // A resource in several scopes is one result.
+                // A resource in several scopes is reported once.
                 for earlier in plan.places[..<place] where earlier.reaches(walked) { return .no }
                 meter.add(place)
                 try evaluator.begin(
@@ -96,7 +96,7 @@ final class SearchRun {
         return .no
     }
 
-    /// The next result in order, once the walk has ended; the end, without an order.
+    /// Returns the next result in order after the traversal has ended; without an order, always the end.
     func nextRow() -> Ordered {
         if !isPrepared {
             isPrepared = rows.prepare()

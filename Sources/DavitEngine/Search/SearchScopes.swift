@@ -2,13 +2,13 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Finds out where the scopes of a query are.
+/// Resolves the scopes of a query.
 struct SearchScopes {
     let share: Share
     let context: RequestContext
     let wait: Wait
 
-    /// - Throws: 409 with `search-scope-valid`, and each scope that is none with its status (RFC 5323 §2.4).
+    /// - Throws: 409 with `search-scope-valid`, and the status of each invalid scope (RFC 5323 §2.4).
     func places(of scopes: [SearchScope]) throws(WebDAVError) -> [SearchPlan.Place] {
         var places: [SearchPlan.Place] = []
         var failures: [ErrorBody.Failure] = []
@@ -43,8 +43,8 @@ struct SearchScopes {
             depth: scope.depth, target: lookup.path, info: info, href: href, name: Array(path.name))
     }
 
-    /// The path that a URI or a reference relative to the request's names (§5.4.1), as far as clients write them: as in
-    /// Destination, or without a slash in front.
+    /// Resolves a URI, or a reference relative to that of the request (§5.4.1). Only the forms used by
+    /// clients are supported: as in Destination, or without a leading slash.
     private func rawPath(of href: [UInt8]) throws(WebDAVError) -> [UInt8] {
         let base = context.href
         if href.isEmpty { return base }
@@ -58,12 +58,12 @@ struct SearchScopes {
         return isAbsolute ? parsed.rawPath : Self.withoutDotSegments(parsed.rawPath)
     }
 
-    /// A colon in the first segment (RFC 3986 §4.2).
+    /// Whether the first segment contains a colon (RFC 3986 §4.2).
     private static func hasScheme(_ href: [UInt8]) -> Bool {
         href.prefix { $0 != UInt8(ascii: "/") }.contains(UInt8(ascii: ":"))
     }
 
-    /// RFC 3986 §5.2.4.
+    /// Removes dot segments (RFC 3986 §5.2.4).
     private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         var segments: [ArraySlice<UInt8>] = []

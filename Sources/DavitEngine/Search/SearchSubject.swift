@@ -2,24 +2,24 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A resource that is being looked at, and what a query can know of it.
+/// A resource being evaluated, and its values that a query can access.
 struct SearchSubject {
     let member: Member
-    /// Canonical.
+    /// Canonical path.
     let path: ResourcePath
     let properties: [StoredProperty]
     let resources: any ResourceStore
 
-    /// What a property is to a query.
+    /// The value of a property, as seen by a query.
     enum Reading {
-        /// PROPFIND would say 404 (RFC 5323 §5.5.3).
+        /// PROPFIND would report 404 (RFC 5323 §5.5.3).
         case undefined
-        /// It has elements inside, and comparisons with it are unknown (§5.5.4).
+        /// The value contains elements; comparisons with it are unknown (§5.5.4).
         case structured
         case value(SearchValue, language: String?)
     }
 
-    /// - Throws: when the disk cannot tell.
+    /// - Throws: An error if the disk cannot be read.
     func read(_ operand: SearchOperand) throws(WebDAVError) -> Reading {
         switch operand {
         case .live(let property):
@@ -38,7 +38,8 @@ struct SearchSubject {
         }
     }
 
-    /// What ``read(_:)`` costs, in steps of a ``SearchMeter``: for a dead property, finding it and parsing its value.
+    /// Cost of ``read(_:)`` in steps of a ``SearchMeter``: for a dead property, the search for it and the
+    /// parsing of its value.
     func steps(of operand: SearchOperand) -> Int {
         switch operand {
         case .live(.checksums): properties.reduce(properties.count) { $0 + $1.value.element.count }
@@ -48,7 +49,7 @@ struct SearchSubject {
         }
     }
 
-    /// Nil for a property with elements inside.
+    /// Returns nil for a property whose value contains elements.
     private func value(of property: LiveProperty) throws(WebDAVError) -> SearchValue? {
         let info = member.info
         switch property {
@@ -61,7 +62,8 @@ struct SearchSubject {
             var tag: [UInt8] = []
             info.appendEncodedEntityTag(to: &tag)
             return .text(String(decoding: tag, as: UTF8.self))
-        // To the second, as PROPFIND has them: what a client has read is equal to what it asks for.
+        // In whole seconds, as in PROPFIND, so that a value returned to a client matches when it searches for
+        // it.
         case .creationdate:
             return .instant(Timestamp(seconds: (properties.created ?? info.created ?? info.modified).seconds))
         case .lastmodified: return .integer(info.modified.seconds)
@@ -77,7 +79,7 @@ struct SearchSubject {
     }
 }
 
-/// The property that an operator is about.
+/// The property that an operator applies to.
 enum SearchOperand: Hashable, Sendable {
     case live(LiveProperty)
     case dead(PropertyName)
@@ -86,7 +88,7 @@ enum SearchOperand: Hashable, Sendable {
         self = LiveProperty(name).map { .live($0) } ?? .dead(name)
     }
 
-    /// Whether its value may depend on a row.
+    /// Whether its value may be stored in a database row.
     var mayHaveRow: Bool {
         switch self {
         case .live(let property): property.mayHaveRow
@@ -94,7 +96,8 @@ enum SearchOperand: Hashable, Sendable {
         }
     }
 
-    /// As what a literal without a type is understood (RFC 5323 §5.10); nil for a property with elements inside.
+    /// The type assumed for an untyped literal (RFC 5323 §5.10); nil for a property whose value contains
+    /// elements.
     var type: SearchLiteral.ValueType? {
         switch self {
         case .live(let property): property.searchType
@@ -104,7 +107,7 @@ enum SearchOperand: Hashable, Sendable {
 }
 
 extension LiveProperty {
-    /// What type its value has for queries; nil if that has elements inside.
+    /// The type of its value in queries; nil if the value contains elements.
     var searchType: SearchLiteral.ValueType? {
         switch self {
         case .displayname, .getcontenttype, .getetag, .executable: .string

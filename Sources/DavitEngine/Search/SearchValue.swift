@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A value that can be compared.
+/// A comparable value.
 enum SearchValue: Hashable, Sendable {
     case text(String)
     case integer(Int64)
@@ -10,10 +10,10 @@ enum SearchValue: Hashable, Sendable {
     case boolean(Bool)
     case instant(Timestamp)
 
-    /// UTF-8 bytes of the longest text that can be a value of another type, white space included.
+    /// Maximum UTF-8 bytes, including white space, of a text that can be converted to another type.
     private static let convertibleBytes = 1024
 
-    /// A text as a value of a type; nil if it is none (RFC 5323 §5.11).
+    /// Converts a text to a type; nil if it is not valid for that type (RFC 5323 §5.11).
     init?(_ text: String, as type: SearchLiteral.ValueType) {
         if type != .string, text.utf8.count > Self.convertibleBytes { return nil }
         // XML Schema collapses white space in all types but strings.
@@ -35,7 +35,8 @@ enum SearchValue: Hashable, Sendable {
             default: return nil
             }
         case .dateTime:
-            // The grammar of creationdate, or that of getlastmodified, which users copy out of answers.
+            // Accept the format of creationdate and also that of getlastmodified, which users copy from
+            // responses.
             let instant =
                 HTTPDate.parseISO8601(trimmed.span)
                 ?? HTTPDate.parse(trimmed.span, now: Timestamp(seconds: 0))
@@ -44,7 +45,7 @@ enum SearchValue: Hashable, Sendable {
         }
     }
 
-    /// The same as a value of another type; nil where it is none.
+    /// Returns the value converted to another type; nil if that is not possible.
     func converted(to type: SearchLiteral.ValueType) -> SearchValue? {
         switch (self, type) {
         case (.text, .string), (.integer, .integer), (.decimal, .decimal), (.boolean, .boolean),
@@ -57,19 +58,20 @@ enum SearchValue: Hashable, Sendable {
         }
     }
 
-    /// The first scalars of a text; the same for what is no text.
+    /// Returns the first scalars of a text; any other value unchanged.
     func prefix(_ scalarCount: Int) -> SearchValue {
         guard case .text(let text) = self, text.utf8.count > scalarCount else { return self }
         return .text(String(text.unicodeScalars.prefix(scalarCount)))
     }
 
-    /// The same in lower case; what is no text stays.
+    /// The value in lowercase; values other than text are unchanged.
     var lowercased: SearchValue {
         if case .text(let text) = self { return .text(text.lowercased()) }
         return self
     }
 
-    /// -1, 0 or 1; nil for values of two types. Texts are ordered by their characters in Unicode's normal form.
+    /// Returns -1, 0 or 1; nil for values of different types. Texts are compared by the normalized form of
+    /// their characters.
     func compared(to other: SearchValue) -> Int? {
         func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
         return switch (self, other) {
@@ -84,7 +86,7 @@ enum SearchValue: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Without white space around it.
+    /// The bytes without surrounding white space.
     fileprivate var trimmed: [UInt8] {
         guard let start = firstIndex(where: { $0 > 0x20 }), let end = lastIndex(where: { $0 > 0x20 }) else {
             return []

@@ -1,30 +1,29 @@
 package import DavitHTTP
 internal import DavitStore
 
-/// What a change needs to be alone with.
+/// A request for exclusive or shared access to a path and everything below it.
 package struct Claim: Hashable, Sendable {
     package enum Mode: Hashable, Sendable {
-        /// Others may hold what overlaps, if they share it too.
+        /// Compatible with overlapping shared requests.
         case shared
-        /// Nobody else may hold what overlaps.
+        /// Not compatible with any overlapping request.
         case exclusive
     }
 
-    /// The claim is for it and all that is below it: the same for all spellings of a path, so that no two of them
-    /// are made at a time.
+    /// The path, normalized so that all spellings of it are equal and therefore exclude each other.
     package let key: ResourcePath
     package let mode: Mode
 
-    /// - Parameter path: canonical.
+    /// - Parameter path: Canonical path.
     package init(path: ResourcePath, mode: Mode) {
         key = path.equivalenceKey
         self.mode = mode
     }
 
-    /// Whether one of the two claims is for what the other is for.
+    /// Whether one path equals or contains the other.
     package func overlaps(_ other: Claim) -> Bool { key.contains(other.key) || other.key.contains(key) }
 
-    /// Whether two askers may hold both at a time.
+    /// Whether two owners may hold both at the same time.
     package func isCompatible(with other: Claim) -> Bool {
         if mode == .shared, other.mode == .shared { return true }
         return !overlaps(other)

@@ -1,50 +1,51 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// The claims that are held or wait: the last few in a list, all others in a tree of paths.
+/// The requests for path locks that are held or waiting: the most recent ones in a list, all others in a tree
+/// of paths.
 ///
-/// A list of few is read through in less time than it takes to build their branches of a tree and to take them
-/// down again, and few is what there is while changes are short.
+/// A short list is searched faster than tree branches are built and removed, and while changes are short
+/// there are only a few requests.
 ///
-/// Every set of claims has a ticket, in the order of arrival. Its conflicts are all claims with a smaller
-/// ticket that do not go with one of its own. One without conflicts is granted. Any other is parked on the
-/// latest of its conflicts, and looks for the next when that one leaves; so in a queue for one path, one that
-/// leaves looks at one.
+/// Each set of requests gets a ticket, in the order of arrival. It conflicts with all incompatible requests
+/// that have a smaller ticket. A set without conflicts is granted. Any other set waits for the latest of its
+/// conflicts and, when that one leaves, checks for the next. In a queue for one path, a set that leaves
+/// therefore causes only one check.
 package struct ClaimTable {
-    /// A path that is claimed, or that has claimed paths below it.
+    /// A path with requests, or with requests below it.
     private final class Node {
         var children: [SegmentKey: Node] = [:]
         var here = ClaimTickets()
         var below = ClaimTickets()
     }
 
-    /// So many sets are in the list at most.
+    /// Maximum number of sets in the list.
     private static let listLimit = 8
 
     private struct Entry {
         let claims: [Claim]
         var isGranted: Bool
-        /// Tickets to look at again when this one leaves.
+        /// Tickets to check again when this one leaves.
         var parked: [UInt64] = []
     }
 
     private let root = Node()
     private var entries: [UInt64: Entry] = [:]
-    /// The sets that are not in the tree, in the order of their tickets; all others came earlier.
+    /// The sets that are not in the tree, in the order of their tickets; all others have smaller tickets.
     private var list: [(ticket: UInt64, claims: [Claim])] = []
     private var lastTicket: UInt64 = 0
 
     package init() {}
 
-    /// How many sets of claims are held or wait.
+    /// Number of sets that are held or waiting.
     package var count: Int { entries.count }
 
-    /// True if nothing is left of those that were here.
+    /// Whether the table is empty, including the nodes of its tree.
     package var isEmpty: Bool {
         entries.isEmpty && root.children.isEmpty && root.here.isEmpty && root.below.isEmpty
     }
 
-    /// - Returns: a ticket that no set ever had before, and whether the claims are held at once.
+    /// - Returns: A ticket that has never been used before, and whether the set is granted immediately.
     package mutating func enter(_ claims: [Claim]) -> (ticket: UInt64, isGranted: Bool) {
         let conflict = latestConflict(of: claims, before: lastTicket + 1)
         let ticket = add(claims, isGranted: conflict == 0)
@@ -52,7 +53,7 @@ package struct ClaimTable {
         return (ticket, conflict == 0)
     }
 
-    /// - Returns: nil if the claims cannot be held at once, and nothing is changed.
+    /// - Returns: nil if the set cannot be granted immediately; the table is then unchanged.
     package mutating func enterIfFree(_ claims: [Claim]) -> UInt64? {
         guard latestConflict(of: claims, before: lastTicket + 1) == 0 else { return nil }
         return add(claims, isGranted: true)
@@ -73,11 +74,11 @@ package struct ClaimTable {
         list.removeAll(keepingCapacity: true)
     }
 
-    /// Whether the claims of a ticket are held; false if they wait, nil if they have left.
+    /// Whether the set with a ticket is granted: false if it is waiting, nil if it has left.
     package func isGranted(_ ticket: UInt64) -> Bool? { entries[ticket]?.isGranted }
 
-    /// Takes out a set of claims, whether it is held or waits. An unknown ticket is none.
-    /// - Returns: the tickets that are granted thereby, in their order.
+    /// Removes a set that is held or waiting. Ignores unknown tickets.
+    /// - Returns: The tickets that are granted as a result, in ascending order.
     package mutating func leave(_ ticket: UInt64) -> [UInt64] {
         guard let entry = entries.removeValue(forKey: ticket) else { return [] }
         if let index = list.firstIndex(where: { $0.ticket == ticket }) {
@@ -88,7 +89,7 @@ package struct ClaimTable {
         if entry.parked.isEmpty { return [] }
         var granted: [UInt64] = []
         for parked in entry.parked {
-            // One that has left since is not taken out of the list it was parked in.
+            // A set that has left remains in the list of the set it waited for.
             guard let waiting = entries[parked] else { continue }
             let conflict = latestConflict(of: waiting.claims, before: parked)
             if conflict == 0 {
@@ -101,7 +102,8 @@ package struct ClaimTable {
         return granted.sorted()
     }
 
-    /// The latest ticket before `ticket` that has a claim which does not go with one of `claims`; 0 if none has.
+    /// Returns the latest ticket before `ticket` that has a request incompatible with any of `claims`; 0 if
+    /// there is none.
     private func latestConflict(of claims: [Claim], before ticket: UInt64) -> UInt64 {
         for other in list.reversed() where other.ticket < ticket {
             for claim in other.claims where !claims.allSatisfy({ $0.isCompatible(with: claim) }) {
@@ -109,13 +111,13 @@ package struct ClaimTable {
             }
         }
         if root.children.isEmpty, root.here.isEmpty { return 0 }
-        // Whatever is in the tree came earlier.
+        // All tickets in the tree are smaller.
         return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
     }
 
     // MARK: The tree
 
-    /// The latest ticket before `ticket` that does not go with `claim`; 0 if there is none.
+    /// Returns the latest ticket before `ticket` that is incompatible with `claim`; 0 if there is none.
     private func latestConflict(of claim: Claim, before ticket: UInt64) -> UInt64 {
         var node = root
         var latest = node.here.latestConflict(before: ticket, with: claim.mode)
@@ -128,7 +130,7 @@ package struct ClaimTable {
         return max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
     }
 
-    /// - Parameter ticket: not smaller than any in the tree.
+    /// - Parameter ticket: Not smaller than any ticket in the tree.
     private func add(_ claim: Claim, _ ticket: UInt64) {
         var node = root
         var offset = 0
@@ -145,7 +147,7 @@ package struct ClaimTable {
         node.here.add(ticket, claim.mode)
     }
 
-    /// Takes the nodes along that nothing else needs.
+    /// Also removes the nodes that are no longer needed.
     private func remove(_ claim: Claim, _ ticket: UInt64) {
         var node = root
         var offset = 0

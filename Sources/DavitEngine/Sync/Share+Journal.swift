@@ -4,11 +4,11 @@ internal import DavitStore
 internal import DavitWebDAV
 
 extension Share {
-    /// Waits until the journal has everything that has happened in a collection before this call.
+    /// Waits until the journal contains all changes in a collection that were made before this call.
     ///
-    /// In short steps: between two, others use the threads and the journal.
-    /// - Parameter isDeep: also in the collections below it.
-    /// - Throws: 503 with Retry-After if that takes longer than anybody should wait.
+    /// Works in short steps, between which other requests can use the threads and the journal.
+    /// - Parameter isDeep: Whether subcollections are included.
+    /// - Throws: 503 with Retry-After if this takes longer than the configured limit.
     func compared(
         _ path: ResourcePath, isDeep: Bool
     ) async throws(WebDAVError) -> JournalPosition {
@@ -19,13 +19,13 @@ extension Share {
                 try journal.advance(pass)
             }
             if let position { return position }
-            // Nobody waits for it any more, or not for so long.
+            // The client has disconnected, or the time limit has passed.
             guard !Task.isCancelled, ContinuousClock.now < deadline else { throw .notCompared }
         }
     }
 
-    /// Asks the journal on another thread, when nobody else does.
-    /// - Throws: 403 with `supported-report` where there is none.
+    /// Runs `body` on another thread, with exclusive access to the journal.
+    /// - Throws: 403 with `supported-report` if the share has no journal.
     func askingJournal<T: Sendable>(
         _ body: @escaping @Sendable (any ChangeJournal) throws(JournalError) -> T
     ) async throws(WebDAVError) -> T {
@@ -37,10 +37,11 @@ extension Share {
         }
     }
 
-    /// The submitted tokens that say what a collection is now (RFC 6578 §5): nothing below it has changed since.
+    /// Returns the submitted tokens that match the current state of a collection (RFC 6578 §5): nothing below
+    /// it has changed since they were issued.
     ///
-    /// - Parameter path: canonical.
-    /// - Throws: `wouldBlock`; 503 where the journal has not compared it yet.
+    /// - Parameter path: Canonical path.
+    /// - Throws: `wouldBlock`; 503 if the journal is not up to date yet.
     func currentSyncTokens(
         at path: ResourcePath, in context: RequestContext, _ wait: Wait
     ) throws(WebDAVError) -> Set<String> {
@@ -58,7 +59,8 @@ extension Share {
         }
     }
 
-    /// The last one first, and each up to the one before it: many cost no more than one.
+    /// Checks the most recent token first, and each one only up to the token checked before it, so that many
+    /// tokens cost no more than one.
     private static func current(
         of tokens: [SyncToken], in path: ResourcePath, at position: JournalPosition,
         _ journal: any ChangeJournal
@@ -72,7 +74,8 @@ extension Share {
                     in: path, isDeep: true, since: token, through: end, limit: 1)
                 guard changes.isEmpty else { break }
             } catch {
-                // Forgotten since the pass, and all that come before it: they say nothing.
+                // The journal has discarded this token's changes since the pass, and therefore also those of
+                // all earlier tokens: they do not match.
                 guard error == .forgotten else { throw error }
                 break
             }

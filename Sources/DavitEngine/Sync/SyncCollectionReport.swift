@@ -2,19 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The sync-collection report (RFC 6578 §3.2): what has changed in a collection since its last answer.
+/// The sync-collection report (RFC 6578 §3.2): the changes in a collection since the previous response.
 struct SyncCollectionReport: Sendable {
     let share: Share
     let body: SyncCollectionBody
 
     /// - Parameters:
-    ///   - path: of the target, canonical.
-    ///   - info: what stands there.
+    ///   - path: Canonical path of the target.
+    ///   - info: The resource at `path`.
     func respond(
         _ context: RequestContext, _ depth: Depth, _ path: ResourcePath, _ info: ResourceInfo
     ) async throws(WebDAVError) -> HTTPResponse {
         guard share.journal != nil, info.isCollection else { throw WebDAVError(.forbidden, .supportedReport) }
-        // §3.2: how deep is asked for with sync-level.
+        // §3.2: Depth must be 0; the actual depth is in sync-level.
         guard depth == .zero else { throw WebDAVError(.badRequest) }
         let token = try sentToken()
         let plan = PropFindPlan(.prop(body.properties))
@@ -26,7 +26,7 @@ struct SyncCollectionReport: Sendable {
             share: share, context: context, target: path, body: body, responses: responses,
             since: token ?? SyncToken(journal: position.journal, number: 0, base: position.last),
             through: position)
-        // Before the head is out: what cannot be read at all has a status.
+        // Start before the response head is sent, so that an unreadable target still gets an error status.
         try await stream.start()
         return .multistatus(body: .stream(stream))
     }

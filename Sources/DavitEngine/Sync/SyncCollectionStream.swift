@@ -2,18 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Writes the changes of a collection in the order in which they happened, a piece at a time.
+/// Writes the changes of a collection in the order in which they were made, one piece at a time.
 ///
-/// What changes while it writes has a higher number than it goes to, and is told to the next who asks.
+/// Changes made while it writes have higher numbers than its end position, and are reported to the next
+/// request.
 ///
-/// Belongs to the task of its request, which lends it to one job of the pool at a time and waits for it: that is what makes
-/// the unchecked conformance true.
+/// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
+/// that job. This makes the unchecked conformance safe.
 final class SyncCollectionStream: BodyStream, @unchecked Sendable {
-    /// Changes of one piece.
+    /// Maximum number of changes in a piece.
     private static let pieceChanges = 256
-    /// Changes whose resources are looked at together.
+    /// Maximum number of changes whose resources are looked up together.
     private static let batchChanges = 32
-    /// Bytes of a piece; what a response adds over it stays until the next.
+    /// Size limit of a piece in bytes; if a response exceeds it, the rest becomes part of the next piece.
     private static let pieceBytes = 192 << 10
 
     private let share: Share
@@ -22,13 +23,13 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     private let isDeep: Bool
     private let responses: PropertyResponses
     private let position: JournalPosition
-    /// How many changes may still be told; nil for all.
+    /// Number of changes that may still be reported; nil for no limit.
     private var left: Int?
-    /// What whoever asks knows, with all that has been written.
+    /// The state that the client will have after everything written so far.
     private var token: SyncToken
     private var hasBegun = false
     private var hasEnded = false
-    /// The last collection whose member was written, and its href.
+    /// The collection of the member written last, and its href.
     private var folder: (path: ResourcePath, href: [UInt8])
 
     init(
@@ -49,17 +50,18 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         rootHref = href
     }
 
-    /// Of the target, with a slash at its end.
+    /// Href of the target; ends in a slash.
     private let rootHref: [UInt8]
 
-    /// Makes the first piece.
+    /// Produces the first piece.
     func start() async throws(WebDAVError) { try await writePiece() }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         do throws(WebDAVError) {
             while responses.writer.count == 0 && !hasEnded { try await writePiece() }
         } catch {
-            // The head is out: the connection is cut, so that nobody takes a part for the whole.
+            // The head has been sent: abort the connection, so that no client mistakes a partial response for
+            // a complete one.
             throw .disconnected
         }
         _ = responses.writer.take(into: buffer)
@@ -86,13 +88,13 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
             if written == 0 || hasEnded { return }
             rest.removeFirst(written)
         }
-        // What is left is asked for again: the token says how far this has come.
+        // The remaining changes are requested again: the token marks how far this piece has come.
         if rest.isEmpty, changes.count < Self.pieceChanges { end(isCut: false) }
     }
 
-    /// - Returns: how many of the changes have been dealt with; 0 where a slot is needed first.
+    /// - Returns: The number of changes processed; 0 if a slot must be acquired first.
     private func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
-        // What was gone before the first part of a first answer was never told of.
+        // In an initial synchronization, removals before its first response were never known to the client.
         let told = changes.filter { $0.kind != .removed || $0.number > token.base }
         let seen = try look(at: told)
         var place = 0
@@ -114,8 +116,8 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         return written
     }
 
-    /// What stands at the first of the paths now, with its dead properties, as many as may be held together; nil where
-    /// nothing does.
+    /// Looks up the resources at the first paths, as many as fit into memory together, with their dead
+    /// properties; nil for a path without a resource.
     private func look(
         at changes: [ResourceChange]
     ) throws(WebDAVError) -> [(member: Member, properties: [StoredProperty])?] {
@@ -174,20 +176,21 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
             writer.beginResponse(
                 href: href(ofFolder: change.path), member: name, isCollection: member.info.isCollection)
             if change.kind == .linkedCollection, isDeep, member.info.isCollection {
-                // Its members are where it leads to, and can be asked for by its own name (§3.3).
+                // Its members are reported under the canonical path of the collection, which the client can
+                // request (§3.3).
                 writer.responseStatus(.forbidden)
                 writer.endResponse(condition: .syncTraversalSupported)
             } else {
                 try responses.write(member, at: member.canonicalPath ?? change.path, properties: properties)
             }
         } else {
-            // Gone a moment ago: that is a later change.
+            // Just removed: that removal is a later change.
             return
         }
         left = left.map { $0 - 1 }
     }
 
-    /// The href of the collection that a path is a member of, as the client spells the target.
+    /// Returns the href of the collection that contains `path`, with the target as spelled by the client.
     private func href(ofFolder path: ResourcePath) -> [UInt8] {
         if path.isMember(of: folder.path) { return folder.href }
         guard let parent = path.parent else { return rootHref }
@@ -200,7 +203,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         return href
     }
 
-    /// - Parameter isCut: there is more than was asked for (§3.6).
+    /// - Parameter isCut: Whether there are more changes than requested (§3.6).
     private func end(isCut: Bool) {
         if isCut {
             responses.writer.beginResponse(href: rootHref)

@@ -2,16 +2,16 @@ public import DavitHTTP
 public import DavitStore
 
 extension CollectionVisit {
-    /// Entries that are read at once.
+    /// Maximum number of entries read at a time.
     private static let pieceEntries = 256
 
-    /// What the trash keeps of everything that was below the collection, the newest first.
+    /// Returns the trash entries of resources that were below the collection, newest first.
     ///
-    /// Reads all of the trash, a piece at a time, and keeps no more than is asked for.
+    /// Reads the whole trash one piece at a time, and keeps only as many entries as requested.
     /// - Parameters:
-    ///   - number: only what went before the entry with this number; nil for the newest.
-    ///   - limit: at least 1.
-    /// - Throws: 503 when too much work waits; what reading the state throws.
+    ///   - number: Only entries with smaller numbers are returned; nil for the newest.
+    ///   - limit: At least 1.
+    /// - Throws: 503 if too much work is queued; errors of reading the state.
     public func trash(before number: Int64?, limit: Int) async throws(HTTPError) -> [TrashEntry] {
         var newest: [TrashEntry] = []
         var last: Int64 = 0
@@ -28,8 +28,9 @@ extension CollectionVisit {
         return newest.reversed()
     }
 
-    /// What the trash still keeps, of these ids, of what was below the collection, in their order.
-    /// - Throws: 503 when too much work waits; what reading the state throws.
+    /// Returns the existing trash entries with these ids that were below the collection, in the order of
+    /// `ids`.
+    /// - Throws: 503 if too much work is queued; errors of reading the state.
     public func trash(_ ids: [String]) async throws(HTTPError) -> [TrashEntry] {
         let (share, target) = (share, target)
         return try await offload { () throws(WebDAVError) in
@@ -61,6 +62,7 @@ extension CollectionVisit {
 }
 
 extension Share {
-    /// What nobody may see where it was is not seen in the trash either.
+    /// Whether trash entries from this path are visible: paths hidden by the rules are hidden in the trash
+    /// too.
     func showsTrash(_ path: ResourcePath) -> Bool { rules?.refuses(in: path) != true }
 }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Removes something from the trash, for good.
+/// Permanently removes an entry from the trash.
 struct PurgeMethod: ChangeMethod {
     let share: Share
     let entry: TrashEntry

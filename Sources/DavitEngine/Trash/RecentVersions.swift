@@ -2,24 +2,24 @@ internal import DavitHTTP
 internal import DavitStore
 internal import Synchronization
 
-/// Of which content the trash has lately got a version: who overwrites it again and again leaves one, the one from
-/// before. Kept in memory only: after a restart there may be one more.
+/// Tracks which content recently had a version moved to the trash: if it is overwritten repeatedly, only the
+/// first version is kept. Stored in memory only, so after a restart one more version may be kept.
 final class RecentVersions: Sendable {
-    /// What is more than that is forgotten, and so kept once more.
+    /// Maximum number of tracked paths. Above it, all are dropped, so that one more version may be kept.
     private static let limit = 4096
 
     private struct Version {
         var principal: String?
         var time: Timestamp
-        /// What has been written since, through the server: only that is dropped. Nil for what nobody has just written.
+        /// The content written since, through the server; only that may be discarded. Nil if it is not known.
         var content: EntityTag?
     }
 
     private let versions = Mutex<[ResourcePath: Version]>([:])
 
     /// Whether the trash need not keep the content at a path.
-    /// - Parameter content: which that is: under the same name may stand something else by now, or another program may have
-    ///   written to it.
+    /// - Parameter content: Entity tag of the content: the path may meanwhile refer to another resource, or
+    ///   another program may have written to the file.
     func hasRecent(
         of content: EntityTag, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,
         now: Timestamp
@@ -30,13 +30,13 @@ final class RecentVersions: Sendable {
                 versions[path] = nil
                 return false
             }
-            // What somebody else has written is theirs.
+            // Always keep content written by another user.
             return last.principal == principal && last.content == content
         }
     }
 
-    /// The trash has got a version.
-    /// - Parameter content: what has taken its place.
+    /// Records that a version was moved to the trash.
+    /// - Parameter content: Entity tag of the content that replaced it.
     func note(
         _ path: ResourcePath, by principal: String?, now: Timestamp, content: EntityTag?
     ) {
@@ -46,18 +46,19 @@ final class RecentVersions: Sendable {
         }
     }
 
-    /// Whether this content has lately taken the place of a version.
+    /// Whether this content has recently replaced a version.
     func contains(_ content: EntityTag, at path: ResourcePath) -> Bool {
         versions.withLock { $0[path]?.content == content }
     }
 
-    /// Other content has taken the place of `old`, which the trash did not keep; or the same has got another time.
+    /// Records that `old` was replaced without being kept in the trash, or that its modification time was
+    /// changed.
     func follow(_ path: ResourcePath, from old: EntityTag, to content: EntityTag?) {
         versions.withLock { versions in
             if versions[path]?.content == old { versions[path]?.content = content }
         }
     }
 
-    /// The version has left the trash: the next one is to be kept.
+    /// Records that the version has left the trash, so that the next one is kept.
     func forget(_ path: ResourcePath) { versions.withLock { $0[path] = nil } }
 }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Gives something in the trash a name again, with its properties and times: a MOVE whose source no client can name.
+/// Restores a trash entry with its properties and times: a MOVE whose source has no URL.
 struct RestoreMethod: ChangeMethod {
     struct Outcome: Sendable {
         let replaced: Share.Replaced
@@ -11,7 +11,7 @@ struct RestoreMethod: ChangeMethod {
     let share: Share
     let entry: TrashEntry
     let path: ResourcePath
-    /// Whether what has the name now goes.
+    /// Whether an existing resource at `path` is replaced.
     let replaces: Bool
 
     var destination: (path: ResourcePath, last: LastSegment)? { (path, .itself) }
@@ -57,13 +57,13 @@ struct RestoreMethod: ChangeMethod {
             let replaced = try share.rename(
                 moved, from: Place(entry.place), to: destination, isAsked: true, scene.context)
             share.versions.forget(entry.path)
-            // The next start drops the entry of what is not in the trash, if this cannot.
+            // If this fails, the next start drops the entry, because its file is no longer in the trash.
             share.forget(entry)
             return Outcome(replaced: replaced)
         }
     }
 
-    /// The entry as it is now; nil if somebody was quicker.
+    /// Returns the current entry; nil if a concurrent request has removed it.
     private func current() throws(WebDAVError) -> TrashEntry? {
         do throws(StateError) { return try share.state.trashEntry(entry.id) } catch {
             throw WebDAVError(state: error)

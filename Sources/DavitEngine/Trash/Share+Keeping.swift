@@ -2,29 +2,32 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What a change is about to put into the trash.
+/// A trash entry that a change is about to create.
 struct Keeping: Sendable {
     let entry: TrashEntry
     let trash: TrashPlace
 }
 
-/// A resource goes into the trash by a rename. Its entry is committed before that, so that one commit is enough: an
-/// entry at whose place something else stands, or nothing, says what did not happen, and the next start drops it
-/// (``Share/recoverTrash()``). Where rows move as well, an intent says which rename was meant, as for MOVE.
+/// A resource is moved to the trash by a rename. Its entry is committed before the rename, so that a single
+/// commit is enough: after a crash, an entry whose place is empty or holds another file records a rename that
+/// did not happen, and the next start drops it (``Share/recoverTrash()``). If rows move as well, an intent
+/// identifies the rename, as for MOVE.
 extension Share {
-    /// What the trash will keep of something that a change takes away; nil if that goes for good.
+    /// Returns the trash entry for a resource that a change removes; nil if it is removed permanently.
     ///
     /// - Parameters:
-    ///   - info: of what goes.
-    ///   - place: where it stands.
-    ///   - isAsked: somebody was asked, and has said that it shall go: it may be all that there is of it.
+    ///   - info: The resource to be removed.
+    ///   - place: Its present location.
+    ///   - isAsked: Whether the user has confirmed the removal; the resource is then kept even if a recent
+    ///     version exists.
     func keeping(
         _ info: ResourceInfo, at place: Place, because reason: TrashEntry.Reason, isAsked: Bool = false,
         _ context: RequestContext
     ) throws(StoreError) -> Keeping? {
         guard let limits = configuration.trash, !LitterName.isCompanion(place.path.name) else { return nil }
         if reason == .overwritten, !info.isCollection, !isAsked {
-            // A name that was reserved, by LOCK or by a client that makes empty files first.
+            // An empty file is usually a name reserved by LOCK or by a client that first creates an empty
+            // file.
             if info.length == 0 { return nil }
             let hasRecent = versions.hasRecent(
                 of: info.entityTag, at: place.path, by: context.principal, limits, now: context.now)
@@ -39,7 +42,7 @@ extension Share {
         return Keeping(entry: entry, trash: trash)
     }
 
-    /// A change that was possible without a trash does not fail for want of one.
+    /// A change that is possible without a trash must not fail because the trash is unavailable.
     private func trashPlace(
         _ id: String, for place: Place, volume: UInt64
     ) throws(StoreError) -> TrashPlace? {
@@ -56,7 +59,7 @@ extension Share {
         }
     }
 
-    /// The same for what stands at a destination; nil if nothing does.
+    /// Same as the other overload, for the resource at a destination; nil if there is none.
     func keeping(
         replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext
     ) throws(StoreError) -> Keeping? {
@@ -64,17 +67,17 @@ extension Share {
         return try keeping(info, at: destination.place, because: .overwritten, isAsked: isAsked, context)
     }
 
-    /// Says that something goes for good which would be kept if that were possible.
+    /// Logs that a resource is removed permanently because the trash is unavailable. At most once an hour.
     func reportUnkept(_ path: ResourcePath, _ error: StoreError) {
         guard trashCare.isFailureDue(now: now()) else { return }
         report(
-            "something goes for good, because it cannot be put into the trash of its volume: \(path): \(error)"
+            "moving to the trash failed; removing permanently: \(path): \(error)"
         )
     }
 
-    /// Puts a resource into the trash with everything in it, its properties too. Its locks are dropped.
+    /// Moves a resource to the trash with all its members and their properties. Drops its locks.
     ///
-    /// - Returns: nil, and nothing was changed, if it cannot be kept: it has to be removed.
+    /// - Returns: nil if it cannot be kept. Nothing has been changed then, and the caller must remove it.
     func throwAway(
         _ info: ResourceInfo, at place: Place, _ context: RequestContext
     ) throws(StoreError) -> TrashEntry? {
@@ -83,8 +86,8 @@ extension Share {
             try throwAway(keeping, from: place)
         } catch {
             switch error {
-            // A part of the volume to which nothing can be renamed, no room for the entry, or no right to a folder that
-            // a removal does not need.
+            // A part of the volume to which a rename is not possible, no space for the entry, or no
+            // permission for a folder that a removal would not need.
             case .crossVolume, .outOfSpace, .quotaExceeded, .forbidden:
                 reportUnkept(place.path, error)
                 return nil
@@ -119,13 +122,14 @@ extension Share {
         try resources.rename(place.path, toFree: trash.path)
     }
 
-    /// Gives sealed content its name, over what has it now, which the trash keeps if it keeps such things.
+    /// Publishes sealed content at its target. The trash keeps the replaced content, if it keeps such
+    /// versions.
     ///
-    /// The resource keeps its properties; what is kept has them, too.
+    /// The resource retains its properties; the kept version gets a copy of them.
     /// - Parameters:
-    ///   - old: what stands at the target; nil if nothing does.
-    ///   - new: what the content will be.
-    ///   - language: what becomes of `getcontentlanguage`; nil if it stays.
+    ///   - old: The resource at the target; nil if there is none.
+    ///   - new: The sealed content.
+    ///   - language: The change of `getcontentlanguage`; nil if it is unchanged.
     func publish(
         _ staged: any StagedContent, at target: Lookup, over old: ResourceInfo?, as new: ResourceInfo,
         language: LanguageChange?, _ context: RequestContext
@@ -163,7 +167,7 @@ extension Share {
         return nil
     }
 
-    /// The dead properties of content for the version of it that is kept.
+    /// Returns the changes that copy the dead properties of content to its kept version.
     private func properties(of entry: TrashEntry) throws(StoreError) -> [StateChange] {
         let stored: [StoredProperty]
         do throws(StateError) {
@@ -178,27 +182,27 @@ extension Share {
         ]
     }
 
-    /// Drops an entry of what is not in the trash, with the rows that it was given.
+    /// Drops an entry whose file is not in the trash, together with its rows.
     func forget(_ entry: TrashEntry) {
         let rows: [StateChange] =
             state.hasRows(atOrUnder: entry.place) ? [.removeRows(under: entry.place)] : []
         let changes = rows + [.dropTrash(entry)]
         do throws(StateError) { try state.commit(changes) } catch {
             state.commitLater(changes)
-            report("an entry of the trash could not be dropped yet: \(error)")
+            report("dropping a trash entry failed; retrying later: \(error)")
         }
     }
 }
 
 extension HTTPResponse {
-    /// Says what the trash keeps of what a change has taken away.
+    /// Adds the ids of trash entries to the response.
     mutating func tell(kept entries: [TrashEntry]) {
         if entries.isEmpty { return }
-        // Of a collection that went member by member, as many as a field can take.
+        // A collection removed member by member may have many entries; send as many as fit into a field.
         let ids = entries.prefix(32).map(\.id).joined(separator: ", ")
         fields.append(.davitTrash, ids)
     }
 
-    /// The same for one entry, or none.
+    /// Adds the id of a trash entry, if any, to the response.
     mutating func tell(kept entry: TrashEntry?) { tell(kept: entry.map { [$0] } ?? []) }
 }

@@ -2,19 +2,19 @@ package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// What becomes of something restored whose name is taken.
+/// How a restore handles a name that is already in use.
 enum TakenName: String, Sendable {
-    /// It gets a number: `name (1).txt`.
+    /// Restores under a numbered name: `name (1).txt`.
     case rename
-    /// What has the name goes into the trash.
+    /// Moves the existing resource to the trash.
     case replace
-    /// It stays where it is: 412.
+    /// Refuses with 412; the entry remains in the trash.
     case refuse
 }
 
 extension Share {
-    /// The entry of an id.
-    /// - Throws: 404.
+    /// Returns the entry with an id.
+    /// - Throws: 404 if there is none.
     func trashEntry(_ id: String) async throws(WebDAVError) -> TrashEntry {
         let state = state
         return try await offload { () throws(WebDAVError) in
@@ -27,15 +27,15 @@ extension Share {
         }
     }
 
-    /// The entries with higher numbers, the oldest first. May block.
+    /// Returns the entries with higher numbers, oldest first. May block.
     package func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
         try state.trash(after: number, limit: limit)
     }
 
-    /// The entry of an id; nil if there is none. May block.
+    /// Returns the entry with an id; nil if there is none. May block.
     package func trash(_ id: String) throws(StateError) -> TrashEntry? { try state.trashEntry(id) }
 
-    /// Restores something to where it was. Collections above it that are missing are made again, empty.
+    /// Restores an entry to its original path. Creates missing parent collections.
     func restore(
         _ entry: TrashEntry, ifTaken choice: TakenName, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
@@ -47,7 +47,7 @@ extension Share {
                 let member = context.member(path)
                 _ = try await change(MkColMethod(share: self), context: member)
             } catch {
-                // Somebody else has made it meanwhile.
+                // Another request has created it in the meantime.
                 guard error.status == .methodNotAllowed else { throw error }
             }
         }
@@ -63,9 +63,10 @@ extension Share {
         throw WebDAVError(.preconditionFailed)
     }
 
-    /// The same for who asks without HTTP, on a thread that may block. Hooks are told and not asked.
-    /// - Returns: where it is.
-    /// - Throws: 503 if somebody else is at work there.
+    /// Restores an entry outside of an HTTP request, on a thread that may block. Hooks are notified but
+    /// cannot refuse.
+    /// - Returns: The path of the restored resource.
+    /// - Throws: 503 if another change holds a path lock there.
     package func restoreHere(_ entry: TrashEntry) throws(HTTPError) -> ResourcePath {
         do throws(WebDAVError) {
             let root = try RequestContext(HTTPRequest(), now: now())
@@ -86,12 +87,12 @@ extension Share {
                 }
             }
         } catch {
-            throw HTTPError(error.status, "it cannot be restored")
+            throw HTTPError(error.status, "the item cannot be restored")
         }
-        throw HTTPError(.preconditionFailed, "its name is taken")
+        throw HTTPError(.preconditionFailed, "the name is already in use")
     }
 
-    /// From the top down.
+    /// Returns the missing parent collections, from the top down.
     private func missingCollections(above path: ResourcePath) throws(WebDAVError) -> [ResourcePath] {
         var missing: [ResourcePath] = []
         var next = path.parent
@@ -101,7 +102,7 @@ extension Share {
             case .unmapped, .missingAncestor: missing.append(collection)
             case .unservable: throw WebDAVError(.forbidden)
             case .mapped(let info):
-                // Content has taken the name.
+                // A file has taken the name.
                 if !info.isCollection { throw WebDAVError(.conflict) }
                 return missing.reversed()
             }
@@ -110,14 +111,15 @@ extension Share {
         return missing.reversed()
     }
 
-    /// The names to try.
+    /// Returns the paths to try.
     private static func names(for entry: TrashEntry, _ choice: TakenName) -> [ResourcePath] {
         guard choice == .rename, let parent = entry.path.parent else { return [entry.path] }
         let names = MemberNames(Array(entry.path.name), isCollection: entry.isCollection)
         return names.names.compactMap(parent.appending)
     }
 
-    /// As ``change(_:context:)`` on a thread that may block, where nobody else is at work.
+    /// Same as ``change(_:context:)``, on a thread that may block. Throws 503 instead of waiting for path
+    /// locks.
     private func changeHere<Method: ChangeMethod>(
         _ method: Method, _ context: RequestContext
     ) throws(WebDAVError) -> (Method.Outcome, Scene) where Method.Prepared == Void {
@@ -129,7 +131,7 @@ extension Share {
                 let height = try measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(now())
                 state.expireLocks(now: context.now)
-                // Nobody was asked, so that nobody has been asked about something else.
+                // No hook was called, so no hook has decided about another state.
                 return try commitNow(
                     method, (), from: claimed, claimed: claimed, context, height: height, isLast: true,
                     look: .mayWait)

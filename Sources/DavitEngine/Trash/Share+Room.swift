@@ -1,10 +1,10 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// An error that may say that a volume has too little room.
+/// An error that can report a lack of space on a volume.
 protocol RoomError: Error {
     var isForWantOfRoom: Bool { get }
-    /// The call has to be repeated on a thread that may block.
+    /// Thrown when the call must be repeated on a thread that may block.
     static var mustWait: Self { get }
 }
 
@@ -18,23 +18,24 @@ extension WebDAVError: RoomError {
     static var mustWait: WebDAVError { WebDAVError(store: .wouldBlock) }
 }
 
-/// Room on a volume for new content, which its trash gives up.
+/// Frees space on a volume for new content, at the expense of its trash.
 ///
-/// The length that a client announces is only compared with what the volume has, trash included (``announcing(_:at:_:)``):
-/// a request without content removes nothing. Entries are removed, the oldest first, when bytes that have arrived cannot be
-/// written, and as few as these bytes need (``makingRoom(for:at:wait:_:)``).
+/// The length announced by a client is only compared with the available space, including that used by the
+/// trash (``announcing(_:at:_:)``): a request without content removes nothing. Entries are removed only when
+/// received bytes cannot be written, oldest first, and only as many as needed
+/// (``makingRoom(for:at:wait:_:)``).
 extension Share {
-    /// How often a write is repeated, each time with more room.
+    /// Maximum number of retries of a write, each after freeing more space.
     private static let evictionLimit = 4
 
-    /// Runs `body`, which reserves room for bytes that have not arrived. If the volume has too little, but would have enough
-    /// without its trash, runs it again without a reservation.
+    /// Runs `body`, which reserves space for bytes that have not been received yet. If the volume has too
+    /// little space, but would have enough without its trash, runs it again without a reservation.
     ///
     /// - Parameters:
-    ///   - bytes: as announced by the client; nil if it has not said.
-    ///   - path: of the content.
-    ///   - body: gets the bytes to reserve; nil for none.
-    /// - Throws: as `body`: 507 if not even the whole trash would be enough.
+    ///   - bytes: The length announced by the client; nil if unknown.
+    ///   - path: The path of the content.
+    ///   - body: Receives the number of bytes to reserve; nil for none.
+    /// - Throws: Errors of `body`: 507 if the space would not suffice even without the trash.
     func announcing<R>(
         _ bytes: Int64?, at path: ResourcePath, _ body: (Int64?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -44,14 +45,14 @@ extension Share {
         return try body(nil)
     }
 
-    /// Runs `body`, which stores bytes that have arrived. While their volume has too little room, removes the oldest entries
-    /// of its trash, and repeats it.
+    /// Runs `body`, which stores received bytes. While their volume has too little space, removes the oldest
+    /// entries of its trash and retries.
     ///
     /// - Parameters:
-    ///   - bytes: how many.
-    ///   - path: of the content.
-    ///   - wait: with `never`, throws `wouldBlock` instead of removing anything.
-    ///   - body: stores all of the bytes or leaves no trace.
+    ///   - bytes: The number of bytes.
+    ///   - path: The path of the content.
+    ///   - wait: With `never`, throws `wouldBlock` instead of removing entries.
+    ///   - body: Stores either all of the bytes or none.
     func makingRoom<R, E: RoomError>(
         for bytes: Int64, at path: ResourcePath, wait: Wait = .allowed, _ body: () throws(E) -> R
     ) throws(E) -> R {
@@ -59,7 +60,7 @@ extension Share {
             do throws(E) { return try body() } catch {
                 guard error.isForWantOfRoom, configuration.trash != nil, state.hasTrash else { throw error }
                 if wait == .never { throw E.mustWait }
-                // A volume also needs some for its own records of the bytes.
+                // The volume also needs some space for its own metadata.
                 let room = attempt == 0 ? bytes : bytes + bytes / 16 + 65_536
                 guard (try? evictTrash(for: room, at: path)) == true else { throw error }
             }
@@ -67,7 +68,8 @@ extension Share {
         return try body()
     }
 
-    /// The same for a copy: its bytes are those of the source, and it is built again when there is room for them.
+    /// Same as ``makingRoom(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the copy
+    /// again.
     func stagingCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool = true,
         _ stage: () throws(StoreError) -> any StagedTree
@@ -91,7 +93,8 @@ extension Share {
         return try stage()
     }
 
-    /// Bytes that a copy takes on its volume, in whole blocks. Walks the tree, without following links to collections.
+    /// Returns the number of bytes that a copy occupies, in whole blocks. Traverses the tree, without
+    /// following links to collections.
     private func copiedBytes(of source: ResourcePath, includesMembers: Bool) throws(StoreError) -> Int64 {
         func blocks(_ length: Int64) -> Int64 { length > .max - 4095 ? .max : (length + 4095) & ~4095 }
         guard let info = try stored.lookup(source, last: .followed, wait: .allowed).info else { return 0 }
@@ -100,7 +103,7 @@ extension Share {
         var pending = includesMembers ? [source] : []
         var member = Member()
         while let collection = pending.popLast() {
-            // What cannot be read is not copied.
+            // Unreadable collections are not copied.
             guard let cursor = try? stored.members(of: collection) else { continue }
             while try cursor.next(&member) {
                 if !member.info.isCollection {
@@ -117,14 +120,14 @@ extension Share {
     // MARK: The trash of a volume
 
     private struct Shortage {
-        /// Where the content is to be.
+        /// The collection that will contain the content.
         let collection: ResourcePath
         let trash: ResourcePath
-        /// Missing bytes; 0 or less if there is room.
+        /// Number of missing bytes; 0 or less if there is enough space.
         var bytes: Int64
     }
 
-    /// What the volume of `path` lacks; nil if it has no trash.
+    /// Returns the lack of space on the volume of `path`; nil if the volume has no trash.
     private func shortage(of bytes: Int64, at path: ResourcePath) throws(StoreError) -> Shortage? {
         guard configuration.trash != nil, state.hasTrash, let collection = path.parent,
             let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
@@ -134,9 +137,10 @@ extension Share {
         return Shortage(collection: collection, trash: trash, bytes: isTooMuch ? .max : missing)
     }
 
-    /// Whether too little room is left for `bytes`, but enough with the trash of that volume removed. Removes nothing.
+    /// Whether there is too little space for `bytes`, but enough without the trash of that volume. Removes
+    /// nothing.
     func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
-        // What was deleted last may be the largest.
+        // The most recent entry may be the largest.
         measureTrash()
         guard let shortage = try shortage(of: bytes, at: path), shortage.bytes > 0 else { return false }
         return try covers(shortage)
@@ -152,10 +156,11 @@ extension Share {
         return missing <= 0
     }
 
-    /// Removes the oldest entries from the trash of a volume until it has room for `bytes`, or they should have been enough: a
-    /// volume may take its time to free what was removed. Removes none if all of them would be too little.
+    /// Removes the oldest entries from the trash of a volume until it has space for `bytes`, or until the
+    /// sizes of the removed entries add up: a volume may delay freeing their space. Removes none if all of
+    /// them would not suffice.
     ///
-    /// - Returns: whether there is room, or something was removed.
+    /// - Returns: Whether there is enough space, or something was removed.
     private func evictTrash(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
         measureTrash()
         guard let shortage = try shortage(of: bytes, at: path) else { return false }
@@ -173,7 +178,8 @@ extension Share {
         return hasEvicted
     }
 
-    /// Shows the entries of one volume whose removal frees something, the oldest first, until `body` returns false.
+    /// Calls `body` with the entries of one volume whose removal frees space, oldest first, until it returns
+    /// false.
     private func forEachTrashEntry(
         in trash: ResourcePath, _ body: (TrashEntry, Int64) -> Bool
     ) throws(StoreError) {

@@ -2,10 +2,12 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension Share {
-    /// Makes entries and trash one again, after a crash: an entry was committed before its rename, and is dropped behind
-    /// the other one. What stands there without any entry gets one; so nothing is lost if the state is.
+    /// Reconciles the entries with the files in the trash after a crash: an entry is committed before its
+    /// rename, and dropped after the file is renamed back or removed. A file without an entry gets one, so
+    /// that nothing is lost if the state is lost.
     ///
-    /// Called once, before the first request and after all renames are finished. Linear in what is kept.
+    /// Called once, before the first request and after all renames are finished. Takes time linear in the
+    /// number of entries.
     func recoverTrash() throws(StateError) {
         guard let own = resources.trashFolder else { return }
         var entries: [ResourcePath: [ResourcePath: TrashEntry]] = [own: [:]]
@@ -15,22 +17,23 @@ extension Share {
         }
         for (folder, entries) in entries {
             do throws(StoreError) {
-                // What is not mounted now may be another time.
+                // A volume that is not mounted now may be mounted later.
                 guard try resources.identity(at: folder) != nil else { continue }
                 try recoverTrash(entries, in: folder)
             } catch {
-                report("a trash could not be looked at: \(error)")
+                report("reading the trash failed: \(error)")
             }
         }
     }
 
-    /// The same for what no entry is about on the volumes that are mounted in the share: the state was lost, or is that of
-    /// another share. In the background, because a volume may not answer, while others use the trash. Blocks.
+    /// Creates entries for trash files without one on the volumes mounted in the share: the state was lost,
+    /// or belongs to another share. Runs in the background while others use the trash, because a volume may
+    /// not respond. Blocks.
     package func adoptMountedTrash() {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {
                 for found in try resources.trashed(in: folder) {
-                    // Whoever has just put it there has committed its entry before.
+                    // The entry of a file that has just been moved there was committed before.
                     _ = try sections.withSectionIfFree([Claim(path: found.place, mode: .exclusive)]) {
                         () throws(StoreError) -> Bool? in
                         guard try resources.identity(at: found.place) == found.info.identity else {
@@ -41,7 +44,7 @@ extension Share {
                     }
                 }
             } catch {
-                report("a trash could not be looked at: \(error)")
+                report("reading the trash failed: \(error)")
             }
         }
     }
@@ -57,17 +60,18 @@ extension Share {
             }
             if found.info.identity != entry.identity {
                 guard try resources.identity(at: entry.path) == entry.identity else {
-                    // The same on a volume that has numbered its files anew, as after a backup was put back.
+                    // The same file on a volume that has renumbered its files, for example after a restore
+                    // from backup.
                     try identify(entry, as: found)
                     continue
                 }
-                // New content on its way to a name, which it never got.
+                // New content that never got its name.
                 _ = try stored.detach(found.place).destroy()
                 forget(entry)
             } else if found.info.hasOtherNames,
                 try resources.identity(at: entry.path) == entry.identity
             {
-                // A volume on which what goes has both names for a moment.
+                // On some volumes, a file being moved briefly has both names.
                 try resources.removeContent(at: Place(found.place))
                 forget(entry)
             } else {
@@ -86,7 +90,7 @@ extension Share {
         trashCare.noteUnmeasured(new)
     }
 
-    /// An entry for what nobody knows any more where it was.
+    /// Creates an entry for a file whose original path is unknown.
     private func adopt(_ found: TrashedResource) throws(StoreError) {
         guard TrashEntry.isID(found.place.name) else { return }
         let id = String(decoding: found.place.name, as: UTF8.self)
@@ -95,7 +99,7 @@ extension Share {
         } catch {
             throw StoreError(error)
         }
-        // It can go to no other volume than its own.
+        // A file can only be restored to its own volume.
         let root = found.place.parent?.parent ?? .root
         guard let path = root.appending(Array("recovered-\(id)".utf8)) else { return }
         let info = found.info

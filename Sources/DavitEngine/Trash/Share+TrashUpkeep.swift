@@ -3,23 +3,23 @@ internal import DavitServer
 package import DavitStore
 internal import Synchronization
 
-/// What remains to be done about the trash of a share when nobody waits for it.
+/// Pending maintenance of a share's trash, done outside of requests.
 final class TrashCare: Sendable {
-    /// How often the age of what is kept is looked at, while there are requests.
+    /// Interval of the check for expired entries, while there are requests, and of repeated error reports.
     private static let intervalSeconds: Int64 = 3600
 
     private let unmeasured = Mutex<[String]>([])
     private let lastLook = Mutex<Timestamp?>(nil)
     private let lastFailure = Mutex<Timestamp?>(nil)
 
-    /// Whether a failure is to be told: what does not work once will not work again and again.
+    /// Whether a failure should be reported: a persistent failure would otherwise be logged for each change.
     func isFailureDue(now: Timestamp) -> Bool { Self.isDue(now: now, lastFailure) }
 
     func noteUnmeasured(_ entry: TrashEntry) {
         if entry.length == nil { unmeasured.withLock { $0.append(entry.id) } }
     }
 
-    /// The ids of collections that nobody has measured, each once.
+    /// Returns and clears the ids of collections that have not been measured.
     func takeUnmeasured() -> [String] {
         unmeasured.withLock { unmeasured in
             defer { unmeasured = [] }
@@ -27,7 +27,7 @@ final class TrashCare: Sendable {
         }
     }
 
-    /// Whether the oldest entry is to be looked at.
+    /// Whether the check for expired entries is due.
     func isDue(now: Timestamp) -> Bool { Self.isDue(now: now, lastLook) }
 
     private static func isDue(now: Timestamp, _ last: borrowing Mutex<Timestamp?>) -> Bool {
@@ -40,13 +40,13 @@ final class TrashCare: Sendable {
 }
 
 extension Share {
-    /// Tells the client what is kept of what it has taken away, and keeps the trash within its limits.
+    /// Adds the trash entries of a change to the response, and enforces the limits of the trash.
     func settle(
         kept entries: [TrashEntry], _ response: inout HTTPResponse, for context: RequestContext
     ) async {
         if entries.isEmpty { return }
         for entry in entries { trashCare.noteUnmeasured(entry) }
-        // Collections are measured when nobody waits, and count then.
+        // Collections are measured later, in the background, and count from then on.
         guard isTrashTooLarge else { return response.tell(kept: entries) }
         let state = state
         let left = await work.runLong(for: context.request.client, .cleansUp) {
@@ -56,7 +56,7 @@ extension Share {
         response.tell(kept: left ?? [])
     }
 
-    /// The same for one entry, or none.
+    /// Same as the other overload, for one entry or none.
     func settle(
         kept entry: TrashEntry?, _ response: inout HTTPResponse, for context: RequestContext
     ) async {
@@ -68,8 +68,8 @@ extension Share {
         return state.trashTotals.bytes > limit
     }
 
-    /// Measures what is new in the trash, and lets go what is over its limits. May block, and take as long as the
-    /// removal of many files does.
+    /// Measures new entries in the trash and removes those that exceed its limits. May block, for as long as
+    /// the removal of many files takes.
     package func tendTrash() {
         guard configuration.trash != nil else { return }
         measureTrash()
@@ -86,21 +86,21 @@ extension Share {
                             || (try? state.commit([.measureTrash(entry, length: length)])) != nil
                     }
                 } ?? false
-            // Somebody is at work there.
+            // Another request holds a path lock there.
             if !isDone { trashCare.noteUnmeasured(entry) }
         }
     }
 
-    /// Purges the oldest entries until the others are few enough, and young enough.
+    /// Purges the oldest entries until the rest is within the limits of size and age.
     func trimTrash() {
         guard let limits = configuration.trash else { return }
         let end = now().subtracting(days: limits.days)
         purge { entry in entry.deleted < end || self.isTrashTooLarge }
     }
 
-    /// Purges entries, the oldest first, until `isWanted` says no. One that somebody is about to restore stays, and one of a
-    /// time that is still to come, which a clock was wrong about, is passed over.
-    /// - Returns: how many went.
+    /// Purges entries, oldest first, until `isWanted` returns false. Keeps entries that another request is
+    /// about to restore, and skips entries whose time is in the future because of a wrong clock.
+    /// - Returns: The number of purged entries.
     @discardableResult
     package func purge(while isWanted: (TrashEntry) -> Bool) -> Int {
         var count = 0
@@ -112,13 +112,13 @@ extension Share {
                 return true
             }
         } catch {
-            report("the trash could not be read: \(error)")
+            report("reading the trash failed: \(error)")
         }
         return count
     }
 
-    /// Removes what an entry keeps, for good.
-    /// - Returns: false if it is gone, or somebody is about to restore it.
+    /// Permanently removes the file of an entry.
+    /// - Returns: false if the entry no longer exists, or another request is about to restore it.
     func purge(_ entry: TrashEntry) -> Bool {
         var tree: (any DetachedTree)?
         let isDone = withTrashed(entry) { entry in
@@ -126,7 +126,7 @@ extension Share {
                 tree = try takeOut(entry)
                 return true
             } catch {
-                report("something could not be removed from the trash: \(error)")
+                report("removing from the trash failed: \(error)")
                 return false
             }
         }
@@ -134,9 +134,10 @@ extension Share {
         return isDone
     }
 
-    /// Hides what an entry keeps, and drops the entry: what is left of it after a crash is swept.
+    /// Hides the file of an entry and drops the entry. If a crash prevents the removal of the file, it is
+    /// removed later as a leftover.
     ///
-    /// In a section that claims its place.
+    /// The caller must hold the path lock for its place.
     func takeOut(_ entry: TrashEntry) throws(StoreError) -> (any DetachedTree)? {
         let isThere = try resources.identity(at: entry.place) == entry.identity
         let tree = isThere ? try stored.detach(entry.place) : nil
@@ -148,13 +149,15 @@ extension Share {
         return tree
     }
 
-    /// What is claimed by whoever changes an entry: its place, and the path that it was at. An entry is there before what it
-    /// keeps, and who puts that into the trash claims the path until it is.
+    /// Returns the path locks needed to change an entry: exclusive for its place, shared for its original
+    /// path. An entry is committed before its file is moved; until then, the change that moves it holds a
+    /// lock on the original path.
     static func claims(on entry: TrashEntry) -> [Claim] {
         [Claim(path: entry.place, mode: .exclusive), Claim(path: entry.path, mode: .shared)]
     }
 
-    /// Runs `body` with an entry as it is now, if there is one and nobody else is about to change it.
+    /// Runs `body` with the current entry, unless the entry no longer exists or its path locks are held by
+    /// another change.
     @discardableResult
     private func withTrashed(_ entry: TrashEntry, _ body: (TrashEntry) -> Bool) -> Bool {
         let result = sections.withSectionIfFree(Self.claims(on: entry)) { () -> Bool? in

@@ -1,13 +1,14 @@
-/// How much the trash of a share keeps, and for how long. Whatever is over it goes for good, the oldest first.
+/// Limits of a share's trash. Entries that exceed them are permanently removed, oldest first.
 public struct TrashLimits: Hashable, Sendable {
-    /// Days that something is kept, from 1 on.
+    /// Number of days to keep an entry; at least 1.
     public var days = 30
-    /// Bytes of content that are kept; nil for as many as the volume has room for.
+    /// Maximum bytes of content to keep; nil for no limit but the space on the volume.
     public var bytes: Int64?
-    /// Seconds in which one version of content is kept, however often the same person overwrites it: an office program
-    /// saves every few minutes. 0 keeps every version. What is deleted is always kept.
+    /// Seconds within which only one version of content is kept, even if the same user overwrites it
+    /// repeatedly: office programs save every few minutes. 0 keeps every version. Deleted resources are
+    /// always kept.
     public var versionSeconds: Int64 = 300
 
-    /// 30 days, and no other limit.
+    /// Creates limits of 30 days, without a size limit.
     public init() {}
 }

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The report of davit's own on what the trash keeps: with Depth 0 of the target itself, which for content is its
-/// earlier versions, with 1 of members of the target, with infinity of everything below.
+/// The davit-specific report on the trash: for Depth 0, the entries of the target itself, which for a file
+/// are its earlier versions; for Depth 1, those of its members; for infinity, those of everything below it.
 struct TrashReport: Sendable {
     let share: Share
 
@@ -11,18 +11,18 @@ struct TrashReport: Sendable {
         _ context: RequestContext, _ depth: Depth, _ path: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
         let stream = TrashStream(share: share, context: context, target: path, depth: depth)
-        // Before the head is out: what cannot be read at all has a status.
+        // Start before the response head is sent, so that unreadable state still gets an error status.
         try await stream.start()
         return .multistatus(body: .stream(stream))
     }
 }
 
-/// Writes what the trash keeps, the oldest first, a piece at a time.
+/// Writes the trash entries, oldest first, one piece at a time.
 ///
-/// Belongs to the task of its request, which lends it to one job of the pool at a time and waits for it: that is what makes
-/// the unchecked conformance true.
+/// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
+/// that job. This makes the unchecked conformance safe.
 final class TrashStream: BodyStream, @unchecked Sendable {
-    /// Entries of one piece.
+    /// Maximum number of entries in a piece.
     private static let pieceEntries = 256
 
     private let share: Share
@@ -41,7 +41,7 @@ final class TrashStream: BodyStream, @unchecked Sendable {
         self.depth = depth
     }
 
-    /// Makes the first piece.
+    /// Produces the first piece.
     func start() async throws(WebDAVError) {
         try await share.offload { () throws(WebDAVError) in try self.writePiece() }
     }
@@ -50,7 +50,8 @@ final class TrashStream: BodyStream, @unchecked Sendable {
         do throws(WebDAVError) {
             while writer.count == 0 && !hasEnded { try await start() }
         } catch {
-            // The head is out: the connection is cut, so that nobody takes a part for the whole.
+            // The head has been sent: abort the connection, so that no client mistakes a partial response for
+            // a complete one.
             throw .disconnected
         }
         _ = writer.take(into: buffer)

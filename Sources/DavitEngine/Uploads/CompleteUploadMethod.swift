@@ -2,13 +2,13 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// The end of an upload: its bytes become the content of the target, as those of a PUT do, and everything that holds for
-/// a PUT is checked again.
+/// Completes an upload: its bytes become the content of the target, as in a PUT. All checks of a PUT are
+/// repeated.
 struct CompleteUploadMethod: ChangeMethod {
     let share: Share
     let put: PutMethod
     let content: any UploadContent
-    /// The server chooses the name: one that is taken is not replaced.
+    /// Whether the server chooses the name; an existing resource is then not replaced.
     let needsFreeName: Bool
 
     func needsNoScene(_ request: HTTPRequest) -> Bool { true }

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import Synchronization
 
-/// The beginning of an upload: what PUT would refuse at its target is refused now, and the place for the bytes is made.
+/// Creates an upload: performs the checks of a PUT to its target, and creates the file for the bytes.
 struct CreateUploadMethod: ChangeMethod {
     struct Outcome: Sendable {
         let record: UploadRecord
@@ -14,7 +14,7 @@ struct CreateUploadMethod: ChangeMethod {
     let terms: UploadTerms
     let put: PutMethod
     private let id = UploadResource.newID()
-    /// Where the outcome goes: the answer comes later.
+    /// Receives the outcome, because the response is sent later.
     let made: Made
 
     final class Made: Sendable {
@@ -30,16 +30,16 @@ struct CreateUploadMethod: ChangeMethod {
             throw WebDAVError(store: .alreadyExists)
         }
         try share.checkLength(terms.length ?? 0)
-        // A part has no target yet; the collection is what counts.
+        // A part has no target of its own; only the collection is checked.
         return terms.options.contains(.isPart)
             ? scene.target.path.parent.map { [.member($0)] } ?? [] : effects
     }
 
-    /// Nothing is made that hooks would see: they are asked when all of it has come.
+    /// Creates nothing visible: the hooks are called when the upload is complete.
     func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
 
-    /// Before anything is claimed: whether there will be room may depend on collections in the trash that nobody has
-    /// measured.
+    /// Runs before the path locks are acquired: the available space may depend on collections in the trash
+    /// that have not been measured yet.
     func prepare(_ scene: Scene) async throws(WebDAVError) {
         guard let length = terms.length, share.configuration.trash != nil, share.state.hasTrash,
             let collection = scene.target.path.parent

@@ -1,23 +1,23 @@
 package import DavitHTTP
 
-/// What a request says in the fields of draft-ietf-httpbis-resumable-upload. Values of other types count as absent, as
-/// the draft has it (§4.1).
+/// The header fields of draft-ietf-httpbis-resumable-upload in a request. Fields with values of other types
+/// are ignored, as the draft requires (§4.1).
 package struct DraftFields: Sendable {
-    /// The iteration of the draft that the client implements, if that is one of those that are known here.
+    /// The interop version of the draft that the client implements; nil if unknown or not supported.
     let version: Int?
-    /// The content ends with that of this request; nil if it does not say.
+    /// Whether the content ends with that of this request; nil if the client does not specify it.
     let isComplete: Bool?
     package let offset: Int64?
     package let length: Int64?
 
     static let versionField = "Upload-Draft-Interop-Version"
-    /// 3 is draft -01, which Apple's URLSession speaks; 8 is everything from -09 on.
+    /// Version 3 is draft -01, which Apple's URLSession implements; version 8 is draft -09 and later.
     private static let versions = 3...8
 
     package init(_ request: HTTPRequest) {
         let sent = request.string(named: Self.versionField).flatMap { Int($0) }
         version = sent.flatMap { Self.versions.contains($0) ? $0 : nil }
-        // The field was turned round after version 3; who says no version may mean either.
+        // The meaning of the field was inverted after version 3; a client without a version may use either.
         if version ?? 3 == 3, request.contains(.uploadIncomplete), !request.contains(.uploadComplete) {
             isComplete = Self.boolean(.uploadIncomplete, in: request).map { !$0 }
         } else {
@@ -27,19 +27,21 @@ package struct DraftFields: Sendable {
         length = Self.integer(.uploadLength, in: request)
     }
 
-    /// Whether a request may be one of the draft. O(1).
+    /// Whether a request may be part of a draft upload. O(1).
     static func stand(in request: HTTPRequest) -> Bool {
         request.contains(.uploadComplete) || request.contains(.uploadIncomplete)
     }
 
-    /// An interim response is for those who say which draft they mean.
+    /// Whether the client expects an interim response: only if it specifies its version.
     var wantsInterim: Bool { version != nil }
-    /// From version 6 on the content has a media type of its own; who says no version speaks the newest.
+    /// Whether the content needs the dedicated media type, introduced in version 6. A client without a
+    /// version uses the latest.
     var needsMediaType: Bool { version ?? 8 >= 6 }
-    /// What an append answers that does not complete the upload: with version 6 it became any success.
+    /// The status of an append that does not complete the upload; since version 6, any success status is
+    /// allowed.
     var appended: HTTPStatus { version ?? 8 < 6 ? .created : .noContent }
 
-    /// Adds whether the upload is complete, in the words of the client's version.
+    /// Appends the completion state, in the form used by the client's version.
     func append(isComplete: Bool, to fields: inout HTTPFields) {
         if version == 3 {
             fields.append(.uploadIncomplete, isComplete ? "?0" : "?1")
@@ -70,7 +72,7 @@ package struct DraftFields: Sendable {
         return digits.span.decimalValue
     }
 
-    /// Without parameters, which no item here has.
+    /// Returns the value without parameters; none of these items has any.
     private static func bare(_ name: FieldName, in request: HTTPRequest) -> [UInt8]? {
         guard let item = request.bytes(of: name)?.prefix(while: { $0 != UInt8(ascii: ";") }) else {
             return nil

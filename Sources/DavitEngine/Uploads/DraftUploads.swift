@@ -3,7 +3,8 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), from interop version 3 to 8, over ``UploadEngine``.
+/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop versions 3 to 8, based on
+/// ``UploadEngine``.
 struct DraftUploads: Sendable {
     let engine: UploadEngine
     private var share: Share { engine.share }
@@ -12,11 +13,12 @@ struct DraftUploads: Sendable {
 
     // MARK: Creation (§4.2)
 
-    /// Content of which so much is declared comes in one piece: an upload would cost more than to send it again.
+    /// Content up to this declared length is stored directly: managing an upload would cost more than sending
+    /// it again.
     private static let plainBytes: Int64 = 64 << 10
 
-    /// PUT with the fields of the draft.
-    /// - Returns: nil if it is to be carried out as any other PUT.
+    /// Responds to a PUT with the fields of the draft.
+    /// - Returns: nil if the request must be processed as a plain PUT.
     func put(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse? {
         let fields = DraftFields(context.request)
         guard let isComplete = fields.isComplete else { return nil }
@@ -25,8 +27,8 @@ struct DraftUploads: Sendable {
         return try await create(at: [context.path], fields, isComplete, [], context)
     }
 
-    /// POST of a new member with the fields of the draft.
-    /// - Returns: nil if it is to be carried out as any other POST.
+    /// Responds to a POST of a new member with the fields of the draft.
+    /// - Returns: nil if the request must be processed as a plain POST.
     func addMember(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse? {
         let fields = DraftFields(context.request)
         guard let isComplete = fields.isComplete else { return nil }
@@ -36,13 +38,14 @@ struct DraftUploads: Sendable {
         return try await create(at: targets, fields, isComplete, .choosesName, context)
     }
 
-    /// Without an interim response nobody would learn where the upload is.
+    /// Whether a complete upload should be resumable: without an interim response, the client would not learn
+    /// its URL.
     private func isWorthwhile(_ fields: DraftFields, _ request: HTTPRequest) -> Bool {
         guard fields.wantsInterim, request.minorVersion > 0 else { return false }
         return request.body.declaredLength ?? .max > Self.plainBytes
     }
 
-    /// What is said twice about the length has to be the same (§4.1.3).
+    /// Checks that both announced lengths are consistent (§4.1.3).
     private func checkLength(_ fields: DraftFields, _ body: any RequestBody) throws(WebDAVError) {
         guard let length = fields.length, let declared = body.declaredLength else { return }
         if fields.isComplete == true ? length != declared : length < declared {
@@ -56,7 +59,7 @@ struct DraftUploads: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         var piece = UploadPiece(isLast: isComplete)
-        // Of all that is to come it is kept with the upload.
+        // The digests of this piece; those of the complete content are stored with the upload.
         if !isComplete { piece.setDigests(try UploadFields(request, isPart: true).digests) }
         var terms = UploadTerms(request, isWhole: isComplete)
         terms.length = fields.length ?? (isComplete ? request.body.declaredLength : nil)
@@ -110,7 +113,7 @@ struct DraftUploads: Sendable {
 
     // MARK: The upload itself
 
-    /// HEAD: how far it is (§4.3). Whoever appends just now is taken to have given up (§4.6).
+    /// HEAD: the progress of the upload (§4.3). A concurrent append is assumed to be abandoned (§4.6).
     func head(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let fields = DraftFields(context.request)
         var (record, offset) = (record, record.progress.offset)
@@ -128,7 +131,7 @@ struct DraftUploads: Sendable {
         return response
     }
 
-    /// PATCH: more of it, or its end (§4.4).
+    /// PATCH: appends to the upload, or completes it (§4.4).
     func patch(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         let fields = DraftFields(request)
@@ -159,7 +162,7 @@ struct DraftUploads: Sendable {
         return try await append(piece, session, fields, context)
     }
 
-    /// What this request says about the length, and whether it goes with what was said before (§4.1.3).
+    /// Records the length specified by this request, if it is consistent with earlier ones (§4.1.3).
     private func noteLength(
         _ fields: DraftFields, _ isComplete: Bool, _ body: any RequestBody,
         _ session: inout UploadEngine.Session
@@ -177,7 +180,7 @@ struct DraftUploads: Sendable {
 
     // MARK: Limits (§4.1.4)
 
-    /// What holds for every upload.
+    /// Returns the limits that apply to every upload.
     static func limits(of share: Share) -> String {
         var limit = "max-age=\(share.configuration.uploadSeconds)"
         if let maximum = share.configuration.maximumFileBytes { limit += ", max-size=\(maximum)" }
@@ -191,7 +194,7 @@ struct DraftUploads: Sendable {
         fields.append(named: UploadResource.limitField, limit)
     }
 
-    /// Who sends too much hears how much would be right.
+    /// Adds the limits to a 413 error.
     private func withLimit(_ error: WebDAVError) -> WebDAVError {
         guard error.status == .contentTooLarge else { return error }
         var error = error

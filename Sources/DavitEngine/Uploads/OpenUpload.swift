@@ -3,12 +3,12 @@ internal import DavitServer
 internal import DavitStore
 internal import Synchronization
 
-/// The bytes of one upload, while requests are about it.
+/// The bytes of an upload while requests access it.
 ///
-/// Of several requests about one upload the newest has its turn, and the older ones have lost theirs: nothing of what
-/// they still receive is written (draft §4.6). Calls block, but for those that say otherwise.
+/// Of several requests for one upload, only the most recent may write; older ones lose their turn, and
+/// nothing that they still receive is written (draft §4.6). Methods block unless documented otherwise.
 final class OpenUpload: Sendable {
-    /// The right to write, until somebody else takes it.
+    /// The right to write, until another request takes it.
     struct Turn: Equatable, Sendable {
         fileprivate let number: UInt64
     }
@@ -16,15 +16,15 @@ final class OpenUpload: Sendable {
     private struct State {
         var content: (any UploadContent)?
         var turn: UInt64 = 0
-        /// Cuts off the request whose turn it is.
+        /// Aborts the request that has the turn.
         var cutOff: (@Sendable () -> Void)?
-        /// From where on the bytes do not count as long as their digest has not been compared.
+        /// Bytes from this offset on do not count until their digest has been verified.
         var unverifiedFrom: Int64?
-        /// What runs along.
+        /// The running digests of the received bytes.
         var digests: UploadDigests?
-        /// The same as of ``unverifiedFrom``.
+        /// The running digests up to ``unverifiedFrom``.
         var verifiedDigests: UploadDigests?
-        /// The bytes are on their way to their name.
+        /// The upload is being completed.
         var isEnding = false
     }
 
@@ -33,18 +33,18 @@ final class OpenUpload: Sendable {
 
     init(_ id: String) { self.id = id }
 
-    /// Whether something is known that is worth more than the memory it takes. Does not wait long.
+    /// Whether running digests exist, which are worth their memory. Does not wait long.
     var keepsDigest: Bool { state.withLock { $0.digests != nil } }
 
     func close() { state.withLock { $0.content = nil } }
 
-    /// Takes the turn: whoever writes now stops, and what of it was not compared with its digest is gone.
+    /// Takes the turn: the request that is writing stops, and its unverified bytes are discarded.
     ///
     /// - Parameters:
-    ///   - cutOff: ends the request that has the turn, when it loses it.
-    ///   - open: opens the bytes, if they are not open.
-    /// - Returns: the turn, and how many bytes there are.
-    /// - Throws: 503 while the upload ends.
+    ///   - cutOff: Aborts the request that takes the turn, when another request takes it later.
+    ///   - open: Opens the file, if it is not open yet.
+    /// - Returns: The turn, and the number of stored bytes.
+    /// - Throws: 503 while the upload is being completed.
     func takeTurn(
         cutOff: (@Sendable () -> Void)?, _ open: () throws(WebDAVError) -> any UploadContent
     ) throws(WebDAVError) -> (turn: Turn, offset: Int64) {
@@ -59,7 +59,7 @@ final class OpenUpload: Sendable {
                 if let known = state.content { content = known } else { content = try open() }
                 state.content = content
                 try Self.dropUnverified(&state)
-                // They have seen what is gone.
+                // They include bytes that have been discarded.
                 if let digests = state.digests, digests.length > content.length { state.digests = nil }
                 return (turn, content.length)
             }
@@ -76,8 +76,8 @@ final class OpenUpload: Sendable {
         state.digests = state.verifiedDigests.take()
     }
 
-    /// Runs `body` with the bytes, if it still is their turn.
-    /// - Throws: 409 if it is not.
+    /// Runs `body` with the content, if the turn is still valid.
+    /// - Throws: 409 if another request has taken the turn.
     func withContent<T>(
         _ turn: Turn, _ body: (any UploadContent) throws(WebDAVError) -> T
     ) throws(WebDAVError) -> T {
@@ -87,11 +87,11 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// A newer request is about the same upload.
+    /// 409: a more recent request has taken over the upload.
     static let superseded = WebDAVError(.conflict)
 
-    /// From here on bytes count only after ``keepVerified(_:)``.
-    /// - Parameter record: says so in the row, before anybody else can take the turn.
+    /// Marks all bytes from here on as unverified until ``keepVerified(_:)`` is called.
+    /// - Parameter record: Stores this in the database row, before another request can take the turn.
     func beginUnverified(
         _ turn: Turn, _ record: (Int64) throws(WebDAVError) -> Void
     ) throws(WebDAVError) {
@@ -103,7 +103,7 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// The digest was right.
+    /// Marks the bytes as verified, after their digest matched.
     func keepVerified(_ turn: Turn) throws(WebDAVError) {
         try state.withLock { (state) throws(WebDAVError) in
             guard state.turn == turn.number else { throw Self.superseded }
@@ -112,10 +112,10 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Ends the turn; what was not verified is gone.
-    /// - Parameter record: writes how many bytes there are, before anybody else can take the turn: a row that came late
-    ///   would say less than what the next one was told.
-    /// - Returns: how many bytes there are; nil if somebody else has taken the turn.
+    /// Ends the turn and discards unverified bytes.
+    /// - Parameter record: Stores the number of bytes in the database row, before another request can take
+    ///   the turn. A later update could overwrite a larger number that was already reported to a client.
+    /// - Returns: The number of stored bytes; nil if another request has taken the turn.
     func end(
         _ turn: Turn, _ record: (Int64) throws(WebDAVError) -> Void
     ) throws(WebDAVError) -> Int64? {
@@ -129,17 +129,17 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Appends what was received.
+    /// Appends received bytes.
     ///
     /// - Parameters:
-    ///   - wait: with `never`, `wouldBlock` where it would have to wait for anything.
-    ///   - check: looks at the length that it would then have.
+    ///   - wait: With `never`, throws `wouldBlock` if the call would have to wait.
+    ///   - check: Checks the resulting length.
     func append(
         _ buffer: IOBuffer, _ turn: Turn, _ wait: Wait, check: (Int64) throws(WebDAVError) -> Void
     ) throws(WebDAVError) {
         func append(_ state: inout State) throws(WebDAVError) {
             guard state.turn == turn.number, let content = state.content else { throw Self.superseded }
-            // It takes as long as a write to a disk, so that the event loop must not do it.
+            // Hashing takes as long as a disk write, so it must not run on the event loop.
             if state.digests != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
             try check(content.length + Int64(buffer.count))
             let offset = content.length
@@ -158,7 +158,7 @@ final class OpenUpload: Sendable {
 
     // MARK: The digest of all
 
-    /// Lets digests run along from the first byte on, so that the bytes need not be read again.
+    /// Computes digests from the first byte on, so that the bytes need not be read again.
     func beginDigests(_ algorithms: [DigestAlgorithm]) {
         state.withLock { state in
             guard state.content?.length == 0, state.digests == nil else { return }
@@ -166,8 +166,8 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Begins the end: from here on nobody else gets the turn, so that nothing is written to what gets its name. It stays
-    /// so if the end comes.
+    /// Begins the completion: no other request can take the turn, so nothing more is written to the file. If
+    /// the completion succeeds, this is permanent.
     func beginEnd(_ turn: Turn) throws(WebDAVError) -> Ending {
         try state.withLock { (state) throws(WebDAVError) in
             guard state.turn == turn.number, let content = state.content else { throw Self.superseded }
@@ -176,26 +176,28 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// It was refused. Does nothing to the end that somebody else has begun since.
+    /// Reverts to normal operation after a refused completion. Does nothing if another request has begun one
+    /// since.
     func giveUpEnd(_ turn: Turn) {
         state.withLock { state in
             if state.turn == turn.number { state.isEnding = false }
         }
     }
 
-    /// The bytes of an upload that ends.
+    /// The bytes of an upload that is being completed.
     struct Ending: Sendable {
         let content: any UploadContent
         fileprivate let digests: UploadDigests?
 
-        /// A digest of all of the bytes, if it has run along with them.
+        /// Returns a digest of all bytes, if it was computed while they were received.
         func digest(_ algorithm: DigestAlgorithm) -> ContentDigest? {
             digests?.length == content.length ? digests?.digest(algorithm) : nil
         }
 
-        /// Whether the bytes are what the client has said. Reads those that no digest has run along with. Blocks.
+        /// Whether the bytes match the digests sent by the client. Reads the bytes that the running digests
+        /// do not include. Blocks.
         func isRight(_ claims: [ContentDigest]) throws(WebDAVError) -> Bool {
-            // A copy: what is refused for another reason is tried again.
+            // Use a copy: the completion may be refused for another reason and retried.
             let known = digests.flatMap { $0.cover(claims) ? $0.copy() : nil }
             guard let digests = known ?? UploadDigests(claims.map(\.algorithm)) else { return true }
             let buffer = IOBuffer(capacity: 1 << 20)

@@ -1,21 +1,21 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// What `Upload-Concat` says (concatenation extension of tus 1.0).
+/// The value of `Upload-Concat` (concatenation extension of tus 1.0).
 enum TusConcatenation {
     case none
-    /// A part of an upload that comes later.
+    /// A part of a later upload.
     case partial
-    /// The upload that parts become, one after the other.
+    /// An upload created by concatenating parts.
     case final([UploadRecord])
 
     static let field = "Upload-Concat"
     private static let finalPrefix = "final;"
 
-    /// Parts that one upload may have.
+    /// Maximum number of parts in an upload.
     private static let partLimit = 1_000
 
-    /// - Throws: 400 for anything else, and for what is no complete part of this client.
+    /// - Throws: 400 for any other value, and for a reference that is not a complete part of this client.
     init(_ context: RequestContext, _ engine: UploadEngine) throws(WebDAVError) {
         guard let value = context.request.string(named: Self.field) else {
             self = .none

@@ -2,13 +2,13 @@ package import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// What a request says in the fields of tus 1.0.
+/// The header fields of tus 1.0 in a request.
 package struct TusFields: Sendable {
-    /// Pairs of `Upload-Metadata` that mean something here.
+    /// The supported pairs of `Upload-Metadata`.
     package struct Metadata: Sendable {
         package var name: [UInt8]?
         var type: String?
-        /// Seconds since 1970; clients with JavaScript send milliseconds, which no time of a file is.
+        /// Seconds since 1970. JavaScript clients send milliseconds, which are converted.
         var modified: Int64?
     }
 
@@ -19,7 +19,7 @@ package struct TusFields: Sendable {
 
     static let metadataField = "Upload-Metadata"
 
-    /// - Throws: 400 for values that nobody can read: who sends them wants them to be looked at.
+    /// - Throws: 400 for invalid values, because the client expects them to be used.
     init(_ request: HTTPRequest) throws(WebDAVError) {
         offset = try request.value(of: .uploadOffset) { $0.decimalValue }
         length = try request.value(of: .uploadLength) { $0.decimalValue }
@@ -31,13 +31,14 @@ package struct TusFields: Sendable {
         metadata = try Self.metadata(request.string(named: Self.metadataField) ?? "")
     }
 
-    /// The fields of a request with `Upload-Checksum` checked too; nil for what is answered with 400.
+    /// Parses the fields of a request, and validates `Upload-Checksum`; nil if the request is answered with
+    /// 400.
     package static func valid(in request: HTTPRequest) -> TusFields? {
         guard let fields = try? TusFields(request), (try? checksum(request)) != nil else { return nil }
         return fields
     }
 
-    /// A list of keys, each with a value in Base64 or none.
+    /// Parses a list of keys, each with an optional Base64 value.
     static func metadata(_ field: String) throws(WebDAVError) -> Metadata {
         var metadata = Metadata()
         for pair in field.split(separator: ",") {
@@ -60,15 +61,15 @@ package struct TusFields: Sendable {
 
     private static func time(_ value: borrowing Span<UInt8>) -> Int64? {
         guard let time = UploadFields.parseTime(value)?.seconds else {
-            // Too large for nanoseconds, so that it counts less than seconds.
+            // Too large for a timestamp in nanoseconds, so it must be in milliseconds.
             return value.decimalValue.map { $0 / 1000 }
         }
-        // In seconds, the year 5138.
+        // As seconds, this limit is the year 5138.
         return abs(time) < 100_000_000_000 ? time : time / 1000
     }
 
-    /// The digest of this request's content (checksum extension).
-    /// - Throws: 400 for an algorithm that is not offered.
+    /// Returns the digest of this request's content (checksum extension).
+    /// - Throws: 400 for an unsupported algorithm.
     static func checksum(_ request: HTTPRequest) throws(WebDAVError) -> [ContentDigest] {
         guard let field = request.string(named: "Upload-Checksum") else { return [] }
         let words = field.split(separator: " ")
@@ -78,7 +79,7 @@ package struct TusFields: Sendable {
         return [ContentDigest(algorithm, bytes)]
     }
 
-    /// What this build can make of them.
+    /// The algorithms available in this build.
     static let algorithms: [(name: String, algorithm: DigestAlgorithm)] = [
         ("sha1", .sha1), ("sha256", .sha256), ("sha512", .sha512), ("md5", .md5), ("adler32", .adler32),
     ].filter { RunningDigest.isAvailable($0.1) }

@@ -3,8 +3,8 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// tus 1.0 (https://tus.io/protocols/resumable-upload), over ``UploadEngine``: core, and the extensions that
-/// ``appendOptions(of:to:)`` names.
+/// tus 1.0 (https://tus.io/protocols/resumable-upload), based on ``UploadEngine``: the core protocol and the
+/// extensions listed in ``appendOptions(of:to:)``.
 struct TusUploads: Sendable {
     let engine: UploadEngine
     private var share: Share { engine.share }
@@ -15,7 +15,7 @@ struct TusUploads: Sendable {
 
     static let version: StaticString = "1.0.0"
 
-    /// What the request is, for those who can only send GET and POST.
+    /// Returns the effective method of a request; clients limited to GET and POST can override it.
     static func method(of request: HTTPRequest) -> HTTPMethod {
         guard request.method == .post, let name = request.string(named: "X-HTTP-Method-Override") else {
             return request.method
@@ -23,7 +23,7 @@ struct TusUploads: Sendable {
         return HTTPMethod(parsing: Array(name.utf8).span)
     }
 
-    /// - Throws: 412 for another version.
+    /// - Throws: 412 for any other version.
     static func checkVersion(_ request: HTTPRequest) throws(WebDAVError) {
         if request.string(of: .tusResumable) == version.description { return }
         var error = WebDAVError(.preconditionFailed)
@@ -33,7 +33,7 @@ struct TusUploads: Sendable {
 
     static func appendVersion(to fields: inout HTTPFields) { fields.append(.tusResumable, version) }
 
-    /// Every answer says the version.
+    /// Adds the version, which every response contains, to an error.
     static func answer(_ error: WebDAVError) -> WebDAVError {
         var error = error
         if error.connectionError == nil { appendVersion(to: &error.fields) }
@@ -62,7 +62,7 @@ struct TusUploads: Sendable {
         var response = HTTPResponse(.ok)
         Self.appendVersion(to: &response.fields)
         response.fields.append(.cacheControl, "no-store")
-        // Of what is made of others the offset is told when it is made.
+        // A concatenated upload has an offset only after it has been created completely.
         if !record.options.contains(.isConcatenation) || record.progress.isComplete {
             response.fields.append(.uploadOffset, offset)
         }
@@ -79,8 +79,9 @@ struct TusUploads: Sendable {
         return response
     }
 
-    /// How far an upload is. One that is as long as it should be is done for a client, which sends nothing more: where a
-    /// crash or a refusal came before its end, that is made up for now, and the client hears if it still cannot be.
+    /// Returns the progress of an upload. A client considers an upload complete once all bytes are stored and
+    /// sends nothing more. If a crash or an error prevented the completion, it is completed now, and an error
+    /// is returned to the client.
     private func look(
         at record: UploadRecord, _ context: RequestContext
     ) async throws(WebDAVError) -> (UploadRecord, Int64) {
@@ -97,7 +98,7 @@ struct TusUploads: Sendable {
         guard request.contentType?.essence == UploadResource.offsetType.description else {
             throw WebDAVError(.unsupportedMediaType)
         }
-        // What is made of others takes nothing more.
+        // A concatenated upload does not accept more bytes.
         if record.options.contains(.isConcatenation) { throw WebDAVError(.forbidden) }
         let fields = try TusFields(request)
         guard let provided = fields.offset else { throw WebDAVError(.badRequest) }
@@ -130,7 +131,7 @@ struct TusUploads: Sendable {
         return response
     }
 
-    /// The answer to the last PATCH was lost, and the client sends it again without anything in it.
+    /// The response to the last PATCH was lost, and the client sends it again without content.
     private func repeated(
         _ record: UploadRecord, _ provided: Int64, _ request: HTTPRequest
     ) throws(WebDAVError) -> HTTPResponse {
@@ -144,7 +145,7 @@ struct TusUploads: Sendable {
         return response
     }
 
-    /// Appends, and completes the upload if nothing is missing then: tus has no other word for its end.
+    /// Appends, and completes the upload if all bytes are stored: tus has no separate completion request.
     private func append(
         _ digests: [ContentDigest], _ whole: [ContentDigest] = [], to session: UploadEngine.Session,
         _ context: RequestContext
@@ -155,7 +156,7 @@ struct TusUploads: Sendable {
             isLast: length != nil && length == more.map { session.offset + $0 },
             overflow: WebDAVError(.contentTooLarge))
         let outcome = try await engine.append(piece, to: session, context)
-        // Of content that does not say how long it is, the end decides.
+        // If the length of the content was not declared, it is known only at its end.
         guard !piece.isLast, outcome.offset == outcome.record.progress.length else { return outcome }
         let last = try await engine.begin(outcome.record, nil)
         return try await engine.finish(last, context, digests: whole)
@@ -175,7 +176,7 @@ struct TusUploads: Sendable {
 
     // MARK: Creation
 
-    /// POST to the collection that gets a new member.
+    /// POST to the collection in which the new member is created.
     func create(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         do throws(WebDAVError) {
             try Self.checkVersion(context.request)
@@ -194,7 +195,7 @@ struct TusUploads: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         let fields = try TusFields(request)
-        // One of the two, and not both.
+        // Exactly one of the two must be present.
         guard (fields.length == nil) == fields.defersLength else { throw WebDAVError(.badRequest) }
         let hasContent = request.contentType?.essence == UploadResource.offsetType.description
         if request.body.isPresent, !hasContent { throw WebDAVError(.unsupportedMediaType) }
@@ -225,8 +226,8 @@ struct TusUploads: Sendable {
         return response
     }
 
-    /// A name that is taken gets a number, unless the client says what is to become of what has it: `If-None-Match: *`
-    /// refuses, `Overwrite: T` replaces, and so do conditions and locks that speak of it.
+    /// A name in use gets a number, unless the client specifies how to handle the existing resource:
+    /// `If-None-Match: *` refuses; `Overwrite: T` replaces, as do conditions and locks that refer to it.
     private func terms(
         _ fields: TusFields, _ concatenation: TusConcatenation, _ request: HTTPRequest
     ) throws(WebDAVError) -> UploadTerms {
@@ -247,7 +248,7 @@ struct TusUploads: Sendable {
 
     private func targets(_ fields: TusFields, _ context: RequestContext) throws(WebDAVError) -> [ResourcePath]
     {
-        // No member can have it, and a number does not make it better.
+        // The name is invalid for a member, and numbering would not help.
         if let name = fields.metadata.name, context.path.appending(name) == nil {
             throw WebDAVError(.badRequest)
         }
@@ -257,7 +258,7 @@ struct TusUploads: Sendable {
 
     // MARK: Concatenation
 
-    /// Makes one upload of others that are complete.
+    /// Creates an upload from complete parts.
     private func concatenate(
         _ parts: [UploadRecord], _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {

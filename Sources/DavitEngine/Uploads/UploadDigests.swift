@@ -2,15 +2,16 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// Digests of all of an upload, which run along with its bytes so that these need not be read again.
+/// Running digests of an upload, computed while its bytes are received so that they need not be read again.
 ///
-/// `@unchecked`: who has the turn of the upload uses it, under its mutex or while it ends.
+/// `@unchecked`: only used by the request that has the turn of the upload, under its mutex or while the
+/// upload is completed.
 @safe final class UploadDigests: @unchecked Sendable {
     private let running: [RunningDigest]
-    /// So many bytes they have seen, from the first one on.
+    /// Number of bytes hashed, from the first one on.
     private(set) var length: Int64 = 0
 
-    /// Nil without any that this build can make.
+    /// Returns nil if none of the algorithms is available in this build.
     init?(_ algorithms: [DigestAlgorithm]) {
         running = Set(algorithms).compactMap { RunningDigest($0) }
         if running.isEmpty { return nil }
@@ -21,7 +22,7 @@ internal import DavitStore
         self.length = length
     }
 
-    /// Nil where OpenSSL has failed.
+    /// Returns nil if OpenSSL fails.
     func copy() -> UploadDigests? {
         let copies = running.compactMap { $0.copy() }
         return copies.count == running.count ? UploadDigests(copies, length) : nil
@@ -34,12 +35,12 @@ internal import DavitStore
         length += Int64(buffer.count)
     }
 
-    /// One of them, of what they have seen.
+    /// Returns the digest of the bytes hashed so far.
     func digest(_ algorithm: DigestAlgorithm) -> ContentDigest? {
         running.first { $0.algorithm == algorithm }?.copy()?.finish()
     }
 
-    /// Whether they are all that it takes to compare these.
+    /// Whether these digests suffice to verify all `claims`.
     func cover(_ claims: [ContentDigest]) -> Bool {
         claims.allSatisfy { claim in
             running.contains { $0.algorithm == claim.algorithm }
@@ -47,8 +48,8 @@ internal import DavitStore
         }
     }
 
-    /// Whether the content is what its sender meant, all of it having been seen. What this build cannot make is ignored
-    /// (RFC 9530 §2). Ends them.
+    /// Whether the complete content matches the digests sent by the client. Unsupported algorithms are
+    /// ignored (RFC 9530 §2). Finishes the digests.
     func match(_ claims: [ContentDigest]) -> Bool {
         let algorithms = running.map(\.algorithm)
         let made = running.compactMap { $0.finish() }

@@ -3,12 +3,12 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What comes of an upload, request by request.
+/// Receives the content of an upload, request by request.
 extension UploadEngine {
-    /// Appends the content of a request, and completes the upload if that was the last of it. Ends the turn.
+    /// Appends the content of a request, and completes the upload if it is the last piece. Ends the turn.
     ///
-    /// What has come of content that is cut off counts, unless it has a digest of its own.
-    /// - Parameter session: at the offset where the content begins.
+    /// If the content is interrupted, the received bytes are kept, unless the piece has a digest of its own.
+    /// - Parameter session: Its offset is where the content begins.
     func append(
         _ piece: UploadPiece, to session: Session, _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
@@ -20,7 +20,7 @@ extension UploadEngine {
             session.record.progress.offset = offset
             return Outcome(record: session.record, offset: offset)
         } catch {
-            // Also of a failure something may have come that is worth keeping.
+            // Keep the bytes received before a failure.
             _ = try? await end(session)
             throw error
         }
@@ -37,7 +37,8 @@ extension UploadEngine {
         let (expected, limit, record) = (body.declaredLength, session.record.progress.length, session.record)
         let (check, likely) = (DigestCheck(piece.digests), piece.likely)
         if let expected { try engine.share.checkLength(session.offset + expected) }
-        // Before the first byte is read: who waits for 100 Continue hears now that there is no room.
+        // Before the first byte is read, so that a client waiting for 100 Continue learns immediately that
+        // there is not enough space.
         try await share.offload { () throws(WebDAVError) in
             try upload.withContent(turn) { (content) throws(WebDAVError) in
                 try storing { () throws(StoreError) in
@@ -71,9 +72,9 @@ extension UploadEngine {
         }
     }
 
-    /// Ends the turn of a request, and says so in the row: once for each request.
-    /// - Returns: how many bytes there are.
-    /// - Throws: 409 if somebody else has taken the turn, 404 if the upload is gone.
+    /// Ends the turn of a request and updates the row, once for each request.
+    /// - Returns: The number of stored bytes.
+    /// - Throws: 409 if another request has taken the turn, 404 if the upload no longer exists.
     @discardableResult
     func end(_ session: Session) async throws(WebDAVError) -> Int64 {
         let engine = self
@@ -87,7 +88,7 @@ extension UploadEngine {
         }
     }
 
-    /// Writes how far an upload is, if the row does not say so.
+    /// Stores the progress of an upload, if the row has a different one.
     private func record(_ offset: Int64, of record: UploadRecord) throws(WebDAVError) {
         guard var progress = share.state.upload(record.id)?.progress else { throw WebDAVError(.notFound) }
         if offset == progress.offset, !progress.isUnverified, progress.length == record.progress.length {

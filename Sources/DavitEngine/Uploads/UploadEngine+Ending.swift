@@ -3,10 +3,10 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// How an upload becomes the content of its target.
+/// Completes uploads.
 extension UploadEngine {
-    /// Completes an upload of which nothing is missing. Ends the turn.
-    /// - Parameter digests: what the content has to be, besides what was said when the upload was created.
+    /// Completes an upload that has all of its bytes. Ends the turn.
+    /// - Parameter digests: Digests to verify, in addition to those sent when the upload was created.
     func finish(
         _ session: Session, _ context: RequestContext, digests: [ContentDigest] = []
     ) async throws(WebDAVError) -> Outcome {
@@ -17,13 +17,13 @@ extension UploadEngine {
         }
     }
 
-    /// Completes an upload with the bytes of others, one after the other. Ends the turn.
+    /// Completes an upload with the concatenated bytes of other uploads. Ends the turn.
     func fill(
         _ session: Session, with parts: [UploadRecord], _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
         let engine = self
         guard let target = session.record.target else { throw WebDAVError(.notFound) }
-        // As at the end: nobody else writes meanwhile, and the copy holds no lock.
+        // As in a completion: no other request writes meanwhile, and the copy holds no mutex.
         let ending = try await share.offload { () throws(WebDAVError) in
             try session.upload.beginEnd(session.turn)
         }
@@ -46,10 +46,10 @@ extension UploadEngine {
         return try await finish(session, context)
     }
 
-    /// Carries out the PUT that the upload stands for. Ends the turn if that succeeds.
+    /// Performs the PUT that the upload represents. Ends the turn on success.
     ///
-    /// What is refused stays, so that the client can try again once the reason is gone. Only content that is not what
-    /// its digest says goes: it would never become right.
+    /// An upload whose completion is refused is kept, so that the client can retry when the reason no longer
+    /// exists. Only an upload with a wrong digest is removed: it could never succeed.
     func complete(
         _ session: inout Session, _ digests: [ContentDigest], _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
@@ -70,7 +70,7 @@ extension UploadEngine {
             throw WebDAVError(.inconsistentLength)
         }
         session.record.progress.length = content.length
-        // The collection may have been moved meanwhile.
+        // The collection may have been moved in the meantime.
         guard let current = share.state.upload(session.record.id) else { throw WebDAVError(.notFound) }
         let request = try UploadRecord.head(current.fieldLines, for: context.request)
         let put = try PutMethod(share: share, request: request, digests: digests)
@@ -98,7 +98,7 @@ extension UploadEngine {
             seconds: min(share.configuration.uploadSeconds, Self.rememberedSeconds))
         session.record.progress = progress
         let (engine, ended) = (self, session)
-        // The content has its name: whatever happens to the row, the client has to hear that.
+        // The content has been published: report success to the client even if the row cannot be updated.
         _ = await share.work.run {
             engine.leave(ended)
             engine.share.uploads.forget(ended.record.id)
@@ -107,7 +107,8 @@ extension UploadEngine {
         return Outcome(record: session.record, offset: content.length, response: response)
     }
 
-    /// For so long the URL of an upload that is complete says so: to clients that have not got the answer.
+    /// Seconds for which the URL of a completed upload reports its completion, for clients that missed the
+    /// response.
     static let rememberedSeconds: Int64 = 86_400
 
     private func publish(
@@ -127,7 +128,7 @@ extension UploadEngine {
             } catch {
                 guard error.isOvertaken, choosesName else {
                     var error = error
-                    // All of it has come (draft §4.4.2).
+                    // The upload has all of its bytes (draft §4.4.2).
                     error.fields.append(.uploadComplete, "?1")
                     throw error
                 }
@@ -136,10 +137,10 @@ extension UploadEngine {
         throw .busy
     }
 
-    /// All of a part has come; what it is a part of, comes later.
+    /// Marks a part as complete; the upload that contains it is created later.
     private func keepPart(_ session: Session, _ length: Int64) async throws(WebDAVError) -> Outcome {
         var record = session.record
-        // It gets no name yet.
+        // A part has no name of its own.
         session.upload.giveUpEnd(session.turn)
         _ = try await end(session)
         record.progress.offset = length

@@ -3,7 +3,7 @@ internal import DavitStore
 internal import Synchronization
 
 extension UploadEngine {
-    /// An upload whose turn a request has.
+    /// The turn of a request to write to an upload.
     struct Session: Sendable {
         var record: UploadRecord
         let upload: OpenUpload
@@ -19,11 +19,11 @@ extension UploadEngine {
 
     func leave(_ session: Session) { session.stay.end() }
 
-    /// What an append has led to.
+    /// The result of an append.
     struct Outcome {
         var record: UploadRecord
         var offset: Int64
-        /// That of the PUT that the upload stands for, once it is carried out.
+        /// The response to the PUT that the upload represents, after its completion.
         var response: HTTPResponse?
     }
 }

@@ -3,35 +3,35 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Uploads that go on over several requests: one engine, and on top of it the protocols that clients speak.
+/// Resumable uploads, which span several requests: the engine shared by the supported protocols.
 ///
-/// The bytes are a file beside the target that nobody sees; a row says what it is to become. When all of them are there,
-/// the file gets the name of the target in the way of every other change.
+/// The bytes are stored in a hidden file in the folder of the target; a database row describes the upload.
+/// When all bytes are stored, the file gets the name of the target in the same way as in any other change.
 struct UploadEngine: Sendable {
     let share: Share
 
     // MARK: Finding
 
-    /// - Throws: 404 if it is not there, or somebody else's; 410 if its time is up.
+    /// - Throws: 404 if the upload does not exist or belongs to another user; 410 if it has expired.
     func find(_ id: String?, _ context: RequestContext) throws(WebDAVError) -> UploadRecord {
         guard let id, let record = share.state.upload(id), record.principal == context.principal else {
             throw WebDAVError(.notFound)
         }
-        // Whoever sends something just now has until its end.
+        // An upload does not expire while a request is sending to it.
         if record.progress.expiry <= context.now, !share.uploads.isInUse(id) { throw WebDAVError(.gone) }
         return record
     }
 
-    /// Takes the turn from whoever has it.
+    /// Takes the turn from the request that has it.
     ///
-    /// - Parameter body: what this request will append; nil if it only looks.
-    /// - Throws: 404 if its bytes are gone, which is noticed now.
+    /// - Parameter body: The body that this request will append; nil if it only reads.
+    /// - Throws: 404 if the file of the upload no longer exists, which is detected here.
     func begin(_ record: UploadRecord, _ body: (any RequestBody)?) async throws(WebDAVError) -> Session {
         let (engine, cutOff) = (self, body?.cutOff)
         return try await share.offload { () throws(WebDAVError) in
             let stay = engine.share.uploads.enter(record.id)
             let (turn, offset) = try stay.upload.takeTurn(cutOff: cutOff) { () throws(WebDAVError) in
-                // As the request that had the turn has left it.
+                // The record as the previous request has left it.
                 guard let current = engine.share.state.upload(record.id) else {
                     throw WebDAVError(.notFound)
                 }
@@ -42,7 +42,7 @@ struct UploadEngine: Sendable {
         }
     }
 
-    /// Opens the bytes as the last request, or the last run of the server, has left them.
+    /// Opens the bytes as left by the last request, or by the last run of the server.
     func open(_ record: UploadRecord) throws(WebDAVError) -> any UploadContent {
         guard let target = record.target else { throw WebDAVError(.notFound) }
         let content: any UploadContent
@@ -52,7 +52,7 @@ struct UploadEngine: Sendable {
         } catch {
             switch error {
             case .notFound, .missingAncestor, .loop: break
-            // In the trash, or closed to the server: it may come back.
+            // In the trash, or not accessible to the server: it may become available again.
             case .forbidden: throw WebDAVError(.notFound)
             default: throw WebDAVError(store: error)
             }
@@ -64,7 +64,7 @@ struct UploadEngine: Sendable {
             throw WebDAVError(.notFound)
         }
         let acknowledged = record.progress.offset
-        // A client may have let go of what was acknowledged.
+        // A client may already have discarded acknowledged bytes, so they cannot be requested again.
         if content.length < acknowledged {
             try drop(record)
             throw WebDAVError(.notFound)
@@ -75,8 +75,8 @@ struct UploadEngine: Sendable {
         return content
     }
 
-    /// Writes the row that says that an upload is complete, if a crash came between that and its bytes' getting their name.
-    /// - Returns: whether that is so.
+    /// Marks an upload as complete in its row, if a crash occurred after its file got its name.
+    /// - Returns: Whether this is the case.
     private func settle(_ record: UploadRecord, _ target: ResourcePath) throws(WebDAVError) -> Bool {
         let info = try storing { () throws(StoreError) in
             try share.stored.lookup(target, last: .itself, wait: .allowed).info
@@ -92,16 +92,17 @@ struct UploadEngine: Sendable {
 
     // MARK: Creating
 
-    /// Makes an upload, whose turn the caller has then.
+    /// Creates an upload and takes its turn.
     ///
     /// - Parameters:
-    ///   - targets: where it shall be; of several the first that is free, if ``UploadRecord/Options/choosesName``.
-    ///   - context: of the request that creates it.
+    ///   - targets: The target; several candidates, of which the first free one is used, if
+    ///     ``UploadRecord/Options/choosesName`` is set.
+    ///   - context: The context of the request that creates the upload.
     func create(
         at targets: [ResourcePath], _ terms: UploadTerms, _ context: RequestContext
     ) async throws(WebDAVError) -> Session {
         let request = try UploadRecord.head(terms.fieldLines, for: context.request)
-        // A PUT would find it out too late.
+        // Check the fields now; the final PUT would reject them too late.
         let put = try PutMethod(share: share, request: request)
         let targets = targets.filter { !share.hides($0) }
         if targets.isEmpty { throw WebDAVError(.forbidden) }
@@ -126,7 +127,7 @@ struct UploadEngine: Sendable {
         _ made: CreateUploadMethod.Outcome, _ digests: [ContentDigest], _ request: HTTPRequest
     ) async throws(WebDAVError) -> Session {
         let (share, cutOff) = (share, request.body.cutOff)
-        // Whoever names the digest of the whole in the end says here which kind that will be.
+        // If the client sends a digest of the complete content at the end, its algorithm is announced here.
         let algorithms = digests.map(\.algorithm) + DigestWish(request).representation.prefix(1)
         return try await share.offload { () throws(WebDAVError) in
             let stay = share.uploads.enter(made.record.id)

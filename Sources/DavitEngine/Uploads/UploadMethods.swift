@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// The methods of an upload in progress: in tus for who says `Tus-Resumable`, else in the draft. An upload that was begun
-/// in one can be finished in the other.
+/// The methods of an upload resource: those of tus if the request contains `Tus-Resumable`, otherwise those
+/// of the draft. An upload created with one protocol can be completed with the other.
 struct UploadMethods: Sendable {
     let share: Share
 
@@ -18,7 +18,7 @@ struct UploadMethods: Sendable {
             do throws(WebDAVError) {
                 return try await respond(context, record, engine)
             } catch {
-                // A crash had come before the row that says that it is complete, which is there now.
+                // A crash had prevented the update of the row, which is marked as complete now.
                 guard error.status == .notFound, !record.progress.isComplete,
                     let settled = share.state.upload(record.id), settled.progress.isComplete
                 else { throw error }
@@ -46,7 +46,8 @@ struct UploadMethods: Sendable {
         }
     }
 
-    /// What a request about an upload is; tus has a field for clients that can only send POST.
+    /// Returns the effective method of a request for an upload; tus clients limited to POST can override it
+    /// in a field.
     static func method(of request: HTTPRequest) -> HTTPMethod {
         request.contains(.tusResumable) ? TusUploads.method(of: request) : request.method
     }

@@ -1,12 +1,12 @@
 internal import DavitHTTP
 
-/// Why a request about an upload is refused, for programs (RFC 9457; draft §9).
+/// The reason why a request for an upload is refused, in machine-readable form (RFC 9457; draft §9).
 enum UploadProblem {
-    /// The content does not begin where the upload ends.
+    /// The content does not begin at the end of the upload.
     case mismatchingOffset(expected: Int64, provided: Int64)
-    /// All of it has come already.
+    /// The upload is already complete.
     case completed
-    /// What the client says of the length does not go together.
+    /// The lengths specified by the client are inconsistent.
     case inconsistentLength
 
     static let mediaType: StaticString = "application/problem+json"
@@ -24,7 +24,7 @@ enum UploadProblem {
         switch self {
         case .mismatchingOffset: "The content does not begin at the offset of the upload."
         case .completed: "The upload is complete."
-        case .inconsistentLength: "The lengths that were given for the upload do not go together."
+        case .inconsistentLength: "The lengths specified for the upload are inconsistent."
         }
     }
 
@@ -35,7 +35,7 @@ enum UploadProblem {
         }
     }
 
-    /// As JSON; nothing in it was sent by a client but numbers.
+    /// Encodes the problem as JSON. Numbers are the only part that comes from the client.
     var encoded: [UInt8] {
         var text = #"{"type":"\#(Self.base)\#(type)","title":"\#(title)""#
         if case .mismatchingOffset(let expected, let provided) = self {
@@ -46,7 +46,7 @@ enum UploadProblem {
 }
 
 extension WebDAVError {
-    /// - Parameter status: nil for the one that the draft recommends.
+    /// - Parameter status: The status; nil for the one recommended by the draft.
     init(_ problem: UploadProblem, _ status: HTTPStatus? = nil) {
         self.init(status ?? problem.status)
         content = (UploadProblem.mediaType, problem.encoded)

@@ -1,7 +1,7 @@
 internal import DavitStore
 internal import Synchronization
 
-/// The uploads that requests are about just now, and those of which a digest runs along.
+/// The uploads that are accessed by requests, and those with running digests.
 final class UploadTable: Sendable {
     private struct Entry {
         let upload: OpenUpload
@@ -10,8 +10,8 @@ final class UploadTable: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The use of an upload by a request. It ends when it is told to, at the latest with this object: an upload that was
-    /// never left would stay open, and never expire.
+    /// The use of an upload by a request. It ends with ``end()``, or at the latest when this object is
+    /// released: otherwise the upload would remain open and never expire.
     final class Stay: Sendable {
         let upload: OpenUpload
         private let table: UploadTable
@@ -21,7 +21,7 @@ final class UploadTable: Sendable {
             (self.upload, self.table) = (upload, table)
         }
 
-        /// Once, whoever does it.
+        /// Ends the use. Later calls do nothing.
         func end() {
             if !hasEnded.exchange(true, ordering: .relaxed) { table.leave(upload) }
         }
@@ -29,7 +29,7 @@ final class UploadTable: Sendable {
         deinit { end() }
     }
 
-    /// The one object of an upload.
+    /// Begins a use of an upload. All users share a single object.
     func enter(_ id: String) -> Stay {
         let upload = entries.withLock { entries in
             var entry = entries[id] ?? Entry(upload: OpenUpload(id))
@@ -48,13 +48,13 @@ final class UploadTable: Sendable {
                 entries[upload.id] = entry
                 return
             }
-            // Nobody else has it: nothing here has to be waited for.
+            // There are no other users, so the mutex of the upload is free.
             upload.close()
             entries[upload.id] = upload.keepsDigest ? entry : nil
         }
     }
 
-    /// Forgets those that went away with their collection.
+    /// Drops unused uploads that no longer exist, for example because their collection was removed.
     func forget(where isGone: (String) -> Bool) {
         let idle = entries.withLock { entries in entries.filter { $0.value.userCount == 0 }.map(\.key) }
         let gone = idle.filter(isGone)
@@ -63,9 +63,9 @@ final class UploadTable: Sendable {
         }
     }
 
-    /// The upload is over.
+    /// Drops an upload that has ended.
     func forget(_ id: String) { entries.withLock { $0[id] = nil } }
 
-    /// Whether a request is about it.
+    /// Whether a request is using the upload.
     func isInUse(_ id: String) -> Bool { entries.withLock { ($0[id]?.userCount ?? 0) > 0 } }
 }

@@ -3,24 +3,25 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// What a client wants to upload over several requests, whichever protocol it says it in.
+/// The parameters of an upload over several requests, independent of the protocol.
 struct UploadTerms: Sendable {
-    /// Bytes of all of it, if the client says.
+    /// Length of the complete content in bytes, if specified.
     var length: Int64?
     var options: UploadRecord.Options = []
-    /// What of the request counts when the content is complete, as lines of fields.
+    /// The fields of the request that apply when the content is complete, as field lines.
     let fieldLines: [UInt8]
 
-    /// Fields of a PUT of the whole content that are kept: conditions, times, the language, digests, and which digests the
-    /// response is to have.
+    /// Fields that are stored because they apply to a PUT of the complete content: conditions, times, the
+    /// language, digests, and the digest requested for the response.
     private static let kept: [FieldName] = [
         .if, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .xOCMTime, .xOCCTime, .reprDigest,
         .ocChecksum, .wantReprDigest, .contentLanguage,
     ]
 
     /// - Parameters:
-    ///   - more: fields besides those of the request.
-    ///   - isWhole: the content of this request is all of it, so that its digest is that of all.
+    ///   - more: Fields to add to those of the request.
+    ///   - isWhole: Whether this request contains the complete content, so that its content digest is also
+    ///     that of the representation.
     init(_ request: HTTPRequest, adding more: HTTPFields = HTTPFields(), isWhole: Bool = false) {
         var fields = HTTPFields()
         for name in Self.kept {
@@ -35,23 +36,24 @@ struct UploadTerms: Sendable {
     }
 }
 
-/// One request that appends to an upload, whichever protocol it is in.
+/// A request that appends to an upload, independent of the protocol.
 struct UploadPiece: Sendable {
-    /// What of the request is to be compared before it counts.
+    /// Digests of this request's content, to be verified before it counts.
     var digests: [ContentDigest] = []
-    /// What the whole has to be as well, if it ends here: who sends as he reads knows no earlier.
+    /// Digests of the complete content, verified if it ends here: a client that streams its source knows them
+    /// only at the end.
     var wholeDigests: [ContentDigest] = []
-    /// Digests of the whole that this client may name when it ends.
+    /// Algorithms likely to be used for a digest of the complete content at the end.
     var likely: [DigestAlgorithm] = []
-    /// The answer where the content is not what these say.
+    /// The error if the content does not match its digests.
     var mismatch = WebDAVError(.badRequest, .digestMismatch)
-    /// The upload ends with this content.
+    /// Whether the upload ends with this content.
     var isLast: Bool
-    /// More than the whole upload was to have.
+    /// The error if the upload would exceed its announced length.
     var overflow = WebDAVError(.inconsistentLength)
 
-    /// Of this request, by a client that has digests of its pieces: such a one is likely to have that of the whole in the
-    /// end, of an algorithm that RFC 9530 recommends.
+    /// Sets the digests of this request. A client that sends digests of pieces is likely to send that of the
+    /// complete content at the end, with an algorithm recommended by RFC 9530.
     mutating func setDigests(_ digests: [ContentDigest]) {
         self.digests = digests
         likely = digests.map(\.algorithm).filter { $0 == .sha256 || $0 == .sha512 }
@@ -59,25 +61,23 @@ struct UploadPiece: Sendable {
 }
 
 extension UploadRecord {
-    /// Where it shall be in the end.
+    /// The path of the resource to be created or replaced.
     var target: ResourcePath? { collection.appending(name) }
 
-    /// The PUT that the upload stands for, with everything but its content.
-    /// - Parameters:
-    ///   - context: of a request of the same client.
-    ///   - conditions: whether it brings an `If` of its own: locks come and go while an upload goes on.
+    /// Returns the context of the PUT that the upload represents, with everything except its content.
+    /// - Parameter context: The context of a request of the same client.
     func request(
         for context: RequestContext, at path: ResourcePath
     ) throws(WebDAVError) -> RequestContext {
         try context.replacing(UploadRecord.head(fieldLines, for: context.request), at: path)
     }
 
-    /// A head with these fields, as the client of `request` would send it now.
+    /// Returns a request head with these fields, as the client of `request` would send it now.
     static func head(_ fieldLines: [UInt8], for request: HTTPRequest) throws(WebDAVError) -> HTTPRequest {
         var fields = HTTPFields()
         fields.append(.host, request.bytes(of: .host) ?? Array("localhost".utf8))
         var lines = fieldLines
-        // Locks come and go while an upload goes on: what is said now counts.
+        // Locks may be created and removed during an upload: use the present `If` field.
         if UploadMethods.method(of: request) == .patch, let now = request.combinedBytes(of: .if) {
             fields.append(.if, now)
             lines = Array(

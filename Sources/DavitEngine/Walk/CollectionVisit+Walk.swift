@@ -2,12 +2,12 @@ package import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// What a page needs to hand out a collection as a whole.
+/// Operations that a page needs to download a collection with all its members.
 extension CollectionVisit {
-    /// A walk through the collection, or through some of its members.
+    /// Creates a traversal of the collection, or of some of its members.
     ///
-    /// - Parameter names: of these members, in this order; nil for all.
-    /// - Throws: when the collection cannot be read; 503 when too much work waits.
+    /// - Parameter names: The members to visit, in this order; nil for all.
+    /// - Throws: An error if the collection cannot be read; 503 if too much work is queued.
     package func walk(of names: [[UInt8]]? = nil) async throws(HTTPError) -> CollectionWalk {
         let (share, target, client) = (share, target, request.client)
         return try await mapped { () async throws(WebDAVError) in
@@ -17,8 +17,8 @@ extension CollectionVisit {
         }
     }
 
-    /// Runs a piece of long work on another thread, after ``walk(of:)``.
-    /// - Throws: 503 when too much work waits.
+    /// Runs a piece of long work on another thread. Call it after ``walk(of:)``.
+    /// - Throws: 503 if too much work is queued.
     package func offload<T: Sendable>(_ work: @escaping @Sendable () -> T) async throws(HTTPError) -> T {
         let (share, client) = (share, request.client)
         return try await mapped { () async throws(WebDAVError) in
@@ -34,10 +34,11 @@ extension CollectionVisit {
         }
     }
 
-    /// The moment of the call.
+    /// The current time.
     package var now: Timestamp { share.now() }
 
-    /// Tells the share's hooks that the collection, or a part of it, is handed out; see ``ShareAction/Kind/download``.
+    /// Notifies the share's hooks that the collection, or a part of it, is downloaded; see
+    /// ``ShareAction/Kind/download``.
     package func tellDownload() {
         share.configuration.hooks.told?(
             ShareAction(downloadOf: target, isCollection: true, principal: request.principal, in: share))

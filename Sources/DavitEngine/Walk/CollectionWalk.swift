@@ -1,39 +1,42 @@
 package import DavitHTTP
 package import DavitStore
 
-/// Walks a collection, or some of its members, with everything that is below: as clients see it, each collection before its
-/// members, in the order of the volume. A whole collection comes first itself, with an empty path. What is in a collection is
-/// told before what is further down: so one is open at a time, however deep it goes, and what is kept are the collections
-/// still to be walked on the way down.
+/// Traverses a collection, or some of its members, with everything below, as seen by clients: each collection
+/// before its members, in the order of the volume. The collection itself comes first, with an empty path,
+/// unless only some members are visited. All members of a collection are returned before those of its
+/// subcollections, so that only one collection is open at a time, regardless of depth, and only the
+/// collections still to be entered are stored.
 ///
-/// Rules and mounts hold. Links that lead outside are no members. Each collection is visited once: links to collections are
-/// followed after everything else, and one to a collection that was visited is reported as trouble and not followed. So what
-/// a walk finds grows with what there is, however links lead to each other.
+/// Rules and mounts apply. Links that lead outside the share are not members. Each collection is visited
+/// once: links to collections are followed after everything else, and a link to a visited collection is
+/// reported as an issue and not followed. The size of the result is therefore bounded by the number of
+/// existing resources, however links refer to each other.
 ///
-/// Its calls block. It belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what
-/// makes the unchecked conformance true.
+/// Its methods block. It belongs to one task, which passes it to one job of the thread pool at a time and
+/// waits for that job. This makes the unchecked conformance safe.
 package final class CollectionWalk: @unchecked Sendable {
-    /// Something that the walk has come to.
+    /// A resource found by the traversal.
     package struct Found: Sendable {
-        /// From where the walk began: segments joined by slashes, none at either end.
+        /// Path relative to the starting point: segments separated by slashes, without a leading or trailing
+        /// slash.
         package var path: [UInt8]
         package var info: ResourceInfo
-        /// Canonical.
+        /// Canonical path.
         package var target: ResourcePath
     }
 
     package enum Step: Sendable {
         case found(Found)
-        /// What is there, or below it, cannot be had.
+        /// This resource, or its members, cannot be read.
         case trouble(path: [UInt8], Trouble)
         case end
     }
 
-    /// Why something is left out.
+    /// The reason why a resource is left out.
     package enum Trouble: Sendable {
-        /// It is gone, or was never there.
+        /// It does not exist, or no longer exists.
         case missing
-        /// A link to a collection that the link is in.
+        /// A link to a collection that contains the link.
         case circle
         /// A link to a collection that was visited under another name.
         case repeated
@@ -51,13 +54,13 @@ package final class CollectionWalk: @unchecked Sendable {
     }
 
     private final class Level {
-        /// Nil once all members are told.
+        /// Nil after all members have been returned.
         var cursor: (any MemberCursor)?
-        /// What is still to be walked of the members; once all are told, the next one last.
+        /// The subcollections still to be entered; after all members have been returned, in reverse order.
         var collections: [Member] = []
         /// As in ``Found/path``.
         let path: [UInt8]
-        /// Canonical.
+        /// Canonical path.
         let target: ResourcePath
         let info: ResourceInfo
 
@@ -81,35 +84,35 @@ package final class CollectionWalk: @unchecked Sendable {
     }
 
     private let share: Share
-    /// Collections on the way down.
+    /// The collections on the current path.
     @safe @exclusivity(unchecked) private var levels: [Level] = []
-    /// The collection of the visit, canonical, and the names in it that are still to be walked, the next one last.
+    /// The visited collection and the names of its members still to be visited, in reverse order.
     private let root: Found
     @safe @exclusivity(unchecked) private var names: [[UInt8]]
-    /// Links to collections, the first ``linkCount`` of which have been followed.
+    /// Links to collections; the first ``linkCount`` have been followed.
     @safe @exclusivity(unchecked) private var links: [Found] = []
     @safe @exclusivity(unchecked) private var linkCount = 0
     /// All collections found so far.
     @safe @exclusivity(unchecked) private var visited: Set<Key> = []
-    /// To be told first.
+    /// The first result, not returned yet.
     @safe @exclusivity(unchecked) private var begun: Found?
-    /// A collection to go into before anything else.
+    /// A collection to enter before anything else.
     @safe @exclusivity(unchecked) private var entered: Found?
 
-    /// - Parameter names: of the members to walk; nil for all of them.
+    /// - Parameter names: The members to visit; nil for all of them.
     init(_ share: Share, _ root: ResourcePath, names: [[UInt8]]?) throws(StoreError) {
         self.share = share
         guard let info = try share.look(at: root, wait: .allowed).info else { throw .notFound }
         self.root = Found(path: [], info: info, target: root)
         self.names = names.map { $0.reversed() } ?? []
         guard names == nil else { return }
-        // What cannot be read at all is an error, and no trouble.
+        // If the collection itself cannot be read, this throws an error instead of reporting an issue.
         levels.append(Level(try share.resources.members(of: root), self.root))
         begun = self.root
         visited.insert(Key(info))
     }
 
-    /// The next step. May block.
+    /// Returns the next step. May block.
     package func next() -> Step {
         if let begun {
             self.begun = nil
@@ -165,7 +168,7 @@ package final class CollectionWalk: @unchecked Sendable {
 
     private enum Turn {
         case step(Step)
-        /// Into a collection; and out of one that has come to its end.
+        /// Entered a collection, or left a completed one.
         case down, up
     }
 
@@ -178,7 +181,7 @@ package final class CollectionWalk: @unchecked Sendable {
                     break
                 }
             } catch {
-                // The walk goes on with what was told before.
+                // Continue with the members returned before.
                 level.end()
                 return .step(.trouble(path: level.path, Trouble(error)))
             }
@@ -218,7 +221,7 @@ package final class CollectionWalk: @unchecked Sendable {
         }
     }
 
-    /// Opens content that the walk has found. May block.
+    /// Opens content found by the traversal. May block.
     package func open(_ found: Found) -> Result<WalkedContent, Trouble> {
         do throws(StoreError) {
             let resource = try share.resources.openMember(found.target)
@@ -230,7 +233,7 @@ package final class CollectionWalk: @unchecked Sendable {
     }
 }
 
-/// Content on a walk, open.
+/// Opened content of a traversal.
 package struct WalkedContent: Sendable {
     private let file: any FileContent
     package let info: ResourceInfo
@@ -242,11 +245,11 @@ package struct WalkedContent: Sendable {
         self.share = share
     }
 
-    /// Bytes it had when it was opened.
+    /// Length in bytes when the content was opened.
     package var length: Int64 { file.length }
 
-    /// Reads from `offset` on, as much as `buffer` has room for. May block.
-    /// - Returns: how many bytes; 0 at the end, nil where it cannot be read.
+    /// Reads bytes from `offset` into the free space of `buffer`. May block.
+    /// - Returns: The number of bytes; 0 at the end, nil if the content cannot be read.
     package func read(at offset: Int64, into buffer: IOBuffer) -> Int? {
         try? share.resources.read(file, at: offset, into: buffer)
     }

@@ -1,40 +1,41 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// The members of one collection that a walk still has to enter, so that the collection need not stay open while the
-/// walk is further down.
+/// The subcollections of a collection that a traversal has not entered yet, so that the collection itself can
+/// be closed meanwhile.
 ///
-/// They are entered in the order of their names. That makes it possible to forget the last ones when they take too much
-/// memory: once the others have been entered, the collection is read again for the names from the first forgotten one on.
+/// They are entered in the order of their names. If they need too much memory, the last ones can therefore be
+/// dropped: after the others have been entered, the collection is read again for the names from the first
+/// dropped one on.
 struct PendingCollections {
     /// A collection to enter.
     struct Entry {
         var name: [UInt8]
-        /// Where the member is a link: the path it leads to.
+        /// If the member is a symbolic link, the path of its target.
         var canonicalPath: ResourcePath?
         var identity: ResourceIdentity
         var volume: UInt64
 
-        /// Bytes in memory, about.
+        /// Approximate size in memory, in bytes.
         fileprivate var cost: Int { 112 + name.count + (canonicalPath?.bytes.count ?? 0) }
     }
 
-    /// While the collection is read, in the order of the volume; afterwards the next one last.
+    /// In the order of the volume while the collection is read, afterwards in reverse order of names.
     private var entries: [Entry] = []
     /// Names before this one have been entered.
     private var floor: [UInt8]?
-    /// Names from this one on were forgotten.
+    /// Names from this one on were dropped.
     private var ceiling: [UInt8]?
-    /// Bytes in memory, about.
+    /// Approximate size in memory, in bytes.
     private(set) var bytes = 0
 
     var isEmpty: Bool { entries.isEmpty }
-    /// The collection has to be read again after ``isEmpty``.
+    /// Whether the collection must be read again once ``isEmpty`` is true.
     var hasForgotten: Bool { ceiling != nil }
 
-    /// Adds a collection that the collection above has been read up to, unless it was entered before or is to be entered
+    /// Adds a subcollection found while reading, unless it has already been entered or will be read again
     /// later.
-    /// - Returns: how much ``bytes`` has grown.
+    /// - Returns: The increase of ``bytes``.
     mutating func add(_ member: Member) -> Int {
         if let floor, member.name.lexicographicallyPrecedes(floor) { return 0 }
         if let ceiling, !member.name.lexicographicallyPrecedes(ceiling) { return 0 }
@@ -46,9 +47,9 @@ struct PendingCollections {
         return entry.cost
     }
 
-    /// Called when all members have been read.
+    /// Must be called after all members have been read.
     mutating func endReading() {
-        // One is in order, and many folders have no more.
+        // Most collections have at most one subcollection, which needs no sorting.
         if entries.count > 1 { sort() }
     }
 
@@ -60,9 +61,10 @@ struct PendingCollections {
         return entry
     }
 
-    /// Forgets the later half of the names.
-    /// - Parameter keepsOne: whether one name stays, so that a walk that reads the collection again gets further.
-    /// - Returns: how much ``bytes`` has shrunk.
+    /// Drops the second half of the names.
+    /// - Parameter keepsOne: Whether at least one name is kept, so that a traversal that reads the collection
+    ///   again advances.
+    /// - Returns: The decrease of ``bytes``.
     mutating func forgetHalf(keepsOne: Bool) -> Int {
         sort()
         let dropped = min((entries.count + 1) / 2, entries.count - (keepsOne ? 1 : 0))
@@ -74,7 +76,7 @@ struct PendingCollections {
         return freed
     }
 
-    /// Called before the collection is read again.
+    /// Must be called before the collection is read again.
     mutating func beginReadingAgain() {
         floor = ceiling
         ceiling = nil
