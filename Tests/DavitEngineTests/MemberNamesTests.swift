@@ -2,9 +2,9 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// The names that are chosen where one is taken.
+/// Names chosen when a name is already in use.
 struct MemberNamesTests {
-    /// The table that the script of the browser page is tested with, too.
+    /// The table that is also used to test the script of the browser page.
     private static func table() async throws -> [(name: String, taken: Set<String>, wanted: String)] {
         let tests = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
         let share = try TestShare()
@@ -37,7 +37,7 @@ struct MemberNamesTests {
         #expect(Set(names).count == names.count)
     }
 
-    /// Names need not be text: these are cut somewhere.
+    /// Names need not be valid text; such names are cut at any byte.
     @Test func bytesThatAreNoTextHaveNamesToo() {
         let name = [UInt8](repeating: 0x80, count: 255)
         let names = MemberNames(name, isTaken: true).names
@@ -47,7 +47,7 @@ struct MemberNamesTests {
         #expect(mixed.first == [0xFF] + Array(" (1).txt".utf8))
     }
 
-    /// A folder has no extension: `v1.2` and not `v1`.
+    /// A folder has no extension: the stem is `v1.2`, not `v1`.
     @Test func aCopyOfACollectionBesideItIsNumberedAtItsEnd() async throws {
         try await TestShare.play(
             Scenario(

@@ -4,7 +4,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// A share below a prefix: all that clients read and send as a URL has it (RFC 4918 §8.3).
+/// A share below a prefix: all URLs sent and received by clients contain the prefix (RFC 4918 §8.3).
 struct MountedShareTests {
     static let propertiesOfAll =
         "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:lockdiscovery/></D:prop></D:propfind>"
@@ -41,7 +41,7 @@ struct MountedShareTests {
                     holds: ["<D:href>/x/files/</D:href>", "<D:href>/x/files/a</D:href>"]),
             ]),
         Scenario(
-            "§9.8.5, §9.9.4: a destination is below the prefix, or it is another server's",
+            "§9.8.5, §9.9.4: a destination outside the prefix is on another server",
             [
                 step("PUT /x/files/a", [], "1", 201),
                 step("COPY /x/files/a", [("Destination", "/x/files/b")], nil, 201),
@@ -53,7 +53,7 @@ struct MountedShareTests {
                 step("COPY /x/files/c", [("Destination", "http://elsewhere/x/files/d")], nil, 502),
                 step("COPY /x/files/c", [("Destination", "/x/files/../c")], nil, 400),
                 step("COPY /x/files/c", [("Destination", "/x/files/d?e")], nil, 400),
-                // The share itself, which is a collection and in the way.
+                // The destination is the share itself, an existing collection.
                 step("MOVE /x/files/c", [("Destination", "/x/files")], nil, 403),
                 step("GET /x/files/c", [], nil, 200),
             ]),
@@ -82,21 +82,21 @@ struct MountedShareTests {
                 step("UNLOCK /x/files/d", [("Lock-Token", "<$1>")], nil, 204),
             ]),
         Scenario(
-            "§9.10.1: the root of the share has a slash behind the prefix",
+            "§9.10.1: the root of the share ends in a slash",
             [
                 step(
                     "LOCK /x/files", [("Depth", "0")], lockBody(scope: "exclusive"), 200,
                     holds: ["<D:lockroot><D:href>/x/files/</D:href></D:lockroot>"])
             ]),
         Scenario(
-            "§10.4.2: a tag names a resource of the share by its whole path",
+            "§10.4.2: a tag identifies a resource of the share by its full path",
             [
                 step("PUT /x/files/a", [], "1", 201),
                 step("PUT /x/files/b", [], "2", 201),
                 lock("/x/files/a"),
                 step("PUT /x/files/b", [("If", "</x/files/a> (<$1>)")], "3", 204),
                 step("PUT /x/files/b", [("If", "<http://localhost/x/files/a> (<$1>)")], "3", 204),
-                // What is not in the share has no locks.
+                // A resource outside the share has no locks.
                 step("PUT /x/files/b", [("If", "</a> (<$1>)")], "4", 412),
                 step("PUT /x/files/b", [("If", "</a> (Not <$1>)")], "4", 204),
                 step(
@@ -104,7 +104,7 @@ struct MountedShareTests {
                     201),
             ]),
         Scenario(
-            "RFC 9110 §9.3.7: the share speaks for what is at and below its prefix",
+            "RFC 9110 §9.3.7: the share answers OPTIONS at and below its prefix",
             [
                 step("OPTIONS /x/files", [], nil, 200),
                 step("OPTIONS /x/files/new", [], nil, 200),
@@ -131,7 +131,7 @@ struct MountedShareTests {
                 ]))
     }
 
-    // RFC 9110 §9.3.1 and the like: what needs no task without a router needs none with one.
+    // RFC 9110 §9.3.1: requests that need no task without a router need none with one.
     @Test func requestsBelowAPrefixAreAnsweredAtOnce() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let router = Router {
@@ -149,7 +149,7 @@ struct MountedShareTests {
         }
     }
 
-    // Locks outlive a server that mounts the share elsewhere.
+    // Locks persist if a later server mounts the share under another prefix.
     @Test func aLockRootIsShownWhereTheShareIsNow() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", body: []).status == 201)

@@ -1,7 +1,7 @@
 import DavitEngine
 import Testing
 
-/// GET, PUT, MKCOL, DELETE, COPY and MOVE: statuses and what is there afterwards.
+/// GET, PUT, MKCOL, DELETE, COPY and MOVE: statuses and the resulting files.
 struct NamespaceMethodTests {
     static let scenarios: [Scenario] = [
         Scenario(
@@ -18,7 +18,7 @@ struct NamespaceMethodTests {
                 step("PUT /d/", [], "x", 405), step("PUT /new/", [], "x", 409),
             ]),
         Scenario(
-            "RFC 9110 §8.4: coded content is refused and changes nothing",
+            "RFC 9110 §8.4: encoded content is refused and changes nothing",
             [
                 step("PUT /a", [("Content-Encoding", "identity")], "plain", 201),
                 step("PUT /a", [("Content-Encoding", "gzip")], "coded", 415),
@@ -26,7 +26,7 @@ struct NamespaceMethodTests {
                 step("PUT /b", [("content-encoding", "x-unknown")], "coded", 415),
                 step("PROPFIND /a", [("Depth", "0"), ("Content-Encoding", "gzip")], "<x/>", 415),
                 step("GET /a", [], nil, 200, holds: ["plain"]), step("GET /b", [], nil, 404),
-                // Without content there is nothing that could be coded.
+                // Without content there is nothing to encode.
                 step("GET /a", [("Content-Encoding", "gzip")], nil, 200, holds: ["plain"]),
             ]),
         Scenario(
@@ -40,7 +40,7 @@ struct NamespaceMethodTests {
                 step("MKCOL /", [], nil, 405),
             ]),
         Scenario(
-            "RFC 4918 §9.6: DELETE takes the whole tree",
+            "RFC 4918 §9.6: DELETE removes the whole tree",
             [
                 step("MKCOL /d", [], nil, 201), step("MKCOL /d/e", [], nil, 201),
                 step("PUT /d/e/f", [], "x", 201),
@@ -104,7 +104,7 @@ struct NamespaceMethodTests {
                 step("MOVE /gone", [("Destination", "/f")], nil, 404),
             ]),
         Scenario(
-            "RFC 4918 §9.9.3: a collection over content, content over a collection",
+            "RFC 4918 §9.9.3: a collection replaces a file, a file replaces a collection",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "A", 201), step("PUT /f", [], "F", 201),
                 step("MOVE /d", [("Destination", "/f")], nil, 204),
@@ -114,7 +114,7 @@ struct NamespaceMethodTests {
                 step("GET /f", [], nil, 200, holds: ["G"]),
             ]),
         Scenario(
-            "A collection with and without its slash is one resource; content has none",
+            "A collection is the same with and without a slash; a file has no slash",
             [
                 step("MKCOL /d/", [], nil, 201),
                 step("PROPFIND /d", [("Depth", "0")], nil, 207, holds: ["/d/<"]),
@@ -136,7 +136,7 @@ struct NamespaceMethodTests {
                 step("DELETE /a", [("If-Match", "$e")], nil, 204),
             ]),
         Scenario(
-            "Names that cannot be, and names that are ours",
+            "Invalid and reserved names",
             [
                 step("PUT /\(String(repeating: "n", count: 256))", [], "x", 414),
                 step("PUT /\(String(repeating: "n", count: 255))", [], "x", 201),
@@ -149,7 +149,7 @@ struct NamespaceMethodTests {
                 step("PROPFIND /", [("Depth", "1")], nil, 207, holds: ["/a%23%3F%25%3B<"]),
             ]),
         Scenario(
-            "RFC 9110 §15.5.6, §15.6.2: methods there are, and are not",
+            "RFC 9110 §15.5.6, §15.6.2: unsupported and unknown methods",
             [
                 step("POST /", [], "x", 405), step("PATCH /a", [], "x", 415), step("TRACE /", [], nil, 405),
                 step("BREW /", [], nil, 501), step("OPTIONS *", [], nil, 200),

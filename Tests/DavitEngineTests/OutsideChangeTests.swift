@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What others do to the folder, time that passes, and restarts.
+/// Changes made by other programs, the passage of time, and restarts.
 struct OutsideChangeTests {
     static let scenarios: [Scenario] = [
         Scenario(
@@ -17,7 +17,7 @@ struct OutsideChangeTests {
                 step("PUT /a", [("If", "(<$2>)")], "z", 204),
             ]),
         Scenario(
-            "A file that is edited in place keeps both",
+            "A file that is edited in place keeps its properties and its lock",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], setProperty("p", "one"), 207),
                 lock("/a", depth: "0"), step("PUT /a", [("If", "(<$1>)")], "y", 204),
@@ -28,7 +28,7 @@ struct OutsideChangeTests {
                 step("PROPFIND /a", [("Depth", "0")], nil, 207, holds: [">one</", "$1"]),
             ]),
         Scenario(
-            "A collection that was renamed away takes no lock along, and leaves none in the way",
+            "The lock of a collection renamed by another program has no effect",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 step("PROPPATCH /d/a", [], setProperty("p", "one"), 207), lock("/d"), shell("mv d e"),
@@ -39,7 +39,7 @@ struct OutsideChangeTests {
                 step("PROPFIND /f", [], nil, 207, lacks: [">one</"]),
             ]),
         Scenario(
-            "Rows of what is gone are not those of what comes to its name",
+            "A new resource does not inherit the rows of a removed one",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 step("PROPPATCH /d/a", [], setProperty("p", "old"), 207), shell("rm d/a"),
@@ -52,7 +52,7 @@ struct OutsideChangeTests {
                 step("PROPFIND /e", [], nil, 207, holds: [">new</"]),
             ]),
         Scenario(
-            "RFC 4918 §6.6: a lock that has ended protects nothing, and its token is nothing",
+            "RFC 4918 §6.6: an expired lock has no effect, and its token is invalid",
             [
                 step("PUT /a", [], "x", 201), lock("/a", depth: "0", fields: [("Timeout", "Second-100")]),
                 later(seconds: 99), step("PUT /a", [], "y", 423),
@@ -95,7 +95,7 @@ struct OutsideChangeTests {
         async let slow = share.client.send("PUT", "/a", [("If", "(\(first))")], body: stalled)
         await stalled.isWaiting.wait()
         share.wait(seconds: 200)
-        // Somebody else has the lock now.
+        // Another client holds the lock now.
         let second = try await share.client.send("LOCK", "/a", fields, text: body)
         #expect(second.status == 200)
         stalled.mayEnd.open()

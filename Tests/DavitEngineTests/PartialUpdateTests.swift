@@ -5,7 +5,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Changes of a part of the content: PUT with Content-Range, and PATCH with X-Update-Range.
+/// Partial updates: PUT with Content-Range, and PATCH with X-Update-Range.
 struct PartialUpdateTests {
     static let type = ("Content-Type", "application/x-sabredav-partialupdate")
 
@@ -18,7 +18,7 @@ struct PartialUpdateTests {
         step("PUT \(path)", [("Content-Range", range)], body, status)
     }
 
-    /// The content must be this, to the byte.
+    /// Checks that the content equals `text`, byte for byte.
     static func content(_ text: String) -> Scenario.Step {
         shell("printf '%b' '\(text)' | cmp - a")
     }
@@ -32,15 +32,16 @@ struct PartialUpdateTests {
                 start, put("bytes 4-5/10", "xy", 204), content("0123xy6789"),
                 put("bytes 0-9/10", "abcdefghij", 204), content("abcdefghij"),
                 put("bytes 9-9/*", "!", 204), content("abcdefghi!"),
-                // What curl -C and Cyberduck go on with: the rest, behind what is there.
+                // The request with which curl -C and Cyberduck resume: the rest, appended to the stored
+                // bytes.
                 put("bytes 10-12/13", "KLM", 204), content("abcdefghi!KLM"),
-                // A part that reaches over the end.
+                // A part that extends past the end.
                 put("bytes 12-14/15", "mno", 204), content("abcdefghi!KLmno"),
-                // One of several: the whole is longer than what is there yet.
+                // One of several parts: the complete length is larger than the stored content.
                 put("bytes 15-15/100", "p", 204), content("abcdefghi!KLmnop"),
             ]),
         Scenario(
-            "RFC 9110 §14.5: what cannot be applied is refused and changes nothing",
+            "RFC 9110 §14.5: an invalid range is refused and changes nothing",
             [
                 start, put("bytes 4-5/10", "xyz", 400), put("bytes 4-5/10", "", 400),
                 put("bytes 5-4/10", "xy", 400),
@@ -51,12 +52,12 @@ struct PartialUpdateTests {
                 step(
                     "PUT /a", [("Content-Range", "bytes 4-5/10"), ("Content-Range", "bytes 4-5/10")], "xy",
                     400),
-                // A gap: the client believes bytes to be there that are not.
+                // A gap: the client assumes that the preceding bytes are stored.
                 put("bytes 11-12/13", "xy", 416), put("bytes 1-2/3", "xy", 416, path: "/none"),
                 content("0123456789"), shell("[ ! -e none ]"),
             ]),
         Scenario(
-            "A range from the first byte on creates; locks, conditions and collections are those of PUT",
+            "A range from the first byte creates a file; the checks are those of PUT",
             [
                 put("bytes 0-1/2", "ab", 201), content("ab"), put("bytes 0-1/9", "ab", 201, path: "/part"),
                 put("bytes 0-0/1", "x", 409, path: "/no/a"), step("MKCOL /d", [], nil, 201),
@@ -72,7 +73,7 @@ struct PartialUpdateTests {
                 content("abd"),
             ]),
         Scenario(
-            "X-Update-Range: each kind of it",
+            "X-Update-Range: all forms",
             [
                 step("PUT /a", [], "1234567890", 201),
                 patch("bytes=0-3", "----", 204), content("----567890"), patch("bytes=1-4", "abcd", 204),
@@ -84,7 +85,7 @@ struct PartialUpdateTests {
                 content("*234d6wxVWXY!\\0\\0?"),
             ]),
         Scenario(
-            "X-Update-Range: what is wrong with it",
+            "X-Update-Range: invalid values",
             [
                 start, step("PATCH /a", [type], "x", 400), patch("bytes=x-", "x", 400), patch("", "x", 400),
                 patch("bytes=0-1,3-4", "xxxx", 400), patch("bytes=4-3", "x", 416),
@@ -101,7 +102,7 @@ struct PartialUpdateTests {
                 patch("append", "x", 405, path: "/d"), content("0123456789"), shell("[ ! -e none ]"),
             ]),
         Scenario(
-            "A PATCH obeys conditions and locks, and its answer has the new tag",
+            "A PATCH obeys conditions and locks, and returns the new entity tag",
             [
                 start,
                 step("PATCH /a", [type, ("X-Update-Range", "append"), ("If-Match", "\"no\"")], "x", 412),
@@ -118,7 +119,7 @@ struct PartialUpdateTests {
                 content("0123456789xyz!"),
             ]),
         Scenario(
-            "A link is written through, and mode and attributes stay",
+            "A link is followed, and mode and attributes are preserved",
             [
                 start, shell("chmod 640 a && ln -s a link"), patch("append", "x", 204, path: "/link"),
                 content("0123456789x"), shell("[ -L link ] && [ \"$(stat -c %a a)\" = 640 ]"),
@@ -142,7 +143,8 @@ struct PartialUpdateTests {
         #expect(late.status == 416 && late["Content-Range"] == "bytes */1")
     }
 
-    /// More than is kept in memory, with a length and in chunks; into the middle, over the end and behind it.
+    /// Larger than the memory buffer, with a length and chunked; inside, across and after the end of the
+    /// content.
     @Test(arguments: ["/tmp", "/dev/shm"], [true, false])
     func largePartsGoWhereTheyBelong(parent: String, isChunked: Bool) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
@@ -161,13 +163,13 @@ struct PartialUpdateTests {
         let range = [("Content-Range", "bytes 699999-899999/*")]
         let coding = isChunked ? [("Transfer-Encoding", "chunked")] : []
         let body = Pieces(part, isChunked: isChunked)
-        // One byte less than was announced.
+        // One byte less than announced.
         #expect(try await share.client.send("PUT", "/a", range + coding, body: body).status == 400)
         #expect(try await share.client.send("GET", "/a").body == expected)
         #expect(share.shell("[ $(ls -A | wc -l) = 1 ]") == 0)
     }
 
-    /// Between the copy and the commit, somebody behind the server's back adds a line.
+    /// Between the copy and the commit, another program appends a line to the file.
     @Test(arguments: [10, 100_000])
     func whatChangedAfterTheCopyIsNotLost(length: Int) async throws {
         let share = try TestShare()
@@ -187,7 +189,7 @@ struct PartialUpdateTests {
         #expect(try await share.client.send("GET", "/a").text == "start theirs " + text)
     }
 
-    /// The same, where it makes a condition false, or leaves no such place.
+    /// The same, if the change makes a condition false or the offset invalid.
     @Test func whatChangedAfterTheCopyIsCheckedAgain() async throws {
         for (field, change, status) in [
             (("If-Match", "$e"), "printf x >>a", 412), (("Content-Range", "bytes 6-6/7"), "printf y >a", 416),
@@ -241,7 +243,7 @@ struct PartialUpdateTests {
     }
 }
 
-/// Content that comes in pieces of a few kilobytes, with a length or without.
+/// Content that is received in pieces of a few kilobytes, with or without a declared length.
 private final class Pieces: RequestBody {
     private var rest: ArraySlice<UInt8>
     let declaredLength: Int64?

@@ -25,15 +25,15 @@ struct PathSectionsTests {
         ([claim("a/b/c", .shared)], [claim("a", .exclusive)], false),
         ([claim("", .exclusive)], [claim("a", .shared)], false),
         ([claim("a", .exclusive)], [claim("", .exclusive)], false),
-        // Siblings, also those with a common prefix of bytes, never meet.
+        // Siblings never conflict, even if one name is a prefix of the other.
         ([claim("a/b", .exclusive)], [claim("a/c", .exclusive)], true),
         ([claim("a/b", .exclusive)], [claim("a/bc", .exclusive)], true),
-        // One claim of a set in the way keeps all of it out.
+        // One conflicting request blocks the whole set.
         ([claim("a", .exclusive)], [claim("b", .exclusive), claim("a/x", .shared)], false),
-        // Claims of one set are not in each other's way.
+        // Requests of one set do not conflict with each other.
         ([], [claim("a", .exclusive), claim("a/b", .exclusive), claim("a", .shared)], true),
         ([claim("a", .exclusive)], [], true),
-        // Canonically equivalent names are one; others are not.
+        // Canonically equivalent names are equal; others are not.
         ([claim("\u{E9}", .exclusive)], [claim("e\u{301}", .exclusive)], false),
         ([claim("a/e\u{301}/b", .exclusive)], [claim("a/\u{E9}", .shared)], false),
         ([claim("a/\u{E9}", .exclusive)], [claim("a/e\u{301}/b/c", .shared)], false),
@@ -60,7 +60,7 @@ struct PathSectionsTests {
         var table = ClaimTable()
         let reader = table.enter([Self.claim("a/b", .shared)]).ticket
         let writer = table.enter([Self.claim("a", .exclusive)]).ticket
-        // Goes with the reader that holds, but not with the writer that came earlier.
+        // Compatible with the reader that holds the lock, but not with the writer that came earlier.
         let late = table.enter([Self.claim("a/b", .shared)]).ticket
         let elsewhere = table.enter([Self.claim("b", .exclusive)])
         #expect(elsewhere.isGranted)
@@ -69,7 +69,7 @@ struct PathSectionsTests {
         #expect(table.leave(writer) == [late])
     }
 
-    /// What a set holds is decided by those before it: held if none of them is in its way.
+    /// A set is held if no earlier set conflicts with it.
     private struct Oracle {
         var line: [(ticket: UInt64, claims: [Claim])] = []
 
@@ -89,7 +89,7 @@ struct PathSectionsTests {
 
     static func randomClaims(_ generator: inout some RandomNumberGenerator) -> [Claim] {
         (0..<Int.random(in: 0...3, using: &generator)).map { _ in
-            // The root, which is in everybody's way, only now and then.
+            // The root, which conflicts with everything, is used rarely.
             let isAnywhere = Int.random(in: 0..<8, using: &generator) == 0
             let name = names[Int.random(in: (isAnywhere ? 0 : 1)..<names.count, using: &generator)]
             return claim(name, Bool.random(using: &generator) ? .shared : .exclusive)
@@ -109,7 +109,7 @@ struct PathSectionsTests {
                 oracle.line.append((ticket, claims))
                 #expect(isGranted == oracle.granted.contains(ticket))
             } else if !oracle.line.isEmpty {
-                // One that holds releases, or one that waits gives up.
+                // A held set is released, or a waiting one is cancelled.
                 let leaving = oracle.line.remove(at: Int.random(in: 0..<oracle.line.count, using: &generator))
                 let granted = table.leave(leaving.ticket)
                 #expect(granted == oracle.granted.subtracting(before).sorted())
@@ -159,7 +159,7 @@ struct PathSectionsTests {
             while sections.count < 2 { await Task.yield() }
             witness.isReleased.store(true, ordering: .releasing)
             first.release()
-            // A second time means nothing, not even for the one who holds it now.
+            // A second call has no effect, even on the present holder.
             first.release()
         }
         #expect(sections.count == 0)
@@ -178,7 +178,7 @@ struct PathSectionsTests {
         while sections.count < 3 { await Task.yield() }
         writer.cancel()
         await #expect(throws: CancellationError.self) { try await writer.value }
-        // The writer was all that kept the late reader out.
+        // Only the writer blocked the late reader.
         try await late.value
         reader.release()
         #expect(sections.count == 0)
@@ -247,12 +247,12 @@ struct PathSectionsTests {
     }
 }
 
-/// What tasks see of each other.
+/// Tracks which requests are held at the same time.
 private final class Witness: Sendable {
     let isReleased = Atomic<Bool>(false)
     private let held = Mutex<[Int: [Claim]]>([:])
 
-    /// - Returns: whether `claims` go with all that is held.
+    /// - Returns: Whether `claims` are compatible with all held requests.
     func enter(_ number: Int, _ claims: [Claim]) -> Bool {
         held.withLock { held in
             defer { held[number] = claims }

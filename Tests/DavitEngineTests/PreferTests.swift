@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What a client prefers to get (RFC 7240, RFC 8144), and Brief.
+/// Preferences of a client (RFC 7240, RFC 8144), and the Brief field.
 struct PreferTests {
     static let minimal = ("Prefer", "return=minimal")
     static let representation = ("Prefer", "return=representation")
@@ -13,7 +13,7 @@ struct PreferTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "RFC 8144 §2.1: PROPFIND leaves out what is not there",
+            "RFC 8144 §2.1: PROPFIND omits missing properties",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 step("PROPFIND /d", [("Depth", "1")], ask, 207, holds: ["404 Not Found"]),
@@ -23,10 +23,10 @@ struct PreferTests {
                     lacks: ["404"]),
                 step("PROPFIND /d", [("Depth", "1"), ("Brief", "t")], ask, 207, lacks: ["404"]),
                 step("PROPFIND /d", [("Depth", "1"), ("Brief", "f")], ask, 207, holds: ["404"]),
-                // Prefer says it more exactly.
+                // Prefer takes precedence over Brief.
                 step(
                     "PROPFIND /d", [("Depth", "1"), ("Brief", "t"), representation], ask, 207, holds: ["404"]),
-                // The grammar wants something for each resource.
+                // The grammar requires an element for each resource.
                 step(
                     "PROPFIND /d", [("Depth", "0"), minimal], askProperty("p"), 207,
                     holds: ["<D:href>/d/</D:href><D:status>HTTP/1.1 200 OK</D:status>"], lacks: ["404"]),
@@ -34,7 +34,7 @@ struct PreferTests {
                 step("PROPFIND /d", [("Depth", "1"), ("Prefer", "return=\"mini")], ask, 207, holds: ["404"]),
             ]),
         Scenario(
-            "RFC 8144 §2.2: PROPPATCH that did everything says no more",
+            "RFC 8144 §2.2: a successful PROPPATCH has no body",
             [
                 step("PUT /a", [], "x", 201),
                 step("PROPPATCH /a", [minimal], setProperty("p", "1"), 200, lacks: ["<"]),
@@ -47,7 +47,7 @@ struct PreferTests {
                 step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">2<"]),
             ]),
         Scenario(
-            "RFC 8144 §4: members without their collection, and Microsoft's way to say it",
+            "RFC 8144 §4: members without their collection, also in Microsoft's form",
             [
                 step("MKCOL /d", [], nil, 201), step("MKCOL /d/e", [], nil, 201),
                 step("PUT /d/e/a", [], "x", 201),
@@ -67,13 +67,13 @@ struct PreferTests {
                 step(
                     "PROPFIND /d/e", [("Depth", "0"), ("Prefer", "depth-noroot")], nil, 207, holds: ["/d/e/<"]
                 ),
-                // Content has no members to be asked for instead.
+                // A file has no members, so it is not excluded.
                 step("PROPFIND /d/e/a", [("Depth", "1,noroot")], nil, 207, holds: ["/d/e/a<"]),
                 step("DELETE /d/e/a", [], nil, 204),
                 step("PROPFIND /d/e", [("Depth", "1,noroot")], nil, 207, lacks: ["<D:response>"]),
             ]),
         Scenario(
-            "RFC 7240 §4.2, RFC 8144 §4.1: a change is answered with what it has made",
+            "RFC 7240 §4.2, RFC 8144 §4.1: a change returns the new representation",
             [
                 step("PUT /a", [representation], "new", 201, holds: ["new"]),
                 step("PUT /a", [representation], "newer", 200, holds: ["newer"]),
@@ -88,7 +88,7 @@ struct PreferTests {
                 step("MKCOL /d", [representation], nil, 201), step("PUT /d", [representation], "x", 405),
             ]),
         Scenario(
-            "RFC 8144 §3.2: where a condition does not hold, with what stands there",
+            "RFC 8144 §3.2: a failed condition returns the present representation",
             [
                 step("PUT /a", [], "theirs", 201),
                 step("PUT /a", [representation, ("If-Match", "\"x\"")], "mine", 412, holds: ["theirs"]),
@@ -112,7 +112,7 @@ struct PreferTests {
         var testDescription: String { "\(line) \(fields)" }
     }
 
-    /// RFC 7240 §2, §3: what was followed, and what the answer depends on.
+    /// RFC 7240 §2, §3: the applied preferences, and the fields on which the response depends.
     static let rows: [Row] = [
         Row(line: "PROPFIND /d", fields: [minimal], body: ask, applied: "return=minimal", vary: "Prefer"),
         Row(

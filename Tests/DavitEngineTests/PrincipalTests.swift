@@ -3,7 +3,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Who a client is, and what it may do (RFC 5397, and what RFC 3744 has for those who only look).
+/// The current principal and its privileges (RFC 5397, and the read-only properties of RFC 3744).
 struct PrincipalTests {
     static let folder = "/.davit-principalsfolder/"
 
@@ -37,7 +37,7 @@ struct PrincipalTests {
                     207, holds: ["403 Forbidden"], as: "ann"),
             ]),
         Scenario(
-            "RFC 5397 §3, RFC 3744 §4: the URL is that of a principal, which says who it is",
+            "RFC 5397 §3, RFC 3744 §4: the URL identifies a principal with its name",
             [
                 step(
                     "PROPFIND \(folder)ann", zero,
@@ -65,7 +65,7 @@ struct PrincipalTests {
                     as: "ann"),
             ]),
         Scenario(
-            "A principal sees itself and nobody else",
+            "A user sees only the principal of that user",
             [
                 step("PROPFIND \(folder)ann", zero, nil, 404, as: "bob"),
                 step("PROPFIND \(folder)ann", zero, nil, 404),
@@ -78,7 +78,7 @@ struct PrincipalTests {
                 step("PROPFIND \(folder)", [("Depth", "1")], nil, 207, lacks: ["<D:principal/>"]),
             ]),
         Scenario(
-            "No resource can have the place of the principals",
+            "No resource can be created at a principal URL",
             [
                 step("MKCOL /.davit-principalsfolder", [], nil, 403, as: "ann"),
                 step("PUT /.davit-principalsfolder", [], "x", 403, as: "ann"),
@@ -92,7 +92,7 @@ struct PrincipalTests {
                 step("PROPFIND \(folder)ann", zero, nil, 207, holds: ["<D:principal/>"], as: "ann"),
             ]),
         Scenario(
-            "A name is encoded, and one that is no segment has no URL",
+            "A name is percent-encoded; one that is not a valid segment has no URL",
             [
                 step(
                     "PROPFIND /", zero, askPrincipal, 207, holds: ["\(folder)a%20b%26%C3%A4<"], as: "a b&ä"),
@@ -103,7 +103,7 @@ struct PrincipalTests {
                 step("PROPFIND /", zero, askPrincipal, 207, holds: ["404 Not Found"], as: ".."),
             ]),
         Scenario(
-            "RFC 3744 §5.3, §5.5, §5.8: privileges and where principals are",
+            "RFC 3744 §5.3, §5.5, §5.8: privileges and the principal collection",
             [
                 step(
                     "PROPFIND /", zero,
@@ -167,7 +167,7 @@ struct PrincipalTests {
                 ]), TestClient(router))
     }
 
-    /// Nothing of RFC 3744 is claimed whose MUSTs are not met.
+    /// Access control (RFC 3744) is not announced, because its requirements are not met.
     @Test func accessControlIsNotClaimed() async throws {
         let share = try TestShare()
         let fields = try await share.client.send("OPTIONS", "/")["DAV"]

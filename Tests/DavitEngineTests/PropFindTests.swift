@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 struct PropFindTests {
-    /// Every name of a response, with the value of `x:p` in it, or "none".
+    /// Returns every name in a response with its value of `x:p`, or "none".
     static func values(in body: [UInt8]) -> [String: String] {
         var values: [String: String] = [:]
         for response in pieces(of: String(decoding: body, as: UTF8.self), at: "<D:response>").dropFirst() {
@@ -24,8 +24,8 @@ struct PropFindTests {
         { _ in MemoryStateStore() }, { try SQLiteStateStore(folder: $0.path + "/state") },
     ]
 
-    /// Properties are read for some members at a time: whoever has some gets their own, in every place, and
-    /// members of members, which come in between, do not disturb it.
+    /// Properties are read for several members at a time: each member gets its own, at any position, even if
+    /// the members of subcollections come in between.
     @Test(arguments: stores.indices, ["1", "infinity"])
     func everyMemberHasItsOwnDeadProperties(store: Int, depth: String) async throws {
         let other = try TemporaryFolder()
@@ -50,13 +50,12 @@ struct PropFindTests {
             "PROPFIND", "/f/", [("Depth", depth)], text: askProperty("p"))
         #expect(answer.status == 207)
         #expect(Self.values(in: answer.body) == expected)
-        // allprop writes them, too.
+        // allprop includes them.
         let all = try await share.client.send("PROPFIND", "/f/", [("Depth", depth)])
         #expect(Self.values(in: all.body) == expected)
     }
 
-    /// A link has the properties of what it leads to, also where nothing beside it has any.
-    /// In whatever order they are asked for, and with names between them that nobody has set.
+    /// Properties can be requested in any order, mixed with undefined names.
     @Test(arguments: [
         ["a", "b", "c"], ["c", "b", "a"], ["b", "x", "a", "y", "c"], ["c", "a"], ["x", "b"],
     ])
@@ -75,6 +74,7 @@ struct PropFindTests {
         }
     }
 
+    /// Even if no resource in the folder of the link has any properties.
     @Test func aLinkHasThePropertiesOfWhereItLeads() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir f g; echo > f/a; echo > g/b; ln -s ../f/a g/link") == 0)
@@ -83,8 +83,7 @@ struct PropFindTests {
         #expect(Self.values(in: answer.body) == ["/g/": "none", "/g/b": "none", "/g/link": "v"])
     }
 
-    /// More bodies than are remembered, in an order that forgets some: each is answered as it asks.
-    /// Finder and Explorer ask for dozens of names that are not there.
+    /// Finder and Explorer request dozens of nonexistent names.
     @Test func namesThatAreAbsentNeedNoOtherThread() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         for number in 0..<50 {
@@ -94,6 +93,7 @@ struct PropFindTests {
         #expect(share.hopCount == 0)
     }
 
+    /// More different bodies than the cache holds: each gets its own response.
     @Test func everyBodyIsAnsweredAsItAsks() async throws {
         let share = try TestShare()
         for round in 0..<3 {
@@ -111,7 +111,7 @@ struct PropFindTests {
         }
     }
 
-    /// An answer of many pieces is one document, with every member once.
+    /// A response of many pieces is one document that contains every member once.
     @Test func manyPiecesAreOneDocument() async throws {
         let share = try TestShare()
         #expect(

@@ -5,7 +5,7 @@ import Testing
 struct PropertyMethodTests {
     static let scenarios: [Scenario] = [
         Scenario(
-            "RFC 4918 §9.2: a dead property is kept, replaced and removed",
+            "RFC 4918 §9.2: a dead property is stored, replaced and removed",
             [
                 step("PUT /a", [], "x", 201),
                 step("PROPPATCH /a", [], setProperty("p", "one"), 207, holds: ["200 OK"]),
@@ -70,7 +70,7 @@ struct PropertyMethodTests {
                 step("PROPFIND /m", [("Depth", "0")], askProperty("p"), 207, lacks: [">dir</"]),
             ]),
         Scenario(
-            "COPY and MOVE onto a resource replace its properties by the source's",
+            "COPY and MOVE onto a resource replace its properties with those of the source",
             [
                 step("PUT /a", [], "a", 201), step("PUT /b", [], "b", 201), step("PUT /c", [], "c", 201),
                 step("PROPPATCH /a", [], setProperty("p", "one"), 207),
@@ -83,7 +83,7 @@ struct PropertyMethodTests {
                 step("PROPFIND /b", [("Depth", "0")], nil, 207, holds: [">one</"]),
             ]),
         Scenario(
-            "RFC 4918 §9.1: Depth, and who is listed first",
+            "RFC 4918 §9.1: Depth, and the order of the responses",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 step("MKCOL /d/e", [], nil, 201),
@@ -114,7 +114,7 @@ struct PropertyMethodTests {
                     207, holds: [">one</", "quota-used-bytes"], lacks: ["404 Not Found"]),
             ]),
         Scenario(
-            "RFC 4918 §9.1, §20.6: bodies that are refused",
+            "RFC 4918 §9.1, §20.6: refused bodies",
             [
                 step("PROPFIND /", [], "<D:propfind xmlns:D=\"DAV:\">", 400),
                 step("PROPFIND /", [], "nonsense", 400),
@@ -144,7 +144,7 @@ struct PropertyMethodTests {
                     207, holds: [">T</"]),
             ]),
         Scenario(
-            "LOCK, UNLOCK and PROPPATCH leave the entity tag alone",
+            "LOCK, UNLOCK and PROPPATCH do not change the entity tag",
             [
                 step("PUT /a", [], "x", 201), lock("/a", depth: "0"),
                 step("PROPPATCH /a", [("If", "(<$1>)")], setProperty("p", "1"), 207),

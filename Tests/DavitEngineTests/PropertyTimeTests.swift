@@ -5,12 +5,12 @@ import DavitTesting
 import DavitWebDAV
 import Testing
 
-/// The properties that clients set beside their own: times and attributes of Windows, of rclone and others.
+/// Standard properties that clients set: times and attributes of Windows, rclone and others.
 struct PropertyTimeTests {
     static let time = "Mon, 04 Jun 2018 10:11:12 GMT"
     static let seconds = "1528107072"
 
-    /// A PROPPATCH of elements in the prefixes `D`, `Z` (Windows) and `x`.
+    /// Returns a PROPPATCH body of elements in the namespaces `D`, `Z` (Windows) and `x`.
     static func set(_ elements: String, remove: String = "") -> String {
         let removed = remove.isEmpty ? "" : "<D:remove><D:prop>\(remove)</D:prop></D:remove>"
         return """
@@ -39,7 +39,7 @@ struct PropertyTimeTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "What Explorer sets is kept and shown, with If and without, on content and on collections",
+            "Properties set by Explorer are stored, with and without If, for files and collections",
             [
                 step("PUT /a", [], "x", 201), lock("/a", depth: "0"),
                 step("PROPPATCH /a", [], set(explorer), 423),
@@ -66,7 +66,7 @@ struct PropertyTimeTests {
                     "PROPFIND /", [("Depth", "0")], ask("<D:getlastmodified/>"), 207, holds: [">\(time)<"]),
             ]),
         Scenario(
-            "A later PUT gives a new time, and no property tells the old one",
+            "A later PUT sets a new time in all properties",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
                 step("PUT /a", [], "y", 204),
@@ -76,7 +76,7 @@ struct PropertyTimeTests {
                 step("PROPFIND /a", [("Depth", "0")], nil, 207, lacks: [time]),
             ]),
         Scenario(
-            "allprop stays as small as it is: the modification time comes once",
+            "allprop contains the modification time only once",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
                 step(
@@ -84,7 +84,7 @@ struct PropertyTimeTests {
                     lacks: ["Win32LastModifiedTime", "<D:lastmodified>"]),
             ]),
         Scenario(
-            "COPY has a time of its own (RFC 4918 §15.7), MOVE keeps it",
+            "COPY sets a new time (RFC 4918 §15.7), MOVE preserves it",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
                 step("COPY /a", [("Destination", "/b")], nil, 201),
@@ -97,7 +97,7 @@ struct PropertyTimeTests {
                     holds: [">00000020<", ">\(time)<"]),
             ]),
         Scenario(
-            "The last instruction counts, and a date may come in all three forms of HTTP",
+            "The last instruction applies, and all three date formats of HTTP are accepted",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -116,7 +116,7 @@ struct PropertyTimeTests {
                 step("PROPFIND /a", [("Depth", "0")], ask("<D:lastmodified/>"), 207, holds: [">784111778<"]),
             ]),
         Scenario(
-            "The same second again changes nothing, not even the entity tag",
+            "Setting the same second again changes nothing, not even the entity tag",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
                 step("HEAD /a", [], nil, 200),
@@ -124,7 +124,7 @@ struct PropertyTimeTests {
                 step("GET /a", [("If-None-Match", "$e")], nil, 304),
             ]),
         Scenario(
-            "LOCK, UNLOCK and dead properties leave the entity tag and the time alone",
+            "LOCK, UNLOCK and dead properties change neither the entity tag nor the time",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
                 step("HEAD /a", [], nil, 200), lock("/a", depth: "0"),
@@ -134,7 +134,7 @@ struct PropertyTimeTests {
                 step("PROPFIND /a", [("Depth", "0")], ask("<D:getlastmodified/>"), 207, holds: [">\(time)<"]),
             ]),
         Scenario(
-            "Windows' time for none leaves the time as it is",
+            "The null time of Windows does not change the time",
             [
                 step("PUT /a", [], "x", 201), step("PROPPATCH /a", [], set(explorer), 207),
                 step(
@@ -145,7 +145,7 @@ struct PropertyTimeTests {
                 step("PROPFIND /a", [("Depth", "0")], ask("<D:getlastmodified/>"), 207, holds: [">\(time)<"]),
             ]),
         Scenario(
-            "Names of Microsoft that nobody set are not there, and no error",
+            "Unset Microsoft properties are missing, which is not an error",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -190,7 +190,7 @@ struct PropertyTimeTests {
         ("<D:current-user-principal/>", "403 Forbidden"),
     ]
 
-    /// RFC 4918 §9.2.1: inside the multistatus, and nothing is changed.
+    /// RFC 4918 §9.2.1: the status is inside the multistatus, and nothing is changed.
     @Test(arguments: refused)
     func refusesInsideTheMultistatus(_ row: (element: String, status: String)) async throws {
         try await TestShare.play(
@@ -226,7 +226,8 @@ struct PropertyTimeTests {
                 ]))
     }
 
-    /// A share in which davit does not own everything: what the file system refuses, the properties tell.
+    /// A share with a file owned by another user: if the file system refuses a change, the response reports
+    /// it.
     @Test func timesThatTheFileSystemRefusesAreForbiddenAndChangeNothing() async throws {
         let share = try TestShare()
         try await share.play(
@@ -257,7 +258,7 @@ struct PropertyTimeTests {
         #expect(try share.state.intents().isEmpty)
     }
 
-    /// Killed between the rows and the time: the next start sets it.
+    /// After a crash between the rows and the time, the next start sets the time.
     @Test(arguments: [true, false])
     func aTimeThatWasCutOffIsSetAtTheNextStart(isSameResource: Bool) async throws {
         let share = try TestShare()
@@ -275,7 +276,7 @@ struct PropertyTimeTests {
         #expect((modified == Self.time) == isSameResource)
     }
 
-    /// Killed behind the time: it is there already, and the entity tag that clients have seen stays.
+    /// After a crash following the time change, the time is not set again and the entity tag is unchanged.
     @Test func aTimeThatIsThereIsNotSetAgainAtTheNextStart() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "x")

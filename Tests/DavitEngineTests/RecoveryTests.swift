@@ -7,57 +7,57 @@ import DavitTesting
 import DavitWebDAV
 import Testing
 
-/// What the start makes of a rename that a crash cut in two. Letters stand for files: `m` is what was moved,
-/// `r` what it replaced, `o` the original of a copy, `x` somebody else's.
+/// Recovery of an interrupted rename at startup. Letters stand for files: `m` was moved, `r` was replaced,
+/// `o` is the original of a copy, `x` is unrelated.
 struct RecoveryTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Which file is where when the server died: path and file.
+        /// The files at the time of the crash: path and file.
         var before: [String: String]
         var isReplacing = false
         var isCopy = false
         var hasOrigin = false
-        /// Which file is where afterwards.
+        /// The files after recovery.
         var after: [String: String]
-        /// Where the properties of `m` are afterwards.
+        /// The path of the properties of `m` after recovery.
         var rows: String?
     }
 
-    /// A reserved name: where a copy is built.
+    /// A reserved name, used while a copy is built.
     static let staged = ".davit-aaaaaaaaaaaaaaaa"
 
     static let rows = [
         Row(
-            testDescription: "a move that did not happen is forgotten", before: ["a": "m"], after: ["a": "m"],
+            testDescription: "a move that did not happen is dropped", before: ["a": "m"], after: ["a": "m"],
             rows: "a"),
         Row(
-            testDescription: "a move that happened takes its properties along", before: ["b": "m"],
+            testDescription: "a completed move also moves the properties", before: ["b": "m"],
             after: ["b": "m"], rows: "b"),
         Row(
-            testDescription: "what an exchange replaced goes", before: ["a": "r", "b": "m"],
+            testDescription: "the replaced file of an exchange is removed", before: ["a": "r", "b": "m"],
             isReplacing: true, after: ["b": "m"], rows: "b"),
         Row(
-            testDescription: "an exchange in steps that hid what it replaces is finished", before: ["a": "m"],
+            testDescription: "an exchange that hid the replaced file is completed", before: ["a": "m"],
             isReplacing: true, after: ["b": "m"], rows: "b"),
         Row(
-            testDescription: "what somebody put at the source since then stays",
+            testDescription: "a file created at the source since then is kept",
             before: ["a": "x", "b": "m"],
             isReplacing: true, after: ["a": "x", "b": "m"], rows: "b"),
         Row(
-            testDescription: "a copy that is not in place is forgotten, and its original stays",
+            testDescription: "an unpublished copy is dropped, and its original is kept",
             before: ["a": "o", staged: "m"], isCopy: true, hasOrigin: true, after: ["a": "o", staged: "m"]),
         Row(
-            testDescription: "the original of a copy stays", before: ["a": "o", "b": "m"], isCopy: true,
+            testDescription: "the original of a copy is kept", before: ["a": "o", "b": "m"], isCopy: true,
             after: ["a": "o", "b": "m"], rows: "b"),
         Row(
-            testDescription: "a move across volumes: once the copy is in place the original goes",
+            testDescription: "a move across volumes: after the copy is published the original is removed",
             before: ["a": "o", "b": "m"], isCopy: true, hasOrigin: true, after: ["b": "m"], rows: "b"),
         Row(
-            testDescription: "a move across volumes: so does what the copy replaced",
+            testDescription: "a move across volumes: the replaced file is removed, too",
             before: ["a": "o", "b": "m", staged: "r"], isReplacing: true, isCopy: true, hasOrigin: true,
             after: ["b": "m"], rows: "b"),
         Row(
-            testDescription: "a move across volumes: what somebody put in the original's place stays",
+            testDescription: "a move across volumes: a file created at the original path is kept",
             before: ["a": "x", "b": "m"], isCopy: true, hasOrigin: true, after: ["a": "x", "b": "m"],
             rows: "b"),
     ]
@@ -67,7 +67,7 @@ struct RecoveryTests {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
         let places = ["a", "b", Self.staged]
-        // Files that were never there have an identity too.
+        // Files that never existed have an identity too.
         var identities: [String: ResourceIdentity] = [:]
         for (number, name) in ["m", "r", "o", "x"].enumerated() {
             identities[name] = ResourceIdentity(inode: UInt64(number), birth: -1)
@@ -110,7 +110,7 @@ struct RecoveryTests {
             .putRecord(source, PropertyRecord(binding: Binding(identity: moved), properties: [property])),
         ]
         if row.hasOrigin && row.rows == "b" {
-            // Those of the original go with it.
+            // The rows of the original are dropped with it.
             changes.append(
                 .putRecord(
                     path("a"), PropertyRecord(binding: Binding(identity: original), properties: [property])))
@@ -122,7 +122,7 @@ struct RecoveryTests {
         ResourcePath.root.appending(Array(name.utf8)) ?? .root
     }
 
-    /// Makes a file at a place that may be a reserved name.
+    /// Creates a file at a path that may be a reserved name.
     private static func makeFile(at place: String, in resources: FileResourceStore) throws -> ResourceIdentity
     {
         let staged = try resources.stageContent(for: path("new"), expectedLength: 0)
@@ -133,7 +133,7 @@ struct RecoveryTests {
     }
 }
 
-/// Recovery runs where it is called.
+/// Runs recovery on the calling thread.
 private struct NoWork: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

@@ -11,7 +11,7 @@ struct ReportTests {
         "<D:propfind xmlns:D=\"DAV:\"><D:prop>\(properties)</D:prop></D:propfind>"
     }
 
-    /// A dead property that names other resources.
+    /// A dead property that contains references to other resources.
     static func link(_ hrefs: String...) -> String {
         setProperty("link", hrefs.map { "<D:href>\($0)</D:href>" }.joined())
     }
@@ -37,7 +37,7 @@ struct ReportTests {
                     207, holds: ["403 Forbidden"]),
             ]),
         Scenario(
-            "RFC 3253 §3.6: reports that are refused",
+            "RFC 3253 §3.6: refused reports",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -60,7 +60,7 @@ struct ReportTests {
                     403, holds: ["no-external-entities"], lacks: ["root:"]),
             ]),
         Scenario(
-            "RFC 3253 §3.8: properties as they are; Depth is 0 unless it says otherwise",
+            "RFC 3253 §3.8: unmodified properties; the default Depth is 0",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "four", 201),
                 step("PROPPATCH /d/a", [], setProperty("p", "one"), 207),
@@ -79,7 +79,7 @@ struct ReportTests {
                     207, holds: ["<D:href>/d/a</D:href>", ">4<", ">one<"]),
             ]),
         Scenario(
-            "RFC 3253 §3.8: an href in a value becomes the response of what it names",
+            "RFC 3253 §3.8: an href in a value is replaced by the response of its resource",
             [
                 step("PUT /a", [], "x", 201), step("PUT /b%20c", [], "three", 201),
                 step(
@@ -91,13 +91,13 @@ struct ReportTests {
                         "<D:href>/no</D:href><D:status>HTTP/1.1 404", "<D:href>urn:uuid:1</D:href>",
                         "<D:href>http://other.example/x</D:href>",
                     ]),
-                // Without nested properties the value stays.
+                // Without nested properties the value is returned unchanged.
                 step(
                     "REPORT /a", [], expand(#"<D:property name="link" namespace="urn:x"/>"#), 207,
                     holds: ["<D:href> /b%20c </D:href>"], lacks: ["getcontentlength"]),
             ]),
         Scenario(
-            "RFC 3253 §3.8: expansions nest, and a lock's root is one while its token is not",
+            "RFC 3253 §3.8: expansions nest; lock roots are expanded, lock tokens are not",
             [
                 step("PUT /a", [], "x", 201), step("PUT /b", [], "three", 201),
                 step("PROPPATCH /a", [], link("/b"), 207), step("PROPPATCH /b", [], link("/a"), 207),
@@ -122,7 +122,7 @@ struct ReportTests {
                     ]),
             ]),
         Scenario(
-            "A value that names too much is not expanded for ever",
+            "The expansion of a value is limited",
             [
                 step("PUT /a", [], "x", 201),
                 step(

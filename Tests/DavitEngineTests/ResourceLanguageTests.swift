@@ -21,7 +21,7 @@ struct ResourceLanguageTests {
         """
     }
 
-    /// What GET, HEAD and PROPFIND say, which is the same.
+    /// Returns the language reported by GET, HEAD and PROPFIND, which must be equal.
     static func language(_ client: TestClient<WebDAVHandler>, _ target: String) async throws -> String? {
         let get = try await client.send("GET", target)
         #expect(get.status == 200)
@@ -36,7 +36,7 @@ struct ResourceLanguageTests {
         return get["Content-Language"]
     }
 
-    /// On a disk and in memory, with what is needed to be kept.
+    /// Runs `body` with a share on disk and one in memory.
     static func play(_ body: (TestShare) async throws -> Void) async throws {
         for parent in ["/tmp", "/dev/shm"] {
             try await body(TestShare(TemporaryFolder(in: parent)))
@@ -56,7 +56,7 @@ struct ResourceLanguageTests {
             #expect(try await put([("Content-Language", " mi ,, en")], 201) == "mi, en")
             #expect(try await put(Self.de, 204) == "de")
             #expect(try await put([], 204) == nil)
-            // Without rows, with those of a lock or a property, and with a language.
+            // Without rows, with rows of a lock or a property, and with a language.
             #expect(try await put(Self.de, 204) == "de")
             #expect(try await put([("Content-Language", " , ")], 204) == nil)
             #expect(try await client.send("PROPPATCH", "/a", text: setProperty("p", "1")).status == 207)
@@ -75,7 +75,7 @@ struct ResourceLanguageTests {
         try await Self.play { share async throws in
             let client = share.client
             #expect(try await client.send("PUT", "/a", Self.de, text: "1").status == 201)
-            // §15.3: not protected.
+            // §15.3: the property is not protected.
             #expect(
                 try await client.send("PROPPATCH", "/a", text: Self.set("fr, en")).text.contains("200 OK"))
             #expect(try await Self.language(client, "/a") == "fr, en")
@@ -85,7 +85,7 @@ struct ResourceLanguageTests {
             #expect(try await Self.language(client, "/c") == "fr, en")
             #expect(try await client.send("COPY", "/b", [("Destination", "/c")]).status == 204)
             #expect(try await Self.language(client, "/c") == "fr, en")
-            // Parts change the content, and not what it is about.
+            // A partial update changes the content but not the language.
             let part = [("Content-Range", "bytes 0-0/*"), ("Content-Language", "it")]
             #expect(try await client.send("PUT", "/c", part, text: "2").status == 204)
             #expect(try await Self.language(client, "/c") == "fr, en")
@@ -95,7 +95,7 @@ struct ResourceLanguageTests {
             #expect(try await client.send("DELETE", "/c").status == 204)
             #expect(try await client.send("PUT", "/c", text: "3").status == 201)
             #expect(try await Self.language(client, "/c") == nil)
-            // Nothing of it for collections.
+            // Not for collections.
             #expect(try await client.send("MKCOL", "/d").status == 201)
             #expect(try await client.send("PROPPATCH", "/d", text: Self.set("fr")).text.contains("200 OK"))
             #expect(try await client.send("GET", "/d")["Content-Language"] == nil)
@@ -120,7 +120,7 @@ struct ResourceLanguageTests {
         #expect(try await share.client.send("HEAD", "/a").status == 404)
     }
 
-    /// RFC 9110 §15.3.7, §15.4.5: it goes with the representation.
+    /// RFC 9110 §15.3.7, §15.4.5: the field is sent with the representation.
     @Test func isInAnswersWithTheRepresentation() async throws {
         let share = try TestShare()
         let client = share.client
@@ -144,7 +144,7 @@ struct ResourceLanguageTests {
         #expect(preferred.status == 200 && preferred["Content-Language"] == "fr")
     }
 
-    /// A share without languages pays nothing, nor do files without one beside files that have one.
+    /// A share without languages has no extra cost, nor have files without one in the same share.
     @Test func costsNothingWhereThereIsNone() async throws {
         let share = try TestShare()
         let client = share.client
@@ -160,7 +160,8 @@ struct ResourceLanguageTests {
         }
     }
 
-    /// The commits of one PUT: none without rows, one where the language is the only row, and one more where others stay.
+    /// Number of commits of one PUT: none without rows, one if the language is the only row, one more if
+    /// other rows exist.
     @Test func takesFewCommits() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
@@ -171,7 +172,7 @@ struct ResourceLanguageTests {
         }
         #expect(try await commits([]) == 0)
         #expect(try await commits(Self.de) == 1)
-        // It stays: the rows are bound to the new content.
+        // Other rows exist: they are bound to the new content.
         #expect(try await commits(Self.de) == 1)
         #expect(try await commits([]) == 2)
         #expect(try await commits([]) == 0)
@@ -179,8 +180,8 @@ struct ResourceLanguageTests {
 
     // MARK: Crashes
 
-    /// Killed before or after the new content came into place: each content has its own language, also where other rows
-    /// belong to both.
+    /// After a crash before or after the new content is published, each content has its own language, even if
+    /// other rows belong to both.
     @Test(arguments: [true, false], ["fr", ""])
     func aCrashLeavesEachContentItsLanguage(isInPlace: Bool, new: String) async throws {
         let folder = try TemporaryFolder()
@@ -210,7 +211,7 @@ struct ResourceLanguageTests {
         #expect(kept.contains(">1<"))
     }
 
-    /// A change that fails leaves content and language as they were, and nothing behind.
+    /// A failed change leaves content and language unchanged, and no other traces.
     @Test(arguments: [true, false])
     func aFailedPutLeavesTheLanguage(hasRows: Bool) async throws {
         let store = FullStore()
@@ -228,7 +229,7 @@ struct ResourceLanguageTests {
         #expect(try share.state.intents().isEmpty)
     }
 
-    /// The second commit has no room: it comes with the next one.
+    /// The second commit fails for lack of space; the next commit includes its changes.
     @Test func aLanguageThatHasNoRoomComesWithTheNextCommit() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
@@ -242,7 +243,7 @@ struct ResourceLanguageTests {
         #expect(try share.state.intents().isEmpty)
     }
 
-    /// What is in memory at the next start is what was stored.
+    /// The index in memory after a restart matches the stored languages.
     @Test func survivesARestart() async throws {
         let folder = try TemporaryFolder()
         let stateFolder = try TemporaryFolder()

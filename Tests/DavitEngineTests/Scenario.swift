@@ -4,21 +4,21 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// A short exchange with a share, as a row of a table: what is sent, and which status comes back.
+/// A short exchange with a share, as a table row: the requests and the expected statuses.
 struct Scenario: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
         var line: String
         var fields: [(String, String)] = []
         var body: String?
         var status: UInt16
-        /// Texts the body must hold.
+        /// Texts that the body must contain.
         var holds: [String] = []
-        /// Texts the body must not hold.
+        /// Texts that the body must not contain.
         var lacks: [String] = []
         var principal: String?
     }
 
-    /// The clause it rests on, and what it says.
+    /// The clause of the specification and the expected behavior.
     let name: String
     let steps: [Step]
 
@@ -30,8 +30,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// `METHOD /target`, then what is sent with it, then the status. `$1`, `$2` … in fields and bodies stand for the
-/// tokens of the locks taken so far, `$e` for the last entity tag seen.
+/// Creates a step from `METHOD /target`, the fields and body, and the expected status. In fields and bodies,
+/// `$1`, `$2` … are replaced by the tokens of the locks taken so far, `$e` by the most recent entity tag.
 func step(
     _ line: String, _ fields: [(String, String)] = [], _ body: String? = nil, _ status: UInt16,
     holds: [String] = [], lacks: [String] = [], as principal: String? = nil
@@ -41,13 +41,14 @@ func step(
         principal: principal)
 }
 
-/// Shell commands in the shared folder, which must succeed; `$aside` stands for the folder beside it.
+/// Runs shell commands in the shared folder; they must succeed. `$aside` is replaced by the folder for
+/// sidecar files.
 func shell(_ commands: String) -> Scenario.Step { step("SHELL \(commands)", [], nil, 0) }
 
-/// Time that passes.
+/// Advances the clock.
 func later(seconds: Int64) -> Scenario.Step { step("LATER \(seconds)", [], nil, 0) }
 
-/// A LOCK that is expected to succeed.
+/// Creates a LOCK that must succeed.
 func lock(
     _ target: String, depth: String = "infinity", scope: String = "exclusive", status: UInt16 = 200,
     fields: [(String, String)] = [], as principal: String? = nil
@@ -76,10 +77,10 @@ func askProperty(_ name: String) -> String {
 }
 
 extension TestShare {
-    /// Plays the steps in a folder on a disk and in one in memory, where changes take another way.
+    /// Plays the steps in a folder on disk and in one in memory, which use different code paths.
     /// - Parameters:
-    ///   - prefix: where the share is mounted; nil for a share without a router.
-    ///   - configure: changes the settings of the share.
+    ///   - prefix: The path at which the share is mounted; nil for a share without a router.
+    ///   - configure: Changes the configuration of the share.
     static func play(
         _ scenario: Scenario, mountedAt prefix: String? = nil,
         _ configure: (inout ShareConfiguration) -> Void = { _ in }

@@ -2,9 +2,9 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// Conditions of any shape, against a slow and obvious reading of them (RFC 5323 §5.5, appendix A).
+/// Compares random conditions with a slow but simple evaluator (RFC 5323 §5.5, appendix A).
 struct SearchLogicTests {
-    /// What a file is in the oracle: its length, and a property that some have.
+    /// A file as known to the oracle: its length, and an optional property.
     struct File {
         var name: String
         var length: Int
@@ -25,7 +25,7 @@ struct SearchLogicTests {
         case value(String, String)
         case hasValue, isCollection
 
-        /// Nil for unknown.
+        /// Returns nil for unknown.
         func holds(for file: File) -> Bool? {
             switch self {
             case .and(let members):

@@ -2,10 +2,10 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// Queries that are refused: the status, and the condition of RFC 5323 §2.4.
+/// Refused queries: the status, and the condition of RFC 5323 §2.4.
 struct SearchRefusalTests {
     static let refused: [(body: String, status: UInt16)] = [
-        // Not well-formed, or without what a query has (RFC 4918 §8.2).
+        // Not well-formed, or without required elements (RFC 4918 §8.2).
         ("", 400), ("<", 400), ("text", 400), ("<D:searchrequest xmlns:D='DAV:'>", 400),
         ("<D:searchrequest xmlns:D='DAV:'/>", 400), ("<D:query-schema-discovery xmlns:D='DAV:'/>", 400),
         ("<D:searchrequest xmlns:D='DAV:'><D:basicsearch/></D:searchrequest>", 400),
@@ -32,9 +32,9 @@ struct SearchRefusalTests {
         (query(order: ordered("x:a", "<D:ascending/><D:descending/>")), 400),
         (query(limit: -1), 400), (query(limit: 1).replacing(">1<", with: "><"), 400),
         (query(limit: 1).replacing(">1<", with: ">many<"), 400),
-        // §2.2.2: another document.
+        // §2.2.2: another document type.
         ("<D:propfind xmlns:D='DAV:'><D:allprop/></D:propfind>", 422), ("<searchrequest/>", 422),
-        // §5.5.2: operators that are not there.
+        // §5.5.2: unknown operators.
         (query("<D:contains>text</D:contains>"), 422), (query("<D:near/>"), 422), (query("<x:eq/>"), 422),
         (query("<D:not><D:contains>text</D:contains></D:not>"), 422),
         (query(order: "<D:order><D:score/></D:order>"), 422),
@@ -43,7 +43,7 @@ struct SearchRefusalTests {
         (query(compare("eq", "x:a", "1", type: "duration")), 422),
         (query(compare("eq", "x:a", "1", type: "int").replacing("xs:int", with: "x:int")), 422),
         (query(compare("eq", "x:a", "1", type: "int").replacing("xs:int", with: "a:b:int")), 422),
-        // Too much of everything.
+        // Above the limits.
         (query("<D:and>\(String(repeating: "<D:is-collection/>", count: 256))</D:and>"), 422),
         (query(scope: Array(repeating: "/", count: 65).joined(separator: " ")), 422),
         (query(order: String(repeating: ordered("x:a"), count: 257)), 422),
@@ -63,7 +63,7 @@ struct SearchRefusalTests {
         #expect(try await share.client.send("SEARCH", "/", text: body).status == status)
     }
 
-    /// What is as deep and as large as may be is answered.
+    /// Queries at the limits of depth and size are accepted.
     @Test(arguments: [
         query("<D:and>\(String(repeating: "<D:is-collection/>", count: 255))</D:and>"),
         query(
@@ -71,7 +71,7 @@ struct SearchRefusalTests {
                 + String(repeating: "</D:not>", count: 50)),
         query(compare("like", "D:displayname", "%" + String(repeating: "a", count: 1023))),
         query(limit: 1).replacing(">1<", with: "> 99999999999999999999999 <"),
-        // RFC 4918 §17: what is not known means nothing.
+        // RFC 4918 §17: unknown elements are ignored.
         query().replacing("<D:from>", with: "<x:more/><D:from a='b'>"),
     ])
     func answers(body: String) async throws {

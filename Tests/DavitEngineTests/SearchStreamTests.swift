@@ -5,9 +5,9 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What a search of 20,000 members holds, and for how long it keeps a thread.
+/// Memory use of a search of 20,000 members, and how long it occupies a thread.
 struct SearchStreamTests {
-    /// 200 collections of 100 members, each with its number in its length: 0 to 19,999.
+    /// Creates 200 collections of 100 members, each with its number as its length: 0 to 19,999.
     static func makeShare(_ configure: (inout ShareConfiguration) -> Void = { _ in }) throws -> TestShare {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"), configure)
         let made = share.shell(
@@ -17,7 +17,7 @@ struct SearchStreamTests {
         return share
     }
 
-    /// Every piece, as it is taken.
+    /// Returns the sizes of all pieces of a response.
     private func pieces(
         of share: TestShare, _ body: String, afterFirst: @escaping @Sendable () -> Void = {}
     ) async throws -> [Int] {
@@ -28,7 +28,7 @@ struct SearchStreamTests {
         return sizes.all.withLock { $0 }
     }
 
-    // Memory does not grow with the results: they go out while the tree is walked.
+    // Memory use does not grow with the results: they are sent while the tree is traversed.
     @Test func resultsGoOutWhileTheTreeIsWalked() async throws {
         let share = try Self.makeShare()
         let listed = Atomic<Int>(0)
@@ -48,7 +48,7 @@ struct SearchStreamTests {
         #expect(sizes.allSatisfy { $0 <= 256 << 10 })
     }
 
-    // A search that finds nothing gives the thread back now and then.
+    // A search without results releases the thread from time to time.
     @Test func aLongSearchIsManyJobs() async throws {
         let share = try Self.makeShare()
         let before = share.hopCount
@@ -56,7 +56,7 @@ struct SearchStreamTests {
         #expect(share.hopCount - before >= 3)
     }
 
-    // One that nobody waits for ends.
+    // A search ends when its client has disconnected.
     @Test func aSearchEndsWithItsClient() async throws {
         let share = try Self.makeShare()
         let before = share.hopCount
@@ -66,12 +66,12 @@ struct SearchStreamTests {
             return try await share.client.send("SEARCH", "/", text: body).status
         }
         task.cancel()
-        // Refused before it has begun, or cut off.
+        // Refused before it began, or interrupted.
         #expect((try? await task.value) ?? 503 == 503)
         #expect(share.hopCount - before < 3)
     }
 
-    // Of an order, no more is kept than may be.
+    // Sorted results are limited in number.
     @Test func anOrderKeepsWhatMayBeKept() async throws {
         let share = try Self.makeShare { $0.orderedSearchLimit = 3 }
         let order = ordered("D:getcontentlength", "<D:descending/>") + ordered("D:displayname")
@@ -84,7 +84,7 @@ struct SearchStreamTests {
         #expect(!few.text.contains("507 Insufficient Storage"))
     }
 
-    // What is not wanted is not looked for.
+    // A search ends when the requested number of results is reached.
     @Test func aSearchEndsWithItsLimit() async throws {
         let share = try Self.makeShare()
         let listed = Atomic<Int>(0)
@@ -101,7 +101,7 @@ private final class Sizes: Sendable {
     let all = Mutex<[Int]>([])
 }
 
-/// Takes a response piece by piece.
+/// Reads a response piece by piece.
 private struct Measuring<Next: Handler>: Handler {
     let handler: Next
     let sizes: Sizes

@@ -2,7 +2,8 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// `searchrequest` with a query; `D` is bound to `DAV:`, `x` to `urn:x`, `xs` and `xsi` to those of XML Schema.
+/// Returns a `searchrequest` with a query; `D` is bound to `DAV:`, `x` to `urn:x`, `xs` and `xsi` to the XML
+/// Schema namespaces.
 func query(
     _ condition: String = "", scope: String = "/", depth: String = "infinity", select: String = "<D:prop/>",
     order: String = "", limit: Int? = nil
@@ -20,7 +21,7 @@ func query(
         """
 }
 
-/// A comparison, or `like`.
+/// Returns a comparison, or a `like`.
 func compare(
     _ name: String, _ property: String, _ literal: String, caseless: Bool? = nil, type: String? = nil
 ) -> String {
@@ -35,7 +36,7 @@ func ordered(_ property: String, _ rest: String = "", attribute: String = "") ->
     "<D:order\(attribute)><D:prop><\(property)/></D:prop>\(rest)</D:order>"
 }
 
-/// The hrefs of a multistatus in their order, without that of a 507.
+/// Returns the hrefs of a multistatus in order, except that of a 507.
 func hrefs(in text: String) -> [String] {
     text.split(separator: "<D:response>").dropFirst().filter { !$0.contains("507 Insufficient Storage") }.map
     {
@@ -44,7 +45,7 @@ func hrefs(in text: String) -> [String] {
 }
 
 extension TestShare {
-    /// What a query finds.
+    /// Returns the hrefs found by a query.
     func found(_ body: String, at target: String = "/") async throws -> [String] {
         let answer = try await client.send("SEARCH", target, text: body)
         #expect(answer.status == 207, "\(answer.text)")

@@ -3,9 +3,9 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// SEARCH (RFC 5323), as a client sees it.
+/// SEARCH (RFC 5323), from the client's perspective.
 struct SearchTests {
-    /// Files of several sizes and types; `a.txt` and `d/` have properties.
+    /// Creates files of several sizes and types; `a.txt` and `d/` have properties.
     static func makeShare(_ configure: (inout ShareConfiguration) -> Void = { _ in }) async throws
         -> TestShare
     {
@@ -31,12 +31,12 @@ struct SearchTests {
     ]
     static let files = all.filter { !$0.hasSuffix("/") }
 
-    /// A condition, and what it finds.
+    /// Conditions and their results.
     static let conditions: [(clause: String, condition: String, found: [String])] = [
-        ("§5.5: everything without where", "", all),
+        ("§5.5: everything, without a condition", "", all),
         ("§5.12", "<D:is-collection/>", ["/", "/d/", "/d/deep/", "/e/"]),
         ("§5.7", "<D:not><D:is-collection/></D:not>", files),
-        // §5.8, §5.10: texts.
+        // §5.8, §5.10: strings.
         ("§5.8", compare("eq", "D:displayname", "a.txt"), ["/a.txt", "/d/a.txt"]),
         ("§5.8: case", compare("eq", "D:displayname", "A.txt"), []),
         ("§5.18", compare("eq", "D:displayname", "b.txt", caseless: true), ["/B.TXT"]),
@@ -44,7 +44,7 @@ struct SearchTests {
         ("§5.10: white space", compare("eq", "D:displayname", " a.txt "), []),
         ("§5.9", compare("lt", "D:displayname", "a"), ["/B.TXT"]),
         ("§5.8: types", compare("like", "D:getcontenttype", "text/html%"), ["/d/deep/f_g.html"]),
-        // §5.10: numbers are numbers.
+        // §5.10: numbers are compared as numbers.
         ("§5.9", compare("gt", "D:getcontentlength", "3"), ["/d/a.txt", "/d/deep/f_g.html"]),
         (
             "§5.9", compare("gte", "D:getcontentlength", " 3 "),
@@ -52,15 +52,15 @@ struct SearchTests {
         ),
         ("§5.9", compare("lt", "D:getcontentlength", "10"), files),
         ("§5.9", compare("lte", "D:getcontentlength", "0"), ["/e/empty"]),
-        ("§5.9: no number", compare("lt", "D:getcontentlength", "ten"), []),
-        ("§5.7: nor its contrary", "<D:not>\(compare("lt", "D:getcontentlength", "ten"))</D:not>", []),
+        ("§5.9: not a number", compare("lt", "D:getcontentlength", "ten"), []),
+        ("§5.7: nor its negation", "<D:not>\(compare("lt", "D:getcontentlength", "ten"))</D:not>", []),
         ("§5.9: too large", compare("lt", "D:getcontentlength", "99999999999999999999"), []),
         // Dates.
         ("§5.10", compare("eq", "D:getlastmodified", "2024-02-03T04:05:06Z"), ["/a.txt"]),
         ("§5.10: zones", compare("eq", "D:getlastmodified", "2024-02-03T05:05:06+01:00"), ["/a.txt"]),
-        ("§5.10: to the second", compare("eq", "D:getlastmodified", "2025-02-03T04:05:06Z"), ["/B.TXT"]),
+        ("§5.10: whole seconds", compare("eq", "D:getlastmodified", "2025-02-03T04:05:06Z"), ["/B.TXT"]),
         (
-            "§5.10: as it is told", compare("eq", "D:getlastmodified", "Sat, 03 Feb 2024 04:05:06 GMT"),
+            "§5.10: HTTP date", compare("eq", "D:getlastmodified", "Sat, 03 Feb 2024 04:05:06 GMT"),
             ["/a.txt"]
         ),
         (
@@ -71,16 +71,16 @@ struct SearchTests {
         ),
         // Dead properties.
         ("§5.8", compare("eq", "x:p", "Müller"), ["/a.txt"]),
-        ("§5.8: composed or not", compare("eq", "x:p", "Mu\u{308}ller"), ["/a.txt"]),
+        ("§5.8: normalization forms", compare("eq", "x:p", "Mu\u{308}ller"), ["/a.txt"]),
         ("§5.18", compare("eq", "x:p", "MÜLLER", caseless: true), ["/a.txt"]),
-        ("§5.10: a text", compare("lt", "x:n", "9"), ["/a.txt"]),
+        ("§5.10: a string", compare("lt", "x:n", "9"), ["/a.txt"]),
         ("§5.11: a number", compare("lt", "x:n", "10", type: "integer"), ["/d/"]),
         ("§5.11: a number", compare("gt", "x:n", "9.5", type: "decimal"), ["/a.txt"]),
-        ("§5.11: no number", compare("gt", "x:p", "0", type: "int"), []),
+        ("§5.11: not a number", compare("gt", "x:p", "0", type: "int"), []),
         ("§5.11: a length", compare("eq", "D:getcontentlength", "3.0", type: "double"), ["/c%20100%25.txt"]),
-        ("§5.11: as text", compare("eq", "D:getcontentlength", "3", type: "string"), ["/c%20100%25.txt"]),
-        ("§5.5.3: the empty text is a value", compare("eq", "x:empty", ""), ["/a.txt"]),
-        // §5.5.1, §5.5.3, §5.5.4: three values.
+        ("§5.11: as a string", compare("eq", "D:getcontentlength", "3", type: "string"), ["/c%20100%25.txt"]),
+        ("§5.5.3: an empty string is a value", compare("eq", "x:empty", ""), ["/a.txt"]),
+        // §5.5.1, §5.5.3, §5.5.4: three-valued logic.
         ("§5.5.3: undefined", "<D:not>\(compare("eq", "x:p", "other"))</D:not>", ["/a.txt"]),
         ("§5.5.4: elements inside", compare("eq", "x:t", "text"), []),
         ("§5.5.4: elements inside", "<D:not>\(compare("eq", "x:t", "text"))</D:not>", []),
@@ -107,7 +107,7 @@ struct SearchTests {
         ("§5.14", compare("like", "D:displayname", "_.txt"), ["/a.txt", "/d/a.txt"]),
         ("§5.14", compare("like", "D:displayname", "%\\%%"), ["/c%20100%25.txt"]),
         ("§5.14", compare("like", "D:displayname", "f\\_g%"), ["/d/deep/f_g.html"]),
-        ("§5.14: all of it", compare("like", "D:displayname", "a"), []),
+        ("§5.14: the whole string", compare("like", "D:displayname", "a"), []),
         ("§5.14: undefined", "<D:not>\(compare("like", "x:p", "M%"))</D:not>", []),
         ("§5.14", compare("like", "x:p", "M_ller"), ["/a.txt"]),
         // §5.15, §5.16.
@@ -129,7 +129,7 @@ struct SearchTests {
         #expect(try await share.found(query(condition)).sorted() == found.sorted(), "\(clause) \(condition)")
     }
 
-    /// §5.4: where is looked, by what stands in the scopes of a request for `/d/deep/`.
+    /// §5.4: scopes of a request for `/d/deep/`, and the resources searched.
     static let scopes: [(scope: String, depth: String, found: [String])] = [
         ("/", "0", ["/"]), ("/d", "1", ["/d/", "/d/a.txt", "/d/deep/"]), ("/d/", "0", ["/d/"]),
         ("http://localhost/e/", "1", ["/e/", "/e/empty"]), ("/a.txt", "infinity", ["/a.txt"]),
@@ -138,9 +138,9 @@ struct SearchTests {
         (".", "0", ["/d/deep/"]),
         ("..", "1", ["/d/", "/d/a.txt", "/d/deep/"]), ("../../e/./", "1", ["/e/", "/e/empty"]),
         ("../../../e", "0", ["/e/"]),
-        // Spelled as the client spells it.
+        // Spelled as in the request.
         ("/%64", "0", ["/%64/"]), ("/c%20100%25.txt", "0", ["/c%20100%25.txt"]),
-        // §5.4.2: several, and each resource once.
+        // §5.4.2: several scopes; each resource is reported once.
         ("/e /d/deep", "infinity", ["/e/", "/e/empty", "/d/deep/", "/d/deep/f_g.html"]),
         ("/d/deep /d /d", "infinity", ["/d/deep/", "/d/deep/f_g.html", "/d/", "/d/a.txt"]),
         ("/d /d/deep/f_g.html", "1", ["/d/", "/d/a.txt", "/d/deep/", "/d/deep/f_g.html"]),
@@ -154,7 +154,7 @@ struct SearchTests {
         #expect(Set(answer).count == answer.count)
     }
 
-    /// §2.4: what is no scope is told, each with its status; nothing else is.
+    /// §2.4: each invalid scope is reported with its status, valid ones are not.
     static let noScopes: [(scope: String, status: String)] = [
         ("/absent", "404 Not Found"), ("/a.txt/", "404 Not Found"), ("/absent/x", "404 Not Found"),
         ("http://elsewhere.example/", "404 Not Found"), ("//elsewhere.example/", "400 Bad Request"),
@@ -183,12 +183,12 @@ struct SearchTests {
         #expect(try await share.found(query(depth: "1")).count == 6)
     }
 
-    /// §5.6: orders, and what they find under `/d`, `/` and beside it.
+    /// §5.6: orders and the sorted results.
     static let orders: [(order: String, condition: String, found: [String])] = [
         (
             ordered("D:getcontentlength"), "",
             [
-                // What has no length is less than what has one, in the order of the walk.
+                // Resources without a length come first, in the order of the traversal.
                 "C", "C", "C", "C", "/e/empty", "/a.txt", "/B.TXT", "/c%20100%25.txt", "/d/a.txt",
                 "/d/deep/f_g.html",
             ]
@@ -236,7 +236,7 @@ struct SearchTests {
             }
         }
         #expect(plain == found)
-        // §5.17.1: of an order, the first ones.
+        // §5.17.1: the first results of the order.
         for limit in [0, 1, 3, 100] {
             let part = try await share.client.send(
                 "SEARCH", "/", text: query(condition, order: order, limit: limit))
@@ -245,7 +245,7 @@ struct SearchTests {
         }
     }
 
-    // §5.17, §2.3.1: where there are more results than are told, the answer says so.
+    // §5.17, §2.3.1: the response indicates if there are more results than it contains.
     @Test(arguments: [0, 1, 5, 9, 10, 11, Int.max])
     func tellsNoMoreThanIsWanted(limit: Int) async throws {
         let share = try await Self.makeShare()
@@ -258,7 +258,7 @@ struct SearchTests {
         #expect(answer.text.hasSuffix("</D:multistatus>"))
     }
 
-    // §5.3: what is told about a result is what PROPFIND tells.
+    // §5.3: the properties of a result equal those returned by PROPFIND.
     @Test(arguments: [
         "<D:allprop/>", "<D:prop><D:getetag/><x:p/><D:absent/><D:resourcetype/></D:prop>", "<D:prop/>",
         "<D:prop><D:lockdiscovery/><D:supportedlock/></D:prop>",
@@ -280,7 +280,7 @@ struct SearchTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "§2.2: the arbiter exists",
+            "§2.2: the arbiter must exist",
             [
                 step("SEARCH /absent", [], query(), 404), step("SEARCH /", [], query(), 207),
                 step("PUT /a", [], "1", 201), step("SEARCH /a", [], query(), 207),
@@ -296,7 +296,7 @@ struct SearchTests {
                 step("SEARCH /", [("If", "(Not <urn:x:1>)")], query(), 207),
             ]),
         Scenario(
-            "§3.2: OPTIONS says what there is",
+            "§3.2: OPTIONS announces the grammar",
             [
                 step("PUT /a", [], "1", 201),
                 step(
@@ -306,7 +306,7 @@ struct SearchTests {
                     holds: [
                         "<D:supported-query-grammar-set><D:supported-query-grammar><D:grammar><D:basicsearch/></D:grammar>"
                     ]),
-                // §3.3: not in allprop.
+                // §3.3: the property is not part of allprop.
                 step("PROPFIND /a", [("Depth", "0")], nil, 207, lacks: ["supported-query-grammar-set"]),
                 step(
                     "PROPPATCH /a", [],
@@ -315,7 +315,7 @@ struct SearchTests {
                     holds: ["403 Forbidden", "cannot-modify-protected-property"]),
             ]),
         Scenario(
-            "§4: what a query could ask for",
+            "§4: query schema discovery",
             [
                 step("MKCOL /d", [], nil, 201),
                 step(
@@ -334,7 +334,7 @@ struct SearchTests {
                     holds: ["<D:search-grammar-discovery-supported/>"]),
             ]),
         Scenario(
-            "§7: what PROPFIND does not show is not found",
+            "§7: resources hidden from PROPFIND are not found",
             [
                 shell("mkdir -p d/locked; ln -s /etc d/outside; mkfifo d/pipe; ln -s .. d/up; : > d/f"),
                 step(
@@ -369,7 +369,7 @@ struct SearchTests {
         #expect(try await share.found(query()) == ["/"])
     }
 
-    // §5.4: below a prefix, URLs have it.
+    // §5.4: below a prefix, URLs contain it.
     @Test func aMountedShareIsSearched() async throws {
         let scenario = Scenario(
             "below a prefix",
@@ -384,7 +384,7 @@ struct SearchTests {
         try await TestShare.play(scenario, mountedAt: "/x/files")
     }
 
-    /// A link is a result with what it leads to; it is followed when it is told in an order, too.
+    /// A link is a result with the properties of its target; it is also followed in sorted results.
     @Test func linksAreFound() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir f g; printf 1 > f/a; printf 22 > g/b; ln -s ../f/a g/link") == 0)

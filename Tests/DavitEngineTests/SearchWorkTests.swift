@@ -4,11 +4,11 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What a search may cost: inside one resource, and as a whole.
+/// Limits on the work of a search: within one resource, and in total.
 struct SearchWorkTests {
     private static let valueLength = 100_000
 
-    /// A file with a long property.
+    /// Creates a file with a long property.
     private static func share(
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) async throws -> TestShare {
@@ -20,12 +20,12 @@ struct SearchWorkTests {
         return share
     }
 
-    /// Patterns that nearly match everywhere, and nowhere do.
+    /// Returns patterns that almost match at every position but match nowhere.
     private static func patterns(_ count: Int) -> String {
         (0..<count).map { compare("like", "x:p", "%aaaaaaaab\($0)%") }.joined()
     }
 
-    // A thread is given back inside of a resource, not only between two.
+    // The thread is released within a resource, not only between resources.
     @Test func oneMemberIsEvaluatedInManyPieces() async throws {
         let share = try await Self.share { $0.searchPieceSteps = 100_000 }
         let before = share.hopCount
@@ -34,7 +34,7 @@ struct SearchWorkTests {
         #expect(share.hopCount - before >= 40)
     }
 
-    // What was found out before a pause is neither forgotten nor evaluated again.
+    // Results from before a pause are neither lost nor evaluated again.
     @Test(arguments: [1, 50, 1000, 1_000_000])
     func piecesOfAnySizeFindTheSame(pieceSteps: Int) async throws {
         let share = try await Self.share { $0.searchPieceSteps = pieceSteps }
@@ -48,7 +48,7 @@ struct SearchWorkTests {
         #expect(try await share.found(query(condition, order: order)) == ["/d/e/a2", "/a", "/d/a1"])
     }
 
-    // The tests before and after the long one ask the store, which counts.
+    // The tests before and after the long one access the store, which counts the calls.
     @Test func cancellationStopsInsideAMember() async throws {
         let share = try await Self.share()
         let asked = Atomic<Int>(0)
@@ -73,7 +73,7 @@ struct SearchWorkTests {
         #expect(asked.load(ordering: .relaxed) == 1)
     }
 
-    // Each operator costs at most two steps for each character, whatever its pattern.
+    // Each operator costs at most two steps per character, whatever its pattern.
     @Test func twoHundredOperatorsOnALongPropertyEnd() async throws {
         let share = try await Self.share { $0.searchStepLimit = (2 * 200 + 10) * Self.valueLength }
         let condition = "<D:not><D:or>\(Self.patterns(200))</D:or></D:not>"
@@ -82,7 +82,7 @@ struct SearchWorkTests {
         #expect(!answer.text.contains("507 Insufficient Storage"))
     }
 
-    // RFC 5323 §2.3.1: after the limit the answer has a part of the results, and says so.
+    // RFC 5323 §2.3.1: above the limit the response is partial and indicates this.
     @Test(arguments: ["", ordered("D:displayname")])
     func theAnswerIsPartialAfterTheLimit(order: String) async throws {
         let limit = Mutex(Int.max)
@@ -129,7 +129,7 @@ struct SearchWorkTests {
         #expect(try await share.client.send("SEARCH", "/", text: body).status == status)
     }
 
-    // The characters of texts are compared as before, however they are spelled and however long the text is.
+    // The canonical comparison of strings does not depend on their normalization form or length.
     @Test(
         arguments: [
             ("eq", "x:n", "\u{e9}", ["/n"]), ("eq", "x:n", "e", []), ("gt", "x:n", "e", ["/n"]),

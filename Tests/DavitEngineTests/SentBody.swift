@@ -1,13 +1,13 @@
 import DavitHTTP
 
-/// Content in pieces, and how much of it was asked for.
+/// Content sent in pieces that counts how much of it was read.
 final class SentBody: RequestBody {
     private let bytes: [UInt8]
     private let pieceLength: Int
     let declaredLength: Int64?
     private(set) var readCount = 0
 
-    /// - Parameter isChunked: nobody says how long it will be.
+    /// - Parameter isChunked: Whether the length is not declared.
     init(_ bytes: [UInt8], isChunked: Bool = false, pieceLength: Int = 10_000) {
         self.bytes = bytes
         self.pieceLength = pieceLength
@@ -23,7 +23,7 @@ final class SentBody: RequestBody {
     }
 }
 
-/// Content of one byte, of which each place shows where it is wrong.
+/// Returns content that repeats one byte.
 func bytes(_ count: Int, of character: Character = "a") -> [UInt8] {
     [UInt8](repeating: character.asciiValue ?? 0, count: count)
 }

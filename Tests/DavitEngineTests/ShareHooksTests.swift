@@ -5,15 +5,15 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Who has a say in a change is asked once and before it, and who wants to know is told once and after it.
+/// The `allows` hook is called once before a change, and the notification hook once after it.
 struct ShareHooksTests {
-    /// What hooks were asked and told, as text.
+    /// Records the calls of hooks as text.
     final class Notes: Sendable {
         private let lines = Mutex<[String]>([])
 
         func add(_ line: String) { lines.withLock { $0.append(line) } }
 
-        /// All of it, and from now on nothing of it.
+        /// Returns and clears the recorded lines.
         func take() -> [String] {
             lines.withLock { lines in
                 defer { lines = [] }
@@ -39,7 +39,7 @@ struct ShareHooksTests {
 
     static let append = [PartialUpdateTests.type, ("X-Update-Range", "append")]
 
-    /// Every method, with what it does; nil for one that does nothing of which hooks know.
+    /// Every method with the expected action; nil if no hook is called.
     static let rows: [Row] = [
         ("PUT", "/new", [], "x", 201, "upload /new"), ("PUT", "/a", [], "x", 204, "upload /a over"),
         ("PUT", "/l/new", [], "x", 201, "upload /d/new"),
@@ -67,7 +67,7 @@ struct ShareHooksTests {
         ("PROPPATCH", "/a", [], setProperty("p", "1"), 207, nil),
         ("PROPFIND", "/", [("Depth", "1")], nil, 207, nil), ("OPTIONS", "/a", [], nil, 200, nil),
         ("HEAD", "/a", [], nil, 200, nil), ("GET", "/d/", [], nil, 200, nil),
-        // What fails is not asked about.
+        // Hooks are not called for failing requests.
         ("PUT", "/none/a", [], "x", 409, nil), ("PUT", "/a", [("If-Match", "\"x\"")], "x", 412, nil),
         ("PATCH", "/none", append, "x", 404, nil),
         ("PATCH", "/a", append + [("If-Match", "\"x\"")], "x", 412, nil),
@@ -78,7 +78,7 @@ struct ShareHooksTests {
         ("LOCK", "/new", [("If", "(<urn:uuid:0>)")], nil, 412, nil),
     ]
 
-    @Test("once, in this order, and for what is done", arguments: ["/tmp", "/dev/shm"])
+    @Test("once each, in this order, and for the action performed", arguments: ["/tmp", "/dev/shm"])
     func askedAndTold(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
@@ -99,7 +99,7 @@ struct ShareHooksTests {
         }
     }
 
-    @Test("who is not asked is told all the same", arguments: ["/tmp", "/dev/shm"])
+    @Test("notification works without the decision hook", arguments: ["/tmp", "/dev/shm"])
     func told(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
@@ -114,7 +114,7 @@ struct ShareHooksTests {
         }
     }
 
-    @Test("after a veto nothing has changed, and nobody is told", arguments: ["/tmp", "/dev/shm"])
+    @Test("a refused change has no effect and causes no notification", arguments: ["/tmp", "/dev/shm"])
     func veto(parent: String) async throws {
         let notes = Notes()
         let share = try TestShare(TemporaryFolder(in: parent)) {
@@ -131,11 +131,11 @@ struct ShareHooksTests {
         }
         #expect(share.shell("\(list) | cmp - \(before.path)/list") == 0)
         #expect(notes.take() == [])
-        // No lock, either.
+        // No lock was created either.
         #expect(!share.state.hasLocks)
     }
 
-    @Test("downloads are told when something is sent")
+    @Test("downloads are reported when content is sent")
     func downloads() async throws {
         let notes = Notes()
         let share = try TestShare {
@@ -157,7 +157,7 @@ struct ShareHooksTests {
     }
 
     @Test(
-        "an upload is seen whole and in parts before it has its name",
+        "the hook can read an upload, whole or in parts, before it is published",
         arguments: [0, 10, 65_536, 65_537, 3_000_000])
     func uploadsAreSeen(count: Int) async throws {
         let sent = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -178,7 +178,7 @@ struct ShareHooksTests {
         #expect(try await share.client.send("GET", "/a").body == sent)
     }
 
-    @Test("the content can decide") func contentDecides() async throws {
+    @Test("the hook can decide by content") func contentDecides() async throws {
         let share = try TestShare {
             $0.hooks.allows = { action in
                 guard let content = action.content else { return true }
@@ -191,7 +191,7 @@ struct ShareHooksTests {
     }
 
     @Test(
-        "what is changed while somebody thinks about it is not what was allowed",
+        "a change made while the hook decides is not covered by its decision",
         arguments: [
             ("PUT", "/new", "echo y >new"), ("PUT", "/a", "rm a"), ("MKCOL", "/l/new", "ln -sfn d/e l"),
             ("DELETE", "/d", "rm -r d; echo y >d"), ("MOVE", "/a", "echo y >new"),
@@ -213,7 +213,7 @@ struct ShareHooksTests {
         #expect(notes.take() == [])
     }
 
-    @Test("content that comes with the answer to a change is a download")
+    @Test("content returned in the response to a change is a download")
     func representations() async throws {
         let notes = Notes()
         let share = try TestShare { $0.hooks.told = { notes.add(Self.text($0)) } }
@@ -230,7 +230,7 @@ struct ShareHooksTests {
     }
 
     @Test(
-        "a change of a part is seen as what the content would be, and never as another",
+        "a partial update is shown as the resulting content, and never as another",
         arguments: [1, 200_000])
     func partsAreSeen(count: Int) async throws {
         let folder = try TemporaryFolder()
@@ -241,7 +241,7 @@ struct ShareHooksTests {
                 guard let content = action.content else { return false }
                 let bytes = (try? await content.bytes(count: 4)) ?? []
                 notes.add("\(content.length) \(String(decoding: bytes, as: UTF8.self))")
-                // The second time, somebody changes what was asked about.
+                // The second time, another client changes the content in the meantime.
                 return content.length == count + 3 || other.shell("echo else >a") == 0
             }
         }
@@ -253,7 +253,7 @@ struct ShareHooksTests {
         #expect(share.shell("[ \"$(cat a)\" = else ] && [ $(ls -A | wc -l) = 1 ]") == 0)
     }
 
-    @Test("what is told can be seen") func toldIsDone() async throws {
+    @Test("a notified change is visible") func toldIsDone() async throws {
         let notes = Notes()
         let folder = try TemporaryFolder()
         let other = try TestShare(folder)

@@ -4,8 +4,8 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Names that a share does not serve: absent for who reads or removes them, refused to who would make them, for every
-/// method, at both ends, and in every part of a path.
+/// Names that a share does not serve: not found for reads and removals, refused for creations, with every
+/// method, as source and destination, and at any position of a path.
 struct ShareRulesTests {
     enum Rule: CaseIterable, Sendable {
         case hidden, extensions, litter
@@ -20,7 +20,7 @@ struct ShareRulesTests {
             return rules
         }
 
-        /// What stands in the folder behind the back of the share.
+        /// Commands that create files directly in the folder.
         var setUp: String {
             let common = "mkdir -p src.d; echo x >src.jpg; echo x >src.d/in.jpg"
             return switch self {
@@ -37,7 +37,7 @@ struct ShareRulesTests {
             }
         }
 
-        /// Names of things that are there.
+        /// Names of existing files.
         var taken: [String] {
             switch self {
             case .hidden: ["/.f", "/.d", "/.d/", "/.d/a.jpg", "/d/.e/b.jpg", "/l", "/m/a.jpg"]
@@ -46,7 +46,7 @@ struct ShareRulesTests {
             }
         }
 
-        /// Names of nothing.
+        /// Names of nonexistent files.
         var free: [String] {
             switch self {
             case .hidden: ["/.new", "/.d/new.jpg", "/d/.e/new.jpg", "/d/.new", "/m/new.jpg", "/.davit-x"]
@@ -65,7 +65,7 @@ struct ShareRulesTests {
 
     typealias Request = (line: String, fields: [(String, String)], body: String?, status: UInt16)
 
-    /// What would read, change or remove what stands at a name.
+    /// Requests that would read, change or remove the resource with a name.
     static func onTaken(_ name: String) -> [Request] {
         [
             ("GET \(name)", [], nil, 404), ("HEAD \(name)", [], nil, 404),
@@ -80,7 +80,7 @@ struct ShareRulesTests {
         ]
     }
 
-    /// What would give a name to content, or replace what has it.
+    /// Requests that would create or replace a file with a name.
     static func onName(_ name: String) -> [Request] {
         let content = name.hasSuffix("/") ? String(name.dropLast()) : name
         return [
@@ -95,7 +95,7 @@ struct ShareRulesTests {
         ]
     }
 
-    /// What would give it to a collection.
+    /// Requests that would create or replace a collection with a name.
     static func onCollectionName(_ name: String) -> [Request] {
         [
             ("MKCOL \(name)", [], nil, 403),
@@ -106,7 +106,7 @@ struct ShareRulesTests {
         ]
     }
 
-    @Test("nothing of it is seen, changed or made", arguments: Rule.allCases, ["/tmp", "/dev/shm"])
+    @Test("excluded names are inaccessible", arguments: Rule.allCases, ["/tmp", "/dev/shm"])
     func nothingIsSeenOrChanged(rule: Rule, parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent)) { $0.rules = rule.rules }
         let notes = try TemporaryFolder()
@@ -115,7 +115,7 @@ struct ShareRulesTests {
         var requests = rule.taken.flatMap { Self.onTaken($0) + Self.onName($0) }
         requests += rule.free.flatMap(Self.onName)
         if rule == .extensions { requests.append(("POST /?add-member", [("Slug", "new.exe")], "x", 403)) }
-        // A collection may be called anything.
+        // Collections may have any extension.
         if rule != .extensions { requests += (rule.taken + rule.free).flatMap(Self.onCollectionName) }
         for (line, fields, body, status) in requests {
             let words = line.split(separator: " ").map(String.init)
@@ -130,7 +130,7 @@ struct ShareRulesTests {
         }
     }
 
-    @Test("no listing has it", arguments: Rule.allCases, ["1", "infinity"])
+    @Test("excluded names are not listed", arguments: Rule.allCases, ["1", "infinity"])
     func noListingHasIt(rule: Rule, depth: String) async throws {
         let share = try TestShare { $0.rules = rule.rules }
         #expect(share.shell(rule.setUp) == 0)
@@ -145,7 +145,7 @@ struct ShareRulesTests {
     }
 
     @Test(
-        "a collection goes with all that is in it; a copy has only what is served", arguments: Rule.allCases)
+        "a collection moves as a whole; a copy has only served files", arguments: Rule.allCases)
     func treesGoWhole(rule: Rule) async throws {
         let (tree, inside) =
             switch rule {
@@ -165,7 +165,7 @@ struct ShareRulesTests {
                     shell("test -e moved.x/ok.jpg && ! test -e moved.x/\(inside)"),
                     shell(
                         "mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
-                    // The slow way, around a lock.
+                    // The slow path, because of a lock.
                     step("PUT /moved.x/locked.jpg", [], "x", 201), lock("/moved.x/locked.jpg"),
                     step("DELETE /moved.x/", [], nil, 207, lacks: [inside]),
                     step("UNLOCK /moved.x/locked.jpg", [("Lock-Token", "<$1>")], nil, 204),
@@ -176,7 +176,7 @@ struct ShareRulesTests {
         ) { $0.rules = rule.rules }
     }
 
-    @Test("a move across volumes, which is a copy, loses nothing", arguments: Rule.allCases)
+    @Test("a move across volumes, which is a copy, preserves excluded files", arguments: Rule.allCases)
     func movesAcrossVolumes(rule: Rule) async throws {
         let share = try TestShare { $0.rules = rule.rules }
         share.resources.watch { $0 == .rename ? .crossVolume : nil }
@@ -187,7 +187,7 @@ struct ShareRulesTests {
         #expect(share.shell("test -e moved/ok.jpg && test -e moved/\(inside) && ! test -e \(tree)") == 0)
     }
 
-    @Test("a file keeps an extension that is allowed, in letters of any case")
+    @Test("allowed extensions are not case-sensitive")
     func extensionsOfFiles() async throws {
         try await TestShare.play(
             Scenario(
@@ -203,7 +203,7 @@ struct ShareRulesTests {
                     step("MKCOL /sub", [], nil, 201),
                     step("MOVE /sub", [("Destination", "/sub.exe")], nil, 201),
                     step("COPY /sub.exe", [("Destination", "/sub.jpg.exe")], nil, 201),
-                    // A collection makes room for content, which then has its name.
+                    // A file replaces a collection, and then has its name.
                     step("COPY /a.txt", [("Destination", "/sub.exe")], nil, 403),
                     step("MOVE /a.txt", [("Destination", "/sub.exe")], nil, 403),
                     step("GET /a.txt", [], nil, 200, holds: ["x"]),
@@ -211,7 +211,7 @@ struct ShareRulesTests {
         ) { $0.rules.allowedExtensions = ["jpg", "TXT"] }
     }
 
-    @Test("names without an extension are allowed by an empty one, and none by an empty list")
+    @Test("an empty extension allows names without one; an empty list allows no names")
     func namesWithoutAnExtension() async throws {
         try await TestShare.play(
             Scenario(
@@ -226,7 +226,7 @@ struct ShareRulesTests {
         ) { $0.rules.allowedExtensions = [] }
     }
 
-    @Test("RFC 9110 §13.2.1: the name is refused before conditions are looked at")
+    @Test("RFC 9110 §13.2.1: the name is refused before conditions are evaluated")
     func namesComeBeforeConditions() async throws {
         try await TestShare.play(
             Scenario("", [step("PUT /a.exe", [("If-Match", "*")], "x", 403)])

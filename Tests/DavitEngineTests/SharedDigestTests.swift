@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Digests that clients ask for and nobody has stored: computed once for all who ask, and remembered.
+/// Requested digests that are not stored: computed once for all concurrent requests, and cached.
 struct SharedDigestTests {
     private static let wish = [("Want-Repr-Digest", "adler=1")]
 
@@ -34,7 +34,7 @@ struct SharedDigestTests {
             for _ in 0..<200 { group.addTask { try await digest(share) } }
             return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
         }
-        // As many as the content has pieces of 256 KiB.
+        // One read for each 256 KiB of the content.
         #expect(reads.count == 4)
         #expect(digests.count == 1 && digests.first??.hasPrefix("adler=:") == true)
         #expect(try await digest(share) == digests.first)
@@ -48,12 +48,13 @@ struct SharedDigestTests {
         let second = try await digest(share, "/b")
         #expect(first != nil && second != nil && first != second)
         #expect(reads.count == 2)
-        // The same bytes elsewhere are another file.
+        // The same bytes in another file are computed separately.
         #expect(try await digest(share, "/a") == digest(share, "/c"))
         #expect(reads.count == 10)
     }
 
-    /// Somebody writes to the file while it is read: the tag of the answer is that of other bytes.
+    /// Another program writes to the file while it is read: the entity tag of the response belongs to other
+    /// bytes.
     @Test func noDigestOfContentThatChangesMeanwhile() async throws {
         let (share, reads) = try share()
         share.resources.watch { call in
@@ -67,7 +68,7 @@ struct SharedDigestTests {
         #expect(reads.count == 8)
     }
 
-    /// What was just written could be written again without another time.
+    /// Content that was just written could change again with the same modification time.
     @Test func theDigestOfFreshContentIsNotRemembered() async throws {
         let (share, reads) = try share()
         #expect(share.shell("touch -d '2027-01-15 08:00:00 UTC' b") == 0)
@@ -109,6 +110,6 @@ private final class Counter: Sendable {
 
     func increment() { value.add(1, ordering: .relaxed) }
 
-    /// The value after the increment.
+    /// Returns the value after the increment.
     func incremented() -> Int { value.add(1, ordering: .relaxed).newValue }
 }

@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What is too long, and what there is no room for: refused before it is read where somebody says how long it will be.
+/// Content that is too long or does not fit: refused before it is read if its length is declared.
 struct SizeLimitTests {
     static let folders = ["/tmp", "/dev/shm"]
     private static let old = "old content"
@@ -15,7 +15,7 @@ struct SizeLimitTests {
         return share
     }
 
-    /// Old bytes, tag and properties, and nothing new.
+    /// Checks that content, entity tag and properties are unchanged, and that no other files exist.
     private func expectUnchanged(_ share: TestShare, since tag: String?) async throws {
         let response = try await share.client.send("GET", "/a")
         #expect(response.text == Self.old && response["ETag"] == tag)
@@ -23,15 +23,16 @@ struct SizeLimitTests {
         #expect(share.share.sections.count == 0)
     }
 
-    /// Bytes that come, whether they say how many, what the Finder expects, how many may be read, the status.
+    /// Number of bytes, whether they are chunked, the length expected by the Finder, how many may be read,
+    /// the status.
     static let lengths:
         [(count: Int, isChunked: Bool, expected: String?, read: ClosedRange<Int>, status: UInt16)] = [
             (100_000, false, nil, 100_000...100_000, 204), (100_001, false, nil, 0...0, 413),
             (1_000_000, false, nil, 0...0, 413),
             (100_000, true, nil, 100_000...100_000, 204), (100_001, true, nil, 100_001...100_001, 413),
-            // While it is read: a piece more at most.
+            // Refused while reading: at most one more piece is read.
             (5_000_000, true, nil, 100_001...1_200_000, 413),
-            // A hint is enough to refuse, and never to take something.
+            // A hint is sufficient to refuse content, but not to limit it.
             (1_000_000, true, "1000000", 0...0, 413), (10, true, "100001", 0...0, 413),
             (100_001, true, "5", 100_001...100_001, 413), (100_000, true, "5", 100_000...100_000, 204),
             (10, true, "x", 10...10, 204), (10, false, "100001", 10...10, 204),
@@ -56,7 +57,8 @@ struct SizeLimitTests {
         }
     }
 
-    /// Changes of a part count with what is there: 11 bytes. What announces too much is not read.
+    /// Partial updates are added to the stored content of 11 bytes. If the announced length is too large,
+    /// nothing is read.
     static let parts:
         [(method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16)] =
             [
@@ -101,7 +103,7 @@ struct SizeLimitTests {
         #expect(try await share.client.send("PUT", "/a", text: "123").status == 204)
     }
 
-    /// Contract 4: what comes counts.
+    /// Only the content that is received counts.
     @Test(arguments: folders, ["0", "1", "70000", "99999999999999999999", "-1", "", "x"])
     func theFinderExpectsAndTheFramingDecides(folder: String, expected: String) async throws {
         let share = try await makeShare(in: folder)
@@ -137,7 +139,7 @@ struct SizeLimitTests {
         }
     }
 
-    /// What is to stay free stays free, whatever changes; what takes no room is done.
+    /// The configured free space is preserved by all changes; changes that need no space succeed.
     @Test(arguments: folders)
     func whatIsKeptFreeStaysFree(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder), keepsFree: .max)
@@ -162,7 +164,8 @@ struct SizeLimitTests {
         #expect(share.shell("test \"$(ls -A)\" = \"$(printf 'a\\ne\\nempty')\"") == 0)
     }
 
-    /// RFC 4331 §2: asked for by name, on collections and on files; the names of the Finder's first versions are not ours.
+    /// RFC 4331 §2: returned if requested by name, for collections and files; the names used by early
+    /// versions of the Finder are not supported.
     @Test func quotaIsToldToWhoAsks() async throws {
         let share = try await makeShare(in: "/tmp")
         for target in ["/", "/a"] {

@@ -7,11 +7,11 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// What a client can make the server remember: at each limit, and one over it.
+/// Limits on the state that a client can create on the server: at each limit, and one above it.
 struct StateLimitTests {
     private static func value(_ count: Int) -> String { String(repeating: "v", count: count) }
 
-    /// What a property with a value of so many bytes counts.
+    /// Returns the size charged for a property with a value of `count` bytes.
     private static func bytes(ofValue count: Int) throws -> Int {
         let update = try PropertyUpdate.parse(Array(setProperty("p", value(count)).utf8))
         return update.instructions.reduce(0) { sum, instruction in
@@ -52,7 +52,7 @@ struct StateLimitTests {
         }
     }
 
-    /// With an attribute of the file in the same request, which is changed another way.
+    /// With a file attribute in the same request, which is changed on another code path.
     @Test func propPatchOfAttributesIsRefusedOverTheLimit() async throws {
         let limit = try Self.bytes(ofValue: 50)
         let share = try TestShare { $0.propertyLimitBytes = limit }
@@ -92,7 +92,8 @@ struct StateLimitTests {
         #expect(try await share.client.send("MKCOL", "/c", [xml], text: body(50)).status == 201)
     }
 
-    /// A resource that an earlier version has let grow stays readable and can be moved and shrunk, not copied.
+    /// A resource whose properties exceed the limit, from an earlier version, remains readable and can be
+    /// moved and reduced, but not copied.
     @Test func propertiesOverTheLimitAreNotCopied() async throws {
         let store = MemoryStateStore()
         let folder = try TemporaryFolder()
@@ -149,7 +150,7 @@ struct StateLimitTests {
         let accepted = try await share.client.send(
             "LOCK", "/a", text: Self.lockBody(owner: try owner(8_192)))
         #expect(accepted.status == 200)
-        // Nothing is made for a lock that is refused.
+        // A refused lock creates no resource.
         let new = try await share.client.send("LOCK", "/n", text: Self.lockBody(owner: try owner(8_193)))
         #expect(new.status == 507)
         #expect(share.names() == ["a"])
@@ -180,11 +181,11 @@ struct StateLimitTests {
                         lock("/n1", status: 201, as: "anna"), lock("/n2", status: 507, as: "anna"),
                         step("GET /n2", [], nil, 404), lock("/b1", status: 201, as: "bert"),
                         lock("/b2", status: 201, as: "bert"), lock("/c", status: 507, as: "carl"),
-                        // New time for a lock is no lock.
+                        // A refreshed lock does not count as a new one.
                         step("LOCK /a", [("If", "(<$1>)")], nil, 200, as: "anna"),
                         step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 204, as: "anna"),
                         lock("/c", status: 201, as: "carl"), lock("/d", status: 507, as: "dora"),
-                        // Locks that have ended are no locks.
+                        // Expired locks do not count.
                         later(seconds: 100_000), lock("/d", status: 201, as: "dora"),
                     ]))
         }
@@ -262,7 +263,7 @@ struct StateLimitTests {
         }
         #expect(try await draft("d", "bert") == 201)
         #expect(try await draft("e", "carl") == 507)
-        // One that is complete is remembered only as long as there is room.
+        // A completed upload is dropped if its space is needed.
         let done = try await share.client.send(
             "PATCH", first, [TestShare.tus, TestShare.offsetType, ("Upload-Offset", "0")],
             body: Array("abcde".utf8), principal: "anna")
@@ -273,7 +274,7 @@ struct StateLimitTests {
         #expect(try await share.text("/a") == "abcde")
     }
 
-    /// Without accounts each network has uploads of its own.
+    /// Without accounts, uploads are counted per network.
     @Test func uploadsOfANetworkAreLimited() async throws {
         let share = try TestShare {
             $0.uploadLimits = ChargeLimits(
@@ -322,7 +323,7 @@ struct StateLimitTests {
     }
 }
 
-/// Requests that come from one address.
+/// Requests from one address.
 private struct Addressed: Handler {
     let handler: WebDAVHandler
     let address: String

@@ -2,16 +2,17 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// A client that keeps a copy of a collection by sync-collection alone: hrefs with entity tags, or `/` for collections.
+/// A client that maintains a copy of a collection using only sync-collection: hrefs with entity tags, or `/`
+/// for collections.
 struct SyncClient {
     let client: TestClient<WebDAVHandler>
     let href: String
     var level = "infinite"
     var token = ""
     var copy: [String: String] = [:]
-    /// Of the last answer.
+    /// Whether the last response was truncated.
     var isTruncated = false
-    /// What the last answer told, `+` and `-` with the href, in its order.
+    /// The changes in the last response, in order: `+` or `-` with the href.
     var told: [String] = []
 
     init(_ client: TestClient<WebDAVHandler>, _ href: String = "/") {
@@ -36,7 +37,7 @@ struct SyncClient {
         return String(text[start.upperBound..<end.lowerBound])
     }
 
-    /// One answer.
+    /// Requests one response.
     mutating func sync(limit: Int? = nil) async throws {
         let response = try await client.send(
             "REPORT", href, text: Self.body(token: token, level: level, limit: limit))
@@ -44,7 +45,7 @@ struct SyncClient {
         take(response.text)
     }
 
-    /// Answers of so many changes at most, until there are no more.
+    /// Requests responses with at most `limit` changes each, until there are no more.
     mutating func syncAll(limit: Int? = nil) async throws {
         repeat { try await sync(limit: limit) } while isTruncated
     }
@@ -62,7 +63,7 @@ struct SyncClient {
                 isTruncated = true
             } else if status.contains(" 404 "), !response.contains("<D:propstat>") {
                 told.append("-" + href)
-                // It may have been content and a collection since this client has seen it.
+                // It may have changed between file and collection since the last response.
                 let plain = href.hasSuffix("/") ? String(href.dropLast()) : href
                 remove(plain)
                 remove(plain + "/")
@@ -81,7 +82,7 @@ struct SyncClient {
         copy = copy.filter { $0.key != href && !(href.hasSuffix("/") && $0.key.hasPrefix(href)) }
     }
 
-    /// What PROPFIND sees.
+    /// Returns the state as reported by PROPFIND.
     func listing() async throws -> [String: String] {
         let body = #"<D:propfind xmlns:D="DAV:"><D:prop><D:getetag/></D:prop></D:propfind>"#
         let response = try await client.send(

@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// sync-collection, as clients see it (RFC 6578).
+/// sync-collection, from the client's perspective (RFC 6578).
 struct SyncCollectionTests {
     static func share(
         _ folder: TemporaryFolder? = nil, _ change: (inout ShareJournal.Options) -> Void = { _ in },
@@ -33,8 +33,8 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
-    /// What goes into the trash is gone, what has changed places with something there is changed, and the trash itself is
-    /// nowhere.
+    /// Resources moved to the trash are reported as removed, restored and replaced ones as changed, and the
+    /// trash itself is not reported.
     @Test func aTrashChangesNothingAboutIt() async throws {
         let share = try Self.share { _ in
         } _: {
@@ -56,7 +56,8 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
-    /// Whoever has a token is told what is gone since. Where a link leads to, nobody has looked yet.
+    /// A client with a token learns about removals. The target of a link has not been read yet, so it has no
+    /// token.
     @Test func onlyWhatHasBeenComparedHasAToken() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir -p a/b c/d; ln -s ../c a/l; ln -s b a/m") == 0)
@@ -72,12 +73,12 @@ struct SyncCollectionTests {
             }
             #expect(withToken.sorted() == ["/a/", "/a/b/", "/a/m/"])
         }
-        // There it has one.
+        // A request for the target itself returns one.
         let answer = try await share.client.send("PROPFIND", "/a/l/", [("Depth", "0")], text: body)
         #expect(SyncClient.text(of: "sync-token", in: answer.text) != nil)
     }
 
-    /// Answers of any length, from the first one on, while things change between them.
+    /// Responses of any length, from the first one on, while changes are made between them.
     @Test(arguments: [1, 2, 3, 7, 1000])
     func shortAnswersLeadToTheSame(limit: Int) async throws {
         let share = try Self.share()
@@ -112,7 +113,7 @@ struct SyncCollectionTests {
         #expect(!client.isTruncated)
     }
 
-    /// However little is remembered: a first synchronisation in parts comes to its end.
+    /// An initial synchronization in several responses completes, however few removals are recorded.
     @Test func forgottenRemovalsDoNotStopAFirstSynchronisation() async throws {
         let share = try Self.share(nil) { $0.removalLimit = 4 }
         #expect(share.shell("seq 40 | xargs touch") == 0)
@@ -137,7 +138,7 @@ struct SyncCollectionTests {
         #expect(share.shell("echo 22 > d/a; echo 1 > c") == 0)
         try await client.sync()
         #expect(client.told == ["+/c"])
-        // One token is good for both (§3.3).
+        // The same token is valid for both levels (§3.3).
         var deep = SyncClient(share.client)
         deep.token = client.token
         #expect(share.shell("echo 1 > d/n") == 0)
@@ -145,7 +146,8 @@ struct SyncCollectionTests {
         #expect(deep.told.contains("+/d/n"))
     }
 
-    /// §3.3: the members of a link to a collection are where it leads to; its own name can be asked, too.
+    /// §3.3: the members of a linked collection are reported only under its own URL, which can be requested
+    /// too.
     @Test func aLinkToACollectionIsToldOfOnce() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a; ln -s d l") == 0)
@@ -264,7 +266,7 @@ struct SyncCollectionTests {
         #expect(listing.text.contains("<D:prop><D:sync-token/></D:prop><D:status>HTTP/1.1 404"))
     }
 
-    /// §4, and RFC 3253 §3.1.5: collections have the token, and name the report.
+    /// §4, and RFC 3253 §3.1.5: collections have the token, and list the report.
     @Test func thePropertyIsATokenAndNotInAllprop() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a") == 0)
@@ -279,7 +281,7 @@ struct SyncCollectionTests {
             "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:sync-token/><D:supported-report-set/></D:prop></D:propfind>"
         let listing = try await share.client.send("PROPFIND", "/d", [("Depth", "1")], text: body)
         #expect(listing.text.contains("<D:report><D:sync-collection/></D:report>"))
-        // Content has none.
+        // Files have none.
         #expect(listing.text.contains("<D:prop><D:sync-token/></D:prop><D:status>HTTP/1.1 404"))
         var client = SyncClient(share.client, "/d/")
         client.token = try #require(SyncClient.text(of: "sync-token", in: listing.text))
@@ -290,7 +292,7 @@ struct SyncCollectionTests {
         #expect(client.told.sorted() == ["+/d/b", "-/d/a"])
     }
 
-    /// §5: a token in `If` holds as long as nothing below its collection has changed.
+    /// §5: a token in `If` matches while nothing below its collection has changed.
     @Test func aTokenIsAStateToken() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir -p d/e c; echo 1 > d/e/a") == 0)
@@ -304,12 +306,12 @@ struct SyncCollectionTests {
         #expect(try await share.client.send("GET", "/c/x").text == "y")
         let other = [("If", "</d/> (Not <\(client.token)>)")]
         #expect(try await share.client.send("PUT", "/c/x", other, text: "z").status == 204)
-        // It is no token of content, and none of another collection's members.
+        // The token does not apply to a file, nor to the members of another collection.
         let content = [("If", "</d/e/a> (<\(client.token)>)")]
         #expect(try await share.client.send("PUT", "/c/x", content, text: "w").status == 412)
     }
 
-    /// No answer is better than one with changes missing.
+    /// No response is better than an incomplete one.
     @Test func whoCannotWaitComesAgain() async throws {
         let share = try Self.share(nil, { $0.step = 0 }, { $0.syncPatience = .zero })
         #expect(share.shell("for d in $(seq 60); do mkdir $d; (cd $d && seq 100 | xargs touch); done") == 0)
@@ -326,7 +328,7 @@ struct SyncCollectionTests {
         #expect(client.told.count == 6_060)
     }
 
-    /// What cannot be looked at for a moment was not removed.
+    /// A resource that is temporarily unreadable is not reported as removed.
     @Test func aFaultIsNoRemoval() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a") == 0)
@@ -344,8 +346,8 @@ struct SyncCollectionTests {
         #expect(client.told.isEmpty)
     }
 
-    /// Everything at once: histories through the server and behind its back, old tokens, answers of any length; the copy is
-    /// what PROPFIND sees.
+    /// A combined test: random changes by the server and by other programs, old tokens, responses of any
+    /// length; the copy must equal the result of PROPFIND.
     @Test(arguments: [UInt64(11), 12, 13, 14])
     func copiesFollow(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)

@@ -14,16 +14,16 @@ import Glibc
 import Darwin
 #endif
 
-/// A share of a folder, fresh unless one is given, with its state in memory unless a store is given.
+/// A share of a folder, new unless one is given, with its state in memory unless a store is given.
 final class TestShare: Sendable {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
     let state: ShareState
     let share: Share
     let resources: WatchedStore
-    /// What is kept aside; nil unless the rules of the share say so.
+    /// The folder for sidecar files; nil unless the rules of the share require it.
     let aside: TemporaryFolder?
-    /// Nil unless it was asked for.
+    /// Nil unless requested.
     let journal: ShareJournal?
     private let stateFolder: TemporaryFolder?
     private let files: FileResourceStore
@@ -31,8 +31,8 @@ final class TestShare: Sendable {
     private let clock: Mutex<Timestamp>
 
     /// - Parameters:
-    ///   - pool: where blocking calls run.
-    ///   - journal: nil for a share that does not answer sync-collection.
+    ///   - pool: The threads for blocking calls.
+    ///   - journal: Nil for a share without sync-collection.
     init(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
         keepsFree: Int64? = nil, pool: BlockingPool = BlockingPool(),
@@ -74,17 +74,17 @@ final class TestShare: Sendable {
 
     deinit { journal?.close() }
 
-    /// How often work was handed to another thread.
+    /// Number of jobs passed to another thread.
     var hopCount: Int { work.count.load(ordering: .relaxed) }
 
-    /// Lets time pass.
+    /// Advances the clock.
     func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
 
-    /// Removes what earlier runs have left behind, as after a start.
+    /// Removes leftovers of earlier runs, as at startup.
     func sweep() { files.sweepLeftovers { false } }
 
-    /// Runs shell commands in the folder: what people do behind the server's back.
-    /// - Returns: the exit status.
+    /// Runs shell commands in the folder, like another program that changes it.
+    /// - Returns: The exit status.
     func shell(_ commands: String) -> Int32 {
         unsafe system("cd '\(folder.path)' && { \(commands); } 2>/dev/null")
     }

@@ -12,18 +12,18 @@ import Glibc
 import Darwin
 #endif
 
-/// What the start makes of a trash that a crash has left, or somebody else: `k` is what an entry is about, `n` what was
-/// to take its place, `x` somebody else's.
+/// Recovery of the trash at startup, after a crash or outside changes: `k` is the file of an entry, `n` was
+/// to replace it, `x` is unrelated.
 struct TrashRecoveryTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Which file is where: `t` is the place of the entry, `u` another one in the trash.
+        /// The files: `t` is the place of the entry, `u` another place in the trash.
         var before: [String: String]
         var intent: Intent?
         var after: [String: String]
-        /// Whether the entry is still there.
+        /// Whether the entry still exists.
         var isKept: Bool
-        /// Whether there is an entry for what nobody knew.
+        /// Whether an entry is created for the unknown file.
         var isAdopted = false
         var hasEntry = true
     }
@@ -35,38 +35,38 @@ struct TrashRecoveryTests {
 
     static let rows = [
         Row(
-            testDescription: "a deletion that happened is kept", before: ["t": "k"], after: ["t": "k"],
+            testDescription: "a completed deletion is kept", before: ["t": "k"], after: ["t": "k"],
             isKept: true),
         Row(
-            testDescription: "one that did not happen has no entry", before: ["a": "k"], after: ["a": "k"],
+            testDescription: "a failed deletion has no entry", before: ["a": "k"], after: ["a": "k"],
             isKept: false),
         Row(
-            testDescription: "new content that never got its name goes", before: ["a": "k", "t": "n"],
+            testDescription: "new content that never got its name is removed", before: ["a": "k", "t": "n"],
             after: ["a": "k"], isKept: false),
         Row(
-            testDescription: "content that was overwritten is kept", before: ["a": "n", "t": "k"],
+            testDescription: "overwritten content is kept", before: ["a": "n", "t": "k"],
             after: ["a": "n", "t": "k"], isKept: true),
         Row(
-            testDescription: "what is missing is forgotten", before: ["b": "x"], after: ["b": "x"],
+            testDescription: "the entry of a missing file is dropped", before: ["b": "x"], after: ["b": "x"],
             isKept: false),
         Row(
-            testDescription: "what nobody knows gets an entry", before: ["u": "x"], after: ["u": "x"],
+            testDescription: "an unknown file gets an entry", before: ["u": "x"], after: ["u": "x"],
             isKept: false, isAdopted: true, hasEntry: false),
         Row(
-            testDescription: "a move over it that was cut short is finished", before: ["a": "n", "b": "k"],
+            testDescription: "an interrupted move over it is completed", before: ["a": "n", "b": "k"],
             intent: .init(
                 id: 1, source: path("b"), destination: path("a"), moved: .init(inode: 0, birth: 0),
                 replaced: .init(inode: 0, birth: 0), isCopy: false, kept: path(places["t"] ?? "")),
             after: ["a": "n", "t": "k"], isKept: true),
         Row(
-            testDescription: "a copy over it that did not happen is forgotten", before: ["a": "k", "t": "n"],
+            testDescription: "a copy over it that did not happen is dropped", before: ["a": "k", "t": "n"],
             intent: .init(
                 id: 1, source: path(".davit-cccccccccccccccc"), destination: path("a"),
                 moved: .init(inode: 0, birth: 0), replaced: .init(inode: 0, birth: 0), isCopy: true,
                 kept: path(places["t"] ?? "")),
             after: ["a": "k"], isKept: false),
         Row(
-            testDescription: "a copy over it that hid it for a moment is finished", before: ["t": "n"],
+            testDescription: "a copy over it that has hidden it is completed", before: ["t": "n"],
             intent: .init(
                 id: 1, source: path(".davit-cccccccccccccccc"), destination: path("a"),
                 moved: .init(inode: 0, birth: 0), replaced: .init(inode: 0, birth: 0), isCopy: true,
@@ -115,13 +115,13 @@ struct TrashRecoveryTests {
         #expect(try state.trashEntry(entry.id) == (row.isKept ? entry : nil))
         #expect(try (state.trashEntry("bbbbbbbbbbbbbbbb") != nil) == row.isAdopted)
         #expect(state.trashTotals.count == (row.isKept ? 1 : 0) + (row.isAdopted ? 1 : 0))
-        // The next start finds nothing to do.
+        // The next start has nothing to do.
         let before = try state.trash(after: 0, limit: 9)
         try share.recover()
         #expect(try state.trash(after: 0, limit: 9) == before)
     }
 
-    /// With a volume that needs two steps, what goes has both names for a moment.
+    /// On a volume that needs two steps, the moved file briefly has both names.
     @Test func aDeletionInTwoStepsIsTakenBack() throws {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
@@ -147,7 +147,7 @@ struct TrashRecoveryTests {
         #expect(state.trashTotals.count == 0)
     }
 
-    /// A volume that numbers its files anew, or a backup that was put back: nothing of the trash may go.
+    /// If a volume renumbers its files, or a backup is restored, nothing in the trash may be lost.
     @Test(arguments: [false, true])
     func whatHasAnotherIdentityNowIsKept(isReplaced: Bool) async throws {
         let store = MemoryStateStore()
@@ -163,7 +163,8 @@ struct TrashRecoveryTests {
         #expect(try await share.text("/a") == "old")
     }
 
-    /// With a state that was lost, also on a volume that is mounted in the share; it comes back on that. Needs the right to mount.
+    /// The state was lost, also for a volume mounted in the share; files are restored to that volume.
+    /// Requires permission to mount.
     @Test func whatNobodyKnowsOnAMountedVolumeIsAdopted() async throws {
         let folder = try TemporaryFolder()
         let first = try TestShare.keeping(folder)
@@ -173,7 +174,7 @@ struct TrashRecoveryTests {
         for target in ["/v%20w/a", "/b"] {
             #expect(try await first.client.send("DELETE", target)["Davit-Trash"] != nil)
         }
-        // What is known stays as it is.
+        // Known entries are unchanged.
         let before = try first.trash()
         first.share.adoptMountedTrash()
         #expect(try first.trash() == before)
@@ -209,7 +210,7 @@ struct TrashRecoveryTests {
     }
 }
 
-/// Recovery runs where it is called.
+/// Runs recovery on the calling thread.
 private struct Inline: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

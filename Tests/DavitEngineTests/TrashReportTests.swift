@@ -2,7 +2,7 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// The report of what the trash keeps.
+/// The report on the trash.
 struct TrashReportTests {
     static let body = #"<trash xmlns="urn:davit:trash"/>"#
 
@@ -40,7 +40,7 @@ struct TrashReportTests {
         #expect(supported.text.contains(#"<T:trash xmlns:T="urn:davit:trash"/>"#))
     }
 
-    /// With Depth 0, content is asked for its earlier versions.
+    /// For Depth 0, a file reports its earlier versions.
     @Test func tellsEarlierVersions() async throws {
         let share = try TestShare.keeping { $0.trash?.versionSeconds = 0 }
         for text in ["1", "22", "333"] { _ = try await share.client.send("PUT", "/a", text: text) }
@@ -48,7 +48,7 @@ struct TrashReportTests {
         #expect(response.text.components(separatedBy: "<D:href>/a</D:href>").count == 3)
     }
 
-    /// More than is written at once.
+    /// More entries than fit into one piece.
     @Test func tellsOfMany() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("for n in $(seq 600); do : >f$n; done") == 0)

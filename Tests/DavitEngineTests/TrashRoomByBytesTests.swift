@@ -4,15 +4,15 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// The trash gives way to bytes that have arrived, and to as few entries as they need. Needs the right to mount.
+/// Trash entries are removed for received bytes, and only as many as needed. Requires permission to mount.
 @Suite(.serialized)
 struct TrashRoomByBytesTests {
     private static let mebi = 1 << 20
-    /// What the trash has at first.
+    /// The initial trash.
     private static let all = (1...4).map { "deleted /v/\($0) \(3 * mebi)" }
 
-    /// A share with a volume `v` that has room for four files of 3 MiB and some more.
-    /// - Returns: nil where mounting is not permitted.
+    /// Creates a share with a volume `v` that has space for four files of 3 MiB and a little more.
+    /// - Returns: nil if mounting is not permitted.
     private func share(keepsFree: Int64? = nil, freeMebibytes: Int = 4) throws -> Mounted? {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
@@ -41,14 +41,14 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// Content that ends after some of its bytes, as a connection that breaks.
+    /// Returns content that ends prematurely, as in an aborted connection.
     private func broken(_ arrived: Int, of declared: Int?) -> GatedBody {
         GatedBody(bytes(arrived), then: nil, declared: declared.map { Int64($0) })
     }
 
     enum Way: CaseIterable { case put, expectedEntityLength, draft, tus, tusWithContent }
 
-    /// Announces content, of which only some arrives.
+    /// Announces content of which only a part is received.
     private func announce(_ length: Int, _ way: Way, _ arrived: Int, _ client: TestShare) async throws {
         switch way {
         case .put: await client.sendBroken("PUT", "/v/new", [], broken(arrived, of: length))
@@ -81,7 +81,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// 6 of 12 MiB arrive: there is room for 4, so that the oldest entry goes.
+    /// 6 of 12 MiB are received: only 4 are free, so the oldest entry is removed.
     @Test(arguments: Way.allCases)
     func contentThatBreaksOffRemovesWhatItsBytesNeeded(_ way: Way) async throws {
         guard let mounted = try share() else { return }
@@ -89,7 +89,7 @@ struct TrashRoomByBytesTests {
         try await fill(share)
         try await announce(12 * Self.mebi, way, 3 * Self.mebi, share)
         #expect(try share.trash() == Self.all)
-        // What of an upload has come stays, and takes its room.
+        // Received bytes of an upload are kept and occupy space.
         #expect(share.shell("find v -maxdepth 1 -type f -name '.davit-*' -delete") == 0)
         try await announce(12 * Self.mebi, way, 6 * Self.mebi, share)
         #expect(try share.trash() == Array(Self.all.dropFirst()))
@@ -104,7 +104,7 @@ struct TrashRoomByBytesTests {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
-        // A tmpfs has a page for itself.
+        // A tmpfs needs a page for its own metadata.
         let count = row.mebibytes * Self.mebi - 65_536
         if isUpload {
             let upload = try await share.createUpload("/v/new", [("Upload-Length", "\(count)")])
@@ -126,7 +126,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Array(Self.all.suffix(row.left)))
     }
 
-    /// What can never fit is refused before it is read, whatever the trash has.
+    /// Content that can never fit is refused before it is read, however large the trash is.
     @Test(arguments: [nil, 5 * Int64(mebi)])
     func whatCannotFitIsRefusedBeforeItIsRead(keepsFree: Int64?) async throws {
         guard let mounted = try share(keepsFree: keepsFree) else { return }
@@ -147,7 +147,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// Room that is to stay free is made like any other.
+    /// Reserved free space is restored by removing entries too.
     @Test func roomThatStaysFreeIsMade() async throws {
         guard let mounted = try share(keepsFree: 2 * Int64(Self.mebi)) else { return }
         let share = mounted.share
@@ -158,7 +158,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Array(Self.all.dropFirst()))
     }
 
-    /// Others have filled the volume: all of the trash would not free what is to stay free.
+    /// Other files fill the volume: even removing the whole trash would not restore the reserved space.
     @Test func theTrashIsNotEmptiedForRoomThatItCannotMake() async throws {
         guard let mounted = try share(keepsFree: 15 * Int64(Self.mebi)) else { return }
         let share = mounted.share
@@ -172,7 +172,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// Content that is received at once needs room, too.
+    /// Content received in a single buffer needs space, too.
     @Test func smallContentRemovesTheOldestEntry() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
@@ -186,7 +186,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Array(Self.all.dropFirst(2)))
     }
 
-    /// Entries without content free nothing, and stay.
+    /// Entries without content free no space, and are kept.
     @Test func entriesThatFreeNothingStay() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
@@ -200,7 +200,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == ["deleted /v/empty 0"] + Self.all.dropFirst())
     }
 
-    /// A copy takes what is copied: no members for Depth 0, and no uploads that wait in a folder.
+    /// A copy needs space only for what is copied: no members for Depth 0, and no unfinished uploads.
     @Test func aCopyRemovesWhatItNeeds() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
@@ -222,7 +222,7 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Array(Self.all.dropFirst()))
     }
 
-    /// The parts of an upload exist; what they become is copied.
+    /// The parts of an upload exist already; their concatenation is a copy.
     @Test func concatenatedPartsRemoveWhatTheyNeed() async throws {
         guard let mounted = try share(freeMebibytes: 7) else { return }
         let share = mounted.share
@@ -253,12 +253,12 @@ struct TrashRoomByBytesTests {
 }
 
 extension TestShare {
-    /// Sends a request whose content breaks off; its answer does not matter.
+    /// Sends a request whose content is aborted; ignores the response.
     fileprivate func sendBroken(
         _ method: String, _ target: String, _ fields: [(String, String)], _ body: GatedBody
     ) async { _ = try? await client.send(method, target, fields, body: body) }
 
-    /// Creates a tus upload without content in `/v/`; its URL.
+    /// Creates a tus upload without content in `/v/`, and returns its URL.
     fileprivate func createTus(_ fields: [(String, String)]) async throws -> String {
         let created = try await client.send("POST", "/v/", fields)
         #expect(created.status == 201, "\(created.text)")

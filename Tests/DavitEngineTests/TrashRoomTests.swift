@@ -4,8 +4,8 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// A volume on which there is room only if the trash gives way: whoever brings content gets it, however it comes. Needs
-/// the right to mount.
+/// A volume that has enough space only if trash entries are removed, for every way to store content. Requires
+/// permission to mount.
 @Suite(.serialized)
 struct TrashRoomTests {
     enum Way: CaseIterable {
@@ -26,7 +26,7 @@ struct TrashRoomTests {
         if way == .copy || way == .moveFromElsewhere {
             #expect(share.shell("yes n | tr -d '\\n' | head -c \(Self.count) >source") == 0)
         }
-        // A collection, which nobody has measured yet.
+        // A collection that has not been measured yet.
         #expect(try await share.client.send("DELETE", "/v/old").status == 204)
         #expect(try share.trash() == ["deleted /v/old/"])
 
@@ -66,7 +66,7 @@ struct TrashRoomTests {
         }
     }
 
-    /// What could never be enough stays.
+    /// Entries are kept if removing them would not be sufficient.
     @Test func itDoesNotGiveWayForNothing() async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
@@ -81,7 +81,7 @@ struct TrashRoomTests {
         #expect(try share.trash() == ["deleted /v/a 3000000"])
     }
 
-    /// What stands in the trash of another volume gives no room on this one.
+    /// The trash of another volume frees no space on this one.
     @Test func anotherVolumeDoesNotCount() async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)

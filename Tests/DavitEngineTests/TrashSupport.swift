@@ -2,13 +2,13 @@ import DavitEngine
 import DavitStore
 import DavitTesting
 
-/// What a page of this server sends.
+/// The fields of a form sent by the server's own page.
 let ownForm = [
     ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded"),
 ]
 
 extension TestShare {
-    /// A share with a trash.
+    /// Creates a share with a trash.
     static func keeping(
         _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
@@ -19,7 +19,8 @@ extension TestShare {
         }
     }
 
-    /// What the trash keeps, the oldest first: `deleted /a 3` with `/` behind collections and `by` a principal.
+    /// Returns the trash entries, oldest first: `deleted /a 3`, with `/` after collections and `by` before a
+    /// principal.
     func trash() throws -> [String] {
         try state.trash(after: 0, limit: 1000).map { entry in
             var text = "\(entry.reason) \(entry.path)\(entry.isCollection ? "/" : "")"
@@ -29,10 +30,10 @@ extension TestShare {
         }
     }
 
-    /// The id of what was deleted or overwritten last.
+    /// The id of the most recent entry.
     var lastTrash: String? { try? state.trash(after: 0, limit: 1000).last?.id }
 
-    /// What stands in the folder of the trash.
+    /// Returns the number of files in the trash folder.
     func trashedNames() -> Int {
         var count = 0
         while count < 100, shell("[ $(ls -A .davit-trashofthisshare | wc -l) = \(count) ]") != 0 {
@@ -41,7 +42,7 @@ extension TestShare {
         return count
     }
 
-    /// Sends the form that restores.
+    /// Sends the restore form.
     func restore(
         _ id: String?, _ fields: String = "", from collection: String = "/", as principal: String? = nil
     ) async throws -> TestResponse {

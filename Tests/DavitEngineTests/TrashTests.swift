@@ -6,7 +6,7 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// What the trash keeps, and what it does not.
+/// Which resources the trash keeps.
 struct TrashTests {
     @Test func withoutTrashNothingIsKept() async throws {
         let share = try TestShare()
@@ -68,7 +68,7 @@ struct TrashTests {
         #expect(share.shell("[ $(stat -c %a t/d) = 750 ]") == 0)
         let property = try await share.client.send("PROPFIND", "/t/d/e/f", text: askProperty("p"))
         #expect(property.text.contains(">deep<"))
-        // The other one finds its name taken.
+        // The name of the other entry is now in use.
         let other = try await share.restore(share.lastTrash)
         #expect(other["Location"] == "/t%20%281%29")
         #expect(share.shell("[ -L 't (1)/l' ]") == 0)
@@ -132,7 +132,7 @@ struct TrashTests {
         #expect(response.status == 204)
         #expect(try share.trash() == ["overwritten /b/"])
         #expect(try await share.shown("/b/f") == "a\n")
-        // As it was: what has the name now takes its place in the trash.
+        // The original state is restored: the present resource is moved to the trash.
         let back = try await share.restore(share.lastTrash, "&taken=replace")
         #expect(back.status == 204)
         #expect(back["Davit-Trash"] == share.lastTrash)
@@ -182,7 +182,7 @@ struct TrashTests {
         #expect(try share.trash().last == "deleted /a 1")
     }
 
-    /// Somebody has said that what is there shall go: it is kept however new or small it is.
+    /// The user has confirmed the replacement: the version is kept, however recent or small it is.
     @Test(arguments: ["NEWER", ""])
     func whatARestoreReplacesIsKept(newer: String) async throws {
         let share = try TestShare.keeping()
@@ -196,7 +196,7 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 3"])
     }
 
-    /// What another program has written in place has the inode of what the server has written.
+    /// A file modified in place by another program has the same inode as the version written by the server.
     @Test(arguments: ["echo other >a", "echo more >>a", "touch -d 2001-02-03 a"])
     func whatAnotherProgramHasWrittenIsKept(command: String) async throws {
         let share = try TestShare.keeping()
@@ -207,7 +207,7 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 1", "overwritten /a \(length)"])
     }
 
-    /// As rclone, davfs2 and Explorer do after each PUT.
+    /// rclone, davfs2 and Explorer do this after each PUT.
     @Test func whoSetsTheTimeOfWhatHeHasWrittenLeavesOneVersion() async throws {
         let share = try TestShare.keeping()
         let date = "Mon, 05 Jan 2015 10:00:00 GMT"
@@ -223,7 +223,7 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 1"])
     }
 
-    /// The next one is to be kept when the last version has left the trash.
+    /// After the last version has left the trash, the next one is kept.
     @Test(arguments: [false, true])
     func aVersionThatIsGoneIsNone(isRestored: Bool) async throws {
         let share = try TestShare.keeping()
@@ -237,7 +237,8 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 2"])
     }
 
-    /// Only what was written over the version that is kept may be dropped: not what came from elsewhere meanwhile.
+    /// Only content that replaced the kept version may be discarded, not content moved there or created after
+    /// a deletion.
     @Test(arguments: ["MOVE", "DELETE"])
     func whatTookThePlaceOfAVersionIsKept(how: String) async throws {
         let share = try TestShare.keeping()
@@ -253,7 +254,8 @@ struct TrashTests {
         #expect(try await share.text("/a%20%281%29") == "other")
     }
 
-    /// RFC 4918 §9.6.1: what is locked stays, and the rest goes into the trash, whole where nothing in it is locked.
+    /// RFC 4918 §9.6.1: locked members remain, and the others are moved to the trash, in single entries where
+    /// nothing is locked.
     @Test func whatGoesOfALockedTreeIsKept() async throws {
         let share = try TestShare.keeping()
         #expect(
@@ -276,7 +278,7 @@ struct TrashTests {
         try await share.play(Scenario("lock", [lock("/d")]))
         #expect(try await share.restore(id).status == 423)
         #expect(try share.trash() == ["deleted /d/f 2"])
-        // Whose page it is on has to be known.
+        // The origin of the form is checked.
         let form = Array("id=\(id ?? "")".utf8)
         #expect(
             try await share.client.send("POST", "/?action=restore", [ownForm[1]], body: form).status == 403)
@@ -306,7 +308,7 @@ struct TrashTests {
             _ = try await share.client.send("DELETE", "/\(name)")
         }
         #expect(try share.trash() == ["deleted /b 4", "deleted /c 4"])
-        // A collection counts when it has been measured.
+        // A collection counts after it has been measured.
         #expect(share.shell("mkdir d; echo 123456 >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d")
         #expect(try share.trash().count == 3)
@@ -327,7 +329,7 @@ struct TrashTests {
         #expect(try share.trash() == ["deleted /b 1"])
     }
 
-    /// One moment with a wrong clock does not keep the rest for ever.
+    /// A temporarily wrong clock must not keep the other entries forever.
     @Test func whatComesFromTheFutureIsPassedOver() async throws {
         let share = try TestShare.keeping { $0.trash?.days = 2 }
         for name in ["/a", "/b"] { _ = try await share.client.send("PUT", name, text: "1") }
@@ -340,7 +342,7 @@ struct TrashTests {
         #expect(try share.trash() == ["deleted /a 1"])
     }
 
-    /// Who is told of what is kept can have it back.
+    /// Only entries that can be restored are reported.
     @Test func whatIsTooLargeIsNotTold() async throws {
         let share = try TestShare.keeping { $0.trash?.bytes = 3 }
         _ = try await share.client.send("PUT", "/a", text: "12345")
@@ -351,7 +353,7 @@ struct TrashTests {
         #expect(try share.trash() == ["deleted /a 1"])
     }
 
-    /// An entry is there before what it is about: until that is, nobody takes it for one of nothing.
+    /// An entry is committed before its file is moved; until then, it must not be purged as invalid.
     @Test func whatIsOnItsWayIsNotPurged() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo 1 >d/a") == 0)
@@ -392,7 +394,7 @@ struct TrashTests {
         #expect(notes.take() == ["? purge /d/", "! purge /d/"])
     }
 
-    /// To go to another folder, one has to be writable itself, which its removal does not need.
+    /// Moving a folder requires write permission to the folder itself, which removing it does not.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /d"])
     func whatMayNotBeKeptGoes(line: String) async throws {
         let share = try TestShare.keeping()
@@ -414,7 +416,8 @@ struct TrashTests {
         if parts[0] == "MOVE" { #expect(try await share.shown("/e/f") == "f\n") }
     }
 
-    /// Where a rename into the trash is refused as one to another volume, the change is what it is without a trash.
+    /// If a rename into the trash is refused because it crosses volumes, the change is performed without the
+    /// trash.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /a", "MOVE /d", "COPY /d"])
     func whatCannotBeKeptGoes(line: String) async throws {
         let share = try TestShare.keeping()
@@ -425,7 +428,7 @@ struct TrashTests {
         let destination = parts[1] == "/a" ? "/b" : "/e"
         let response = try await share.client.send(parts[0], parts[1], [("Destination", destination)])
         #expect(response.status == 204, "\(line)")
-        // A move that can be no rename is a copy, which may well be kept.
+        // A move that cannot be a rename becomes a copy, which may be kept.
         let isKept = response["Davit-Trash"] != nil
         #expect(try share.trash().isEmpty == !isKept)
         #expect(share.trashedNames() == (isKept ? 1 : 0))
@@ -436,7 +439,8 @@ struct TrashTests {
         }
     }
 
-    /// A folder that nobody may write to: what was possible without a trash still is, and is told of once.
+    /// In a read-only folder, everything possible without a trash still works, and the failure is logged
+    /// once.
     @Test func aTrashThatCannotBeMadeHindersNothing() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("echo x >.davit-trashofthisshare; echo a >a; echo b >b") == 0)
@@ -445,7 +449,7 @@ struct TrashTests {
         #expect(try share.trash() == [])
     }
 
-    /// Names that are not served any more are not made again, and not told of.
+    /// Names excluded by new rules are neither restored nor reported.
     @Test func rulesHoldForWhatComesBack() async throws {
         let folder = try TemporaryFolder()
         let store = MemoryStateStore()
@@ -464,7 +468,7 @@ struct TrashTests {
         #expect(!told.text.contains("hidden"))
     }
 
-    /// Those who do not ask by HTTP.
+    /// Restores outside of HTTP requests.
     @Test func restoresForWhoAdministersTheServer() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo f >d/f") == 0)

@@ -71,7 +71,7 @@ struct TusUploadTests {
         #expect(made.text == "hello world")
         #expect(last["ETag"] == made["ETag"])
         #expect(share.names() == ["a.txt"])
-        // The answer to the last one was lost.
+        // The response to the last request was lost.
         #expect(try await Self.patch(share, upload, 11, "").status == 204)
         #expect(try await Self.patch(share, upload, 11, "x").status == 413)
         let done = try await share.client.send("HEAD", upload, [TestShare.tus])
@@ -134,7 +134,7 @@ struct TusUploadTests {
         }
     }
 
-    /// creation-with-upload, and an upload of nothing.
+    /// creation-with-upload, and an empty upload.
     @Test func contentCanComeWithTheCreation() async throws {
         let share = try TestShare()
         let whole = try await Self.create(
@@ -165,7 +165,7 @@ struct TusUploadTests {
         #expect(try await Self.patch(share, upload, 6, "!", [("Upload-Length", "8")]).status == 400)
         #expect(try await Self.patch(share, upload, 6, "!").status == 204)
         #expect(try await share.text("/a.txt") == "hello!!")
-        // Content that does not say how long it is, of an upload that does not either.
+        // Chunked content, for an upload without a length.
         let open = try #require(try await Self.create(share, [("Upload-Defer-Length", "1")])["Location"])
         let fields = [TestShare.tus, TestShare.offsetType, ("Upload-Offset", "0")]
         let chunked = try await share.client.send(
@@ -183,7 +183,7 @@ struct TusUploadTests {
         #expect(last["Content-Location"] == "/a%20%282%29.txt")
     }
 
-    /// A name that is taken gets a number, unless the client says something of it.
+    /// A name in use gets a number, unless the client specifies otherwise.
     @Test func takenNames() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a.txt", text: "old").status == 201)
@@ -235,7 +235,7 @@ struct TusUploadTests {
     }
     #endif
 
-    /// termination, and methods by another name.
+    /// termination, and method overrides.
     @Test func itCanBeEnded() async throws {
         let share = try TestShare()
         for fields in [[], [("X-HTTP-Method-Override", "DELETE")]] as [[(String, String)]] {
@@ -262,7 +262,7 @@ struct TusUploadTests {
             #expect(try await share.client.send("GET", "/a.txt").status == 404)
         }
         let final = ("Upload-Concat", "final;" + parts.joined(separator: " "))
-        // Not all of it is there.
+        // A part is still incomplete.
         #expect(try await Self.create(share, [final]).status == 400)
         for (part, text) in zip(parts, ["one ", "two ", "three"]) {
             #expect(try await Self.patch(share, part, 0, text).status == 204)

@@ -7,11 +7,11 @@ import Synchronization
 import Testing
 
 #if TLS
-/// What a client says that content is, compared with what it is: OC-Checksum, and RFC 9530.
+/// Verification of the digests sent with content: OC-Checksum, and RFC 9530.
 struct UploadDigestTests {
     static let folders = ["/tmp", "/dev/shm"]
 
-    /// Of `hello`.
+    /// Digests of `hello`.
     enum Short {
         static let md5 = "5d41402abc4b2a76b9719d911017c592"
         static let sha1 = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"
@@ -19,13 +19,13 @@ struct UploadDigestTests {
         static let sha512 =
             "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="
     }
-    /// Of 200,000 times `a`.
+    /// Digests of 200,000 times `a`.
     enum Long {
         static let sha1 = "ec99adda39f462070e2c7ecbc8433e70dc9fb54c"
         static let sha256 = "IofSB/JKlB/ztWwEyKJa1Wtj4wIyB7O7W0rAyYaddL4="
     }
 
-    /// Fields that are sent with `hello`; what the answer is, and what is known of the content from then on.
+    /// Fields sent with `hello`; the response, and the digest known afterwards.
     static let claims: [(fields: [(String, String)], status: UInt16, condition: String, known: String?)] = [
         ([("OC-Checksum", "SHA1:\(Short.sha1)")], 201, "", "SHA1:\(Short.sha1)"),
         ([("Oc-Checksum", "sha1:\(Short.sha1.uppercased())")], 201, "", "SHA1:\(Short.sha1)"),
@@ -46,7 +46,7 @@ struct UploadDigestTests {
             [("Repr-Digest", "sha-256=:\(Short.sha256):"), ("OC-Checksum", "MD5:\(Short.md5)")], 201, "",
             "SHA256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824 MD5:\(Short.md5)"
         ),
-        // Contract 95, RFC 9530 §2: what is not known is ignored.
+        // RFC 9530 §2: unknown algorithms are ignored.
         ([("OC-Checksum", "SHA3-256:00")], 201, "", nil),
         ([("Content-Digest", "crc32c=:AAAAAA==:")], 201, "", nil),
         ([("Content-Digest", "")], 201, "", nil),
@@ -99,7 +99,7 @@ struct UploadDigestTests {
         }
     }
 
-    /// Old bytes, tag, properties and locks stay, whichever byte was flipped on the way.
+    /// Content, entity tag, properties and locks are unchanged, whichever byte was corrupted.
     @Test(arguments: [0, 1, 65_535, 65_536, 131_072, 199_999], folders)
     func aFlippedByteIsFoundAndNothingChanges(position: Int, folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -126,7 +126,8 @@ struct UploadDigestTests {
         #expect(share.shell("test \"$(ls -A)\" = a") == 0)
     }
 
-    /// RFC 9530 §2, §3: of a part `Content-Digest` speaks, and no digest of the whole outlives it; what is added is whole.
+    /// RFC 9530 §2, §3: `Content-Digest` applies to the part, and no digest of the previous content remains;
+    /// an added member is complete content.
     @Test func partsAndMembersAreComparedAsWell() async throws {
         let right = ("Content-Digest", "sha-256=:\(Short.sha256):")
         let wrong = ("Content-Digest", "sha-256=:\(Long.sha256):")
@@ -150,7 +151,7 @@ struct UploadDigestTests {
                     ask("/a", false), step("GET /a", [], nil, 200, holds: ["hellohello"]),
                     step("POST /?add-member", [("Slug", "a"), wrong], "hello", 400),
                     step("POST /?add-member", [("Slug", "a"), right], "hello", 201), ask("/a%20(1)", true),
-                    // A time makes another tag, and nobody has read the bytes since.
+                    // A new time changes the entity tag, and the bytes have not been read since.
                     step(
                         "PROPPATCH /a%20(1)", [], PropertyTimeTests.set("<D:lastmodified>5</D:lastmodified>"),
                         207
@@ -173,18 +174,18 @@ struct UploadDigestTests {
         }
         try await put()
         #expect(try await checksums(share, "/a") == known)
-        // Without a digest: nobody has looked at these bytes.
+        // Without a digest in the request, the digest of the new bytes is unknown.
         try await put([])
         #expect(try await checksums(share, "/a") == nil)
         try await put()
-        // Edits behind the server's back, also of equal length.
+        // Changes by another program, also of equal length.
         #expect(share.shell("printf j | dd of=a conv=notrunc") == 0)
         #expect(try await checksums(share, "/a") == nil)
         try await put()
         #expect(share.shell("mv a b; cp b a; rm b") == 0)
         #expect(try await checksums(share, "/a") == nil)
         try await put()
-        // With the resource, and not with a copy, whose tag is another.
+        // Digests move with the resource, but a copy, which has another entity tag, has none.
         #expect(try await share.client.send("MOVE", "/a", [("Destination", "/b")]).status == 201)
         #expect(try await checksums(share, "/b") == known)
         #expect(try await share.client.send("COPY", "/b", [("Destination", "/a")]).status == 201)
@@ -195,12 +196,12 @@ struct UploadDigestTests {
         #expect(try await checksums(share, "/b") == nil)
     }
 
-    /// What is kept of the new content takes nothing away from what the resource has.
+    /// Storing digests does not affect the other properties of the resource.
     @Test func propertiesAndLocksStayWhereADigestIsKept() async throws {
         let sha1 = ("OC-Checksum", "SHA1:\(Short.sha1)")
         try await TestShare.play(
             Scenario(
-                "rows beside rows",
+                "digests and other rows",
                 [
                     step("PUT /a", [], "old", 201), step("PROPPATCH /a", [], setProperty("p", "kept"), 207),
                     lock("/a"),
@@ -216,7 +217,7 @@ struct UploadDigestTests {
                 ]))
     }
 
-    /// A property of the server: shown to who asks, never set.
+    /// A server property: returned if requested, but protected.
     @Test func digestsAreAProtectedProperty() async throws {
         let name = "<o:checksums xmlns:o=\"http://owncloud.org/ns\">"
         try await TestShare.play(
@@ -246,7 +247,7 @@ struct UploadDigestTests {
                 ]))
     }
 
-    /// Content is there; that its digest is not kept is nobody's loss but time.
+    /// The content is stored even if its digest cannot be.
     @Test func contentStandsWhereItsDigestCannotBeKept() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
@@ -272,10 +273,10 @@ struct UploadDigestTests {
         ([("Want-Repr-Digest", "crc32c=10, sha=1")], "sha=:qvTGHdzF6KLavt4PO0gs2a6pQ00=:", nil),
         ([("Want-Repr-Digest", "md5=1")], "md5=:XUFAKrxLKna5cZ2REBfFkg==:", nil),
         ([("Want-Repr-Digest", "adler=1")], "adler=:BiwCFQ==:", nil),
-        // §4: not wanted, not known, not readable, not asked for.
+        // §4: not wanted, unknown, malformed, not requested.
         ([("Want-Repr-Digest", "sha-256=0")], nil, nil), ([("Want-Repr-Digest", "crc32c=1")], nil, nil),
         ([("Want-Repr-Digest", "sha-256=")], nil, nil), ([], nil, nil),
-        // §2: that of the representation goes with each part of it; nobody computes that of a part.
+        // §2: the digest of the representation is sent with each part; digests of parts are not computed.
         (
             [
                 ("Want-Repr-Digest", "sha-256=1"), ("Want-Content-Digest", "sha-256=1"),
@@ -295,7 +296,7 @@ struct UploadDigestTests {
     {
         let share = try TestShare(TemporaryFolder(in: folder))
         #expect(share.shell("printf hello >a") == 0)
-        // RFC 9110 §14.2: a range is for GET alone.
+        // RFC 9110 §14.2: ranges apply only to GET.
         let hasRange = wish.fields.contains { $0.0 == "Range" }
         for method in hasRange ? ["GET"] : ["GET", "HEAD"] {
             let response = try await share.client.send(method, "/a", wish.fields)
@@ -304,7 +305,7 @@ struct UploadDigestTests {
         }
     }
 
-    /// What is stored costs nothing; what is not, is read up to a limit.
+    /// Stored digests cost nothing; others are computed for content up to a limit.
     @Test(arguments: folders)
     func longContentHasTheDigestThatCameWithIt(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder)) { $0.digestLimitBytes = 199_999 }
@@ -316,7 +317,7 @@ struct UploadDigestTests {
             try await share.client.send("GET", target, [("Want-Repr-Digest", wish)])["Repr-Digest"]
         }
         #expect(try await digest("/a", "sha-256=1") == "sha-256=:\(Long.sha256):")
-        // Better one that is known than the one that is wanted most.
+        // A stored digest is preferred to the most wanted one.
         #expect(try await digest("/a", "sha-256=1, sha-512=9") == "sha-256=:\(Long.sha256):")
         #expect(try await digest("/a", "sha-512=9") == nil)
         #expect(try await digest("/b", "sha-256=1") == nil)

@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 #if TLS
-/// Digests of the pieces and of the whole.
+/// Digests of pieces and of the complete content.
 struct UploadDigestsTests {
     static let hello = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
 
@@ -26,7 +26,7 @@ struct UploadDigestsTests {
         #expect(try await share.text("/a") == "hellohello")
     }
 
-    /// A piece that has a digest, and whose connection breaks, is not kept either.
+    /// A piece with a digest is not kept if its connection is aborted.
     @Test func aPieceThatIsCutOffIsNotKnownToBeRight() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
@@ -54,13 +54,13 @@ struct UploadDigestsTests {
             #expect(found["Repr-Digest"] == Self.hello)
         } else {
             #expect(last.text.contains("digest-mismatch"))
-            // It would never become right.
+            // It could never succeed.
             #expect(try await share.offset(of: upload) == nil)
             #expect(share.names() == [])
         }
     }
 
-    /// After a restart nothing has run along, and the bytes are read.
+    /// After a restart no running digest exists, and the bytes are read again.
     @Test func theWholeIsComparedAfterARestart() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         let upload = try await TestShare(folder, state: store).createUpload(
@@ -76,7 +76,7 @@ struct UploadDigestsTests {
     static let hel = "sha-256=:1qgfIku/L3wiut29XUBzDrIM+ws9dOEMq2F4ghTKzrE=:"
     static let lo = "sha-256=:kpSrOAOfYNLsU4IvtGtSxmOvfqR49NF79D2kTt5eFmw=:"
 
-    /// What the last request says of all of it; what the upload said at its beginning; the answer.
+    /// Digests in the last request; digests sent when the upload was created; the status.
     static let ends: [(fields: [(String, String)], before: [(String, String)], status: UInt16)] = [
         ([("Repr-Digest", hello)], [], 201),
         ([("Repr-Digest", other)], [], 400),
@@ -84,7 +84,7 @@ struct UploadDigestsTests {
         ([("Repr-Digest", "sha-512=:\(UploadDigestTests.Short.sha512):, \(other)")], [], 400),
         ([("OC-Checksum", "MD5:\(UploadDigestTests.Short.md5)")], [], 201),
         ([("OC-Checksum", "MD5:\(UploadDigestTests.Short.sha1.prefix(32))")], [], 400),
-        // Both count, whoever of them was first.
+        // Both are verified, in whichever order they were sent.
         ([("Repr-Digest", hello)], [("Repr-Digest", hello)], 201),
         ([("Repr-Digest", other)], [("Repr-Digest", hello)], 400),
         ([("Repr-Digest", hello)], [("Repr-Digest", other)], 400),
@@ -109,7 +109,7 @@ struct UploadDigestsTests {
                     : try await share.append(text, to: upload, at: offset, isLast: isLast, fields)
             }
             let upload = try await share.createUpload("/a", [("Upload-Length", "5")] + row.before)
-            // Of a part that is not the last it says nothing.
+            // Ignored, because this is not the last part.
             #expect(try await send("hel", at: 0, isLast: false, [("Repr-Digest", Self.other)]).status == 204)
             let last = try await send("lo", at: 3, isLast: true, row.fields)
             #expect(last.status == (isTus && row.status == 201 ? 204 : row.status))
@@ -123,7 +123,7 @@ struct UploadDigestsTests {
         }
     }
 
-    /// It is kept with the content, and who sends what nobody can read hears so before anything is taken.
+    /// The digest is stored with the content; a malformed one is refused before any bytes are stored.
     @Test func whatComesLastIsKept() async throws {
         let share = try TestShare { $0.digestLimitBytes = 0 }
         let upload = try await share.createUpload("/a")
@@ -137,7 +137,7 @@ struct UploadDigestsTests {
         #expect(found["Repr-Digest"] == Self.hello)
     }
 
-    /// Bytes that were spoiled while the server was away.
+    /// Bytes corrupted while the server was not running.
     @Test func whatWasSpoiledOnTheDiskIsFound() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         let first = try TestShare(folder, state: store)
@@ -152,8 +152,8 @@ struct UploadDigestsTests {
         #expect(share.names() == [])
     }
 
-    /// The digest runs along from the first piece on, over pieces that were refused and ends that were: what has come is
-    /// not read again, as is seen by what became of it.
+    /// Running digests include all pieces from the first one on, across refused pieces and completions: the
+    /// bytes are not read again, which the test detects by modifying them.
     @Test func whatRanAlongIsNotReadAgain() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
@@ -172,7 +172,8 @@ struct UploadDigestsTests {
         #expect(try await share.text("/a") == "jello")
     }
 
-    /// RFC 9530 §4: who says which digest he would have of the whole gets that kind, and its bytes are not read again.
+    /// RFC 9530 §4: if the client announces a digest algorithm for the complete content, it is used, and the
+    /// bytes are not read again.
     @Test func whatIsWantedRunsAlong() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload(
@@ -183,7 +184,7 @@ struct UploadDigestsTests {
         let last = try await share.append(
             "lo", to: upload, at: 3, isLast: true, [("Repr-Digest", "adler=:BiwCFQ==:")])
         #expect(last.status == 201)
-        // And the answer has it.
+        // The response contains the digest.
         #expect(last["Repr-Digest"] == "adler=:BiwCFQ==:")
         #expect(try await share.text("/a") == "jello")
     }

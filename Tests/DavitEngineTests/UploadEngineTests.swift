@@ -6,12 +6,13 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What holds for uploads in whichever protocol.
+/// Behavior of uploads that is independent of the protocol.
 struct UploadEngineTests {
     // MARK: Two at once
 
-    /// Draft §4.6: the newer one wins, and nothing of the older one is written any more. In tus as well, which has no word
-    /// about it: who comes back on another network has not to wait until somebody notices that the old one is gone.
+    /// Draft §4.6: the newer request wins, and the older one writes nothing more. The same applies to tus,
+    /// which does not specify it: a client that reconnects from another network must not wait until its old
+    /// connection times out.
     @Test(arguments: ["HEAD", "PATCH", "DELETE"], [false, true])
     func theNewerRequestWins(method: String, isTus: Bool) async throws {
         for parent in ["/tmp", "/dev/shm"] {
@@ -31,7 +32,7 @@ struct UploadEngineTests {
             }
             #expect(try await append("one ", at: 0, isLast: false) == 204)
             let older = Task {
-                // More than is gathered before it is written.
+                // More than is buffered before it is written.
                 let body = GatedBody(
                     bytes(1 << 20, of: "-"), then: bytes(1 << 20, of: "+"), declared: nil, gate: gate)
                 let fields = words + [("Upload-Offset", "4"), ("Upload-Complete", "?1")]
@@ -41,7 +42,7 @@ struct UploadEngineTests {
             switch method {
             case "HEAD": #expect(try await offset() == "\(length)")
             case "PATCH":
-                // At once, with what was there before, or at the right place.
+                // Without a delay, at the offset reported before, or at the right one.
                 #expect(try await append("two", at: 4, isLast: false) == 409)
                 #expect(try await append("two", at: length, isLast: true) / 100 == 2)
             default:
@@ -59,7 +60,7 @@ struct UploadEngineTests {
         }
     }
 
-    /// As long as the hook thinks, nobody gets at the bytes that it was asked about.
+    /// While the hook is running, other requests cannot access the bytes it decides about.
     @Test func nothingIsWrittenToWhatGetsItsName() async throws {
         let gate = Opening()
         let share = try TestShare { configuration in
@@ -118,7 +119,7 @@ struct UploadEngineTests {
         #expect(!share.state.hasUploads)
     }
 
-    /// The target's own name is not the upload's.
+    /// Changes to the target do not affect the upload.
     @Test func whatHappensToTheTargetDoesNotTouchTheUpload() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
@@ -138,7 +139,7 @@ struct UploadEngineTests {
         #expect(share.shell("mv f g") == 0)
         #expect(try await share.offset(of: upload) == nil)
         #expect(!share.state.hasUploads)
-        // What is left of it goes with the next look into that folder.
+        // The rest is removed by the next access to that folder.
         _ = try await share.client.send("PROPFIND", "/g", [("Depth", "1")])
         #expect(share.shell("[ -z \"$(ls -A g)\" ]") == 0)
     }
@@ -159,7 +160,7 @@ struct UploadEngineTests {
         #expect(try await share.client.send("HEAD", other).status == 404)
         #expect(share.names().count == 1)
         #expect(try await share.append("!", to: upload, at: 3, isLast: true).status == 201)
-        // An upload that is complete is remembered for a while.
+        // A completed upload is remembered for a limited time.
         #expect(try await share.offset(of: upload) == 4)
         share.wait(seconds: 101)
         share.share.expireUploads()
@@ -167,7 +168,7 @@ struct UploadEngineTests {
         #expect(share.names() == ["a"])
     }
 
-    /// Of many nobody sees anything; a restart knows all of them, and their time ends all of them.
+    /// Unfinished uploads are hidden, survive a restart, and all expire.
     @Test func manyAtOnce() async throws {
         let (folder, store, count) = (try TemporaryFolder(), MemoryStateStore(), 50)
         var uploads: [String] = []
@@ -213,7 +214,7 @@ struct UploadEngineTests {
         #expect(share.names() == ["a"])
     }
 
-    /// What a crash leaves between the bytes and the rows.
+    /// The state that a crash leaves between the bytes and the rows.
     @Test func aCrashLeavesWhatIsTrue() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         var share = try TestShare(folder, state: store)
@@ -241,14 +242,14 @@ struct UploadEngineTests {
         func offset(_ name: String) async throws -> Int? {
             try await share.offset(of: uploads[name] ?? "/none")
         }
-        // Bytes that were on their way are those that the client has sent.
+        // Bytes without a digest are kept as received.
         #expect(try await offset("more") == 8)
-        // Those that were to be compared are not known to be.
+        // Bytes whose digest was not verified are discarded.
         #expect(try await offset("unverified") == 5)
-        // Draft §4.1.1: the offset never decreases; what has lost something is over.
+        // Draft §4.1.1: the offset never decreases; an upload that has lost bytes is removed.
         #expect(try await offset("less") == nil)
         #expect(try await offset("gone") == nil)
-        // It has its name, and the row does not say so yet.
+        // It has its name, but the row does not record this yet.
         let head = try await share.client.send("HEAD", uploads["published"] ?? "")
         #expect(head["Upload-Complete"] == "?1")
         #expect(head["Upload-Offset"] == "5")
@@ -283,7 +284,7 @@ struct UploadEngineTests {
         #expect(try await share.client.send("POST", "/", [TestShare.tus], body: []).status == 403)
     }
 
-    /// A disk of the state that is full: the upload is not made, and leaves nothing.
+    /// The state database is out of space: the upload is not created, and leaves no files.
     @Test func withoutARowThereIsNoUpload() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
@@ -291,7 +292,7 @@ struct UploadEngineTests {
         store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
         #expect(try await share.client.send("PUT", "/b", [("Upload-Complete", "?0")], body: []).status == 507)
         #expect(share.names().count == 1)
-        // The content gets its name, and the client has to hear that.
+        // The content has been published, so success is reported to the client.
         #expect(try await share.append("hello", to: upload, at: 0, isLast: true).status == 201)
         #expect(try await share.text("/a") == "hello")
     }

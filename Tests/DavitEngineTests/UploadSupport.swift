@@ -10,17 +10,17 @@ import Glibc
 import Darwin
 #endif
 
-/// Content of which some comes, and then, when the gate opens, the rest or the end of the connection.
+/// Content of which a part is available and, when the gate opens, the rest or the end of the connection.
 final class GatedBody: RequestBody {
     private let first: [UInt8]
     private let rest: [UInt8]?
     private let gate: Opening
     private var sent = 0
     let declaredLength: Int64?
-    /// What was sent in front of the final response.
+    /// Interim responses sent before the final one.
     let interims = Mutex<[(status: UInt16, fields: HTTPFields)]>([])
 
-    /// - Parameter rest: nil for a connection that breaks.
+    /// - Parameter rest: Nil for an aborted connection.
     init(_ first: [UInt8], then rest: [UInt8]?, declared: Int64?, gate: Opening = Opening(isOpen: true)) {
         self.first = first
         self.rest = rest
@@ -48,7 +48,7 @@ final class GatedBody: RequestBody {
     }
 }
 
-/// Opened once; tells when somebody waits in front of it.
+/// Can be opened once; reports when a task waits for it.
 final class Opening: Sendable {
     private let (opening, isOpened) = AsyncStream<Void>.makeStream()
     private let (arrival, hasArrived) = AsyncStream<Void>.makeStream()
@@ -66,7 +66,7 @@ extension TestShare {
     static let offsetType = ("Content-Type", "application/offset+octet-stream")
     static let tus = ("Tus-Resumable", "1.0.0")
 
-    /// An upload without any bytes; its URL.
+    /// Creates an upload without content, and returns its URL.
     func createUpload(
         _ target: String, _ fields: [(String, String)] = [], principal: String? = nil
     ) async throws -> String {
@@ -89,7 +89,7 @@ extension TestShare {
             body: Array(text.utf8), principal: principal)
     }
 
-    /// Appends these bytes at the begin, by a request that does not end before the gate opens.
+    /// Begins to append these bytes, with a request that does not end before the gate opens.
     func beginAppending(_ bytes: [UInt8], to upload: String, until gate: Opening) -> Task<UInt16, any Error> {
         Task { [client] in
             try await client.send(
@@ -100,13 +100,13 @@ extension TestShare {
         }
     }
 
-    /// What HEAD says of it; nil if it is not there.
+    /// Returns the offset reported by HEAD; nil if the upload does not exist.
     func offset(of upload: String, principal: String? = nil) async throws -> Int? {
         let response = try await client.send("HEAD", upload, principal: principal)
         return response.status == 204 ? response["Upload-Offset"].flatMap { Int($0) } : nil
     }
 
-    /// All names in the folder, hidden ones included.
+    /// Returns all names in the folder, including hidden ones.
     func names() -> [String] {
         var names: [String] = []
         guard let folder = unsafe opendir(folder.path) else { return [] }

@@ -19,7 +19,7 @@ struct UploadTimeTests {
         ("0", "Thu, 01 Jan 1970 00:00:00 GMT"), ("-1", "Wed, 31 Dec 1969 23:59:59 GMT"),
         ("-1.5", "Wed, 31 Dec 1969 23:59:58 GMT"), ("-1.0", "Wed, 31 Dec 1969 23:59:59 GMT"),
         ("2000000000", "Wed, 18 May 2033 03:33:20 GMT"),
-        // Not a time, or none that content can have: the content is stored, and its time is that of the upload.
+        // Not a valid or supported time: the content is stored with the time of the upload.
         ("", nil), ("-", nil), ("abc", nil), ("0x65", nil), ("1e9", nil), ("+5", nil), ("1,5", nil),
         ("1.2.3", nil),
         ("1700000000, 1700000001", nil), ("99999999999", nil), ("9223372036854775807", nil),
@@ -44,7 +44,7 @@ struct UploadTimeTests {
         }
     }
 
-    /// Also with a part, and with a member that is added.
+    /// Also for partial updates and added members.
     @Test(arguments: folders)
     func everyUploadMayNameATime(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -66,7 +66,7 @@ struct UploadTimeTests {
         #expect(tags.count == 4)
     }
 
-    /// Contract 89 with a time: also where an inode comes again.
+    /// Entity tags differ even if times and lengths are equal and an inode is reused.
     @Test(arguments: folders, [0, 100_000])
     func equalTimesAndLengthsStillMakeTags(folder: String, length: Int) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -90,7 +90,7 @@ struct UploadTimeTests {
         #expect(later["Last-Modified"]?.contains("1970") == false)
     }
 
-    /// Contract 94: a field that says something about content means nothing where none is sent.
+    /// Fields that describe content are ignored if a request has none.
     @Test(arguments: folders)
     func otherMethodsLeaveTimesAsTheyAre(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -105,7 +105,8 @@ struct UploadTimeTests {
         #expect(try await share.client.send("HEAD", "/a")["Last-Modified"]?.contains("1970") == false)
     }
 
-    /// A volume that has not all times says what it made of one.
+    /// On a volume with a limited range of times, the response does not report an unsupported one as
+    /// accepted.
     @Test func aTimeThatTheVolumeCannotHoldIsNotAccepted() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let response = try await share.client.send("PUT", "/a", [("X-OC-Mtime", "9000000000")], text: "1")
@@ -132,7 +133,7 @@ struct UploadTimeTests {
                         "PROPFIND", target, [("Depth", depth)], text: body
                     ).text
                     if let shown = time.shown { #expect(text.contains(">\(shown)<")) }
-                    // Once for each response: the row is not a dead property besides.
+                    // Once for each response: it is not reported as a dead property, too.
                     #expect(text.components(of: "<D:creationdate>") == (depth == "0" ? 1 : 2))
                     #expect(text.components(of: ":creationdate") == (depth == "0" ? 2 : 4))
                 }
@@ -152,7 +153,7 @@ struct UploadTimeTests {
         #expect(try await created("/a").contains(made))
         _ = try await share.client.send("MOVE", "/a", [("Destination", "/b")])
         #expect(try await created("/b").contains(made))
-        // RFC 4918 §15.1: a copy is made now.
+        // RFC 4918 §15.1: a copy has the current creation time.
         _ = try await share.client.send("COPY", "/b", [("Destination", "/c")])
         #expect(try await !created("/c").contains(made))
         share.resources.watch { call in
@@ -165,7 +166,7 @@ struct UploadTimeTests {
         #expect(try await !created("/d").contains(made))
     }
 
-    /// Content is stored, and nobody says that what is said of it was kept.
+    /// The content is stored, and the response does not report metadata that could not be stored.
     @Test func whatCannotBeKeptIsNotAccepted() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)

@@ -2,23 +2,23 @@ import DavitHTTP
 import DavitStore
 import Synchronization
 
-/// A store in front of another: a test sees each change before it happens, and can let it fail.
+/// A wrapper of a store: a test observes each call before it is made, and can make it fail.
 final class WatchedStore: ResourceStore {
     enum Call: Sendable, Equatable {
         case members(ResourcePath)
         case stageContent
         case stageUpdate
         case createCollection
-        /// Before a copy is made, and when it is there.
+        /// Before a copy is made, and after it is complete.
         case beginCopy, stageCopy
         case measureHeight
         case rename
         case exchange
         case detach
         case setAttributes
-        /// Of one name: content, a link or an empty collection.
+        /// Removal of a file, a link or an empty collection.
         case remove
-        /// Of a detached tree.
+        /// Removal of a detached tree.
         case destroy
         case quota
         case read
@@ -27,12 +27,13 @@ final class WatchedStore: ResourceStore {
     private let store: any ResourceStore
     private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
 
-    /// Collections that are open for their members.
+    /// Number of open cursors.
     let cursors = CursorCount()
 
     init(_ store: any ResourceStore) { self.store = store }
 
-    /// - Parameter watcher: called before each call, on its thread; an error it returns is the call's.
+    /// - Parameter watcher: Called before each call, on its thread; an error that it returns is thrown by the
+    ///   call.
     func watch(_ watcher: @escaping @Sendable (Call) -> StoreError?) {
         self.watcher.withLock { $0 = watcher }
     }
@@ -101,7 +102,7 @@ final class WatchedStore: ResourceStore {
         try store.createCollection(at: place)
     }
 
-    /// Here the calls are reported when the copy is there.
+    /// Reported after the copy is complete.
     func stageUpdate(
         of place: Place
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
@@ -206,7 +207,7 @@ final class WatchedStore: ResourceStore {
     }
 }
 
-/// If its removal is to fail, nothing of it is removed.
+/// If its removal must fail, nothing is removed.
 private final class WatchedTree: DetachedTree {
     private let tree: any DetachedTree
     private let path: ResourcePath
@@ -228,7 +229,7 @@ private final class WatchedTree: DetachedTree {
     func restore() throws(StoreError) { try tree.restore() }
 }
 
-/// How many cursors there are, and were at the most.
+/// The current and the maximum number of cursors.
 final class CursorCount: Sendable {
     private let counts = Mutex((now: 0, most: 0))
 
