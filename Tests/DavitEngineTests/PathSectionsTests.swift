@@ -11,7 +11,7 @@ struct PathSectionsTests {
 
     static func claim(_ text: String, _ mode: Claim.Mode) -> Claim { Claim(path: path(text), mode: mode) }
 
-    // MARK: The table
+    // MARK: Table
 
     static let pairs: [(held: [Claim], asked: [Claim], isGranted: Bool)] = [
         ([claim("a", .shared)], [claim("a", .shared)], true),

@@ -292,7 +292,7 @@ struct StateLimitTests {
         #expect(try await create("d", from: "2001:db8::2") == 507)
     }
 
-    // MARK: Clients and the log
+    // MARK: Client identification and logging
 
     @Test func addressesOfOneNetworkAreOneClient() {
         #expect(PeerNetwork.text(of: "192.0.2.1") == "192.0.2.1")

@@ -259,7 +259,7 @@ struct UploadDigestTests {
         #expect(try await share.client.send("GET", "/a").text == "hello")
     }
 
-    // MARK: Given back
+    // MARK: Requested digests
 
     static let wishes: [(fields: [(String, String)], repr: String?, content: String?)] = [
         ([("Want-Repr-Digest", "sha-256=1")], "sha-256=:\(Short.sha256):", nil),

@@ -70,7 +70,7 @@ struct UploadDigestsTests {
         #expect(try await share.append("lo", to: upload, at: 3, isLast: true).status == 201)
     }
 
-    // MARK: Digests that come with the end
+    // MARK: Digests in the last request
 
     static let other = "sha-256=:GHybzuuRnhs+bSD6UOyr99nVC1ND6Pmj2RKrsTkpEC4=:"
     static let hel = "sha-256=:1qgfIku/L3wiut29XUBzDrIM+ws9dOEMq2F4ghTKzrE=:"

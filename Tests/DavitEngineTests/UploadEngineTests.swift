@@ -8,7 +8,7 @@ import Testing
 
 /// Behavior of uploads that is independent of the protocol.
 struct UploadEngineTests {
-    // MARK: Two at once
+    // MARK: Concurrent requests
 
     /// Draft §4.6: the newer request wins, and the older one writes nothing more. The same applies to tus,
     /// which does not specify it: a client that reconnects from another network must not wait until its old
@@ -144,7 +144,7 @@ struct UploadEngineTests {
         #expect(share.shell("[ -z \"$(ls -A g)\" ]") == 0)
     }
 
-    // MARK: Time
+    // MARK: Expiry
 
     @Test func itEndsWhenNothingCame() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }

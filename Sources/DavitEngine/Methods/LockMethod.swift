@@ -38,7 +38,7 @@ struct LockMethod: ChangeMethod {
         switch scene.target.state {
         case .mapped(let info):
             if !info.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
-            // `commit` checks for conflicting locks: no token can be submitted for them.
+            // `commit` checks for conflicting locks; submitting their tokens does not resolve a conflict.
             return []
         case .unmapped:
             // §7.3: LOCK creates a resource that is not a collection.
@@ -106,7 +106,7 @@ struct LockMethod: ChangeMethod {
         return change.outcome
     }
 
-    // MARK: A new lock
+    // MARK: New locks
 
     /// For an existing resource. For a new one, the rows are written together with its file.
     private func create(

@@ -51,7 +51,7 @@ package struct MemberNames {
         names = (0...Self.randomLimit).map { _ in Self.withSuffix(Self.random(), for: type) }
     }
 
-    // MARK: The parts of a name
+    // MARK: Name components
 
     /// Returns the stem and the extension with its period. `.tar.gz` is one extension; `.profile` has none.
     private static func split(_ name: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {

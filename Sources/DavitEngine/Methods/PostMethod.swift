@@ -107,7 +107,7 @@ struct PostMethod: ChangeMethod {
         return response
     }
 
-    /// Returns the scene as a PUT to the new member would see it.
+    /// Returns the target of the corresponding PUT to the new member.
     private func member(of scene: Scene) throws(WebDAVError) -> Scene {
         guard let member = scene.destination else { throw WebDAVError(.conflict) }
         return Scene(context: scene.context, target: member, subject: member)

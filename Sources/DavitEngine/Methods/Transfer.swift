@@ -16,7 +16,7 @@ struct Transfer: Sendable {
         guard let parsed = try? DestinationHeader.parse(field.span) else { throw WebDAVError(.badRequest) }
         // §9.8.5: the destination is on another server, or in another URL namespace.
         guard share.isOurs(parsed, in: context) else { throw WebDAVError(.badGateway) }
-        // A resource name has no query here, so no resource can be created at such a URI.
+        // Resources of a share have no query, so none can be created at such a URI.
         if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
         let path: ResourcePath?
         do throws(HTTPError) { path = try share.path(at: parsed.rawPath, in: context) } catch {

@@ -115,7 +115,7 @@ package struct ClaimTable {
         return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
     }
 
-    // MARK: The tree
+    // MARK: Tree
 
     /// Returns the latest ticket before `ticket` that is incompatible with `claim`; 0 if there is none.
     private func latestConflict(of claim: Claim, before ticket: UInt64) -> UInt64 {

@@ -101,7 +101,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         var written = 0
         for change in changes {
             if place < told.count, told[place] == change {
-                // Its properties could not be read with those before it.
+                // Its properties did not fit into memory together with those before it.
                 if place == seen.count { break }
                 guard left != 0 else {
                     end(isCut: true)

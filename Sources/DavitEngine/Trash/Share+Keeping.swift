@@ -18,8 +18,8 @@ extension Share {
     /// - Parameters:
     ///   - info: The resource to be removed.
     ///   - place: Its present location.
-    ///   - isAsked: Whether the user has confirmed the removal; the resource is then kept even if a recent
-    ///     version exists.
+    ///   - isAsked: Whether the user has confirmed the removal; the resource is then kept even if it is empty
+    ///     or a recent version exists.
     func keeping(
         _ info: ResourceInfo, at place: Place, because reason: TrashEntry.Reason, isAsked: Bool = false,
         _ context: RequestContext

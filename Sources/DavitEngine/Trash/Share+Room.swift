@@ -117,7 +117,7 @@ extension Share {
         return bytes
     }
 
-    // MARK: The trash of a volume
+    // MARK: Trash of a volume
 
     private struct Shortage {
         /// The collection that will contain the content.

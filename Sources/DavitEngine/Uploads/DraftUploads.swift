@@ -111,7 +111,7 @@ struct DraftUploads: Sendable {
         return response
     }
 
-    // MARK: The upload itself
+    // MARK: Upload resource
 
     /// HEAD: the progress of the upload (§4.3). A concurrent append is assumed to be abandoned (§4.6).
     func head(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {

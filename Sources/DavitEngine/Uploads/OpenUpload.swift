@@ -156,7 +156,7 @@ final class OpenUpload: Sendable {
         if isDone == nil { throw WebDAVError(store: .wouldBlock) }
     }
 
-    // MARK: The digest of all
+    // MARK: Digest of the complete content
 
     /// Computes digests from the first byte on, so that the bytes need not be read again.
     func beginDigests(_ algorithms: [DigestAlgorithm]) {

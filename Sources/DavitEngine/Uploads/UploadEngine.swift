@@ -10,7 +10,7 @@ internal import DavitWebDAV
 struct UploadEngine: Sendable {
     let share: Share
 
-    // MARK: Finding
+    // MARK: Lookup
 
     /// - Throws: 404 if the upload does not exist or belongs to another user; 410 if it has expired.
     func find(_ id: String?, _ context: RequestContext) throws(WebDAVError) -> UploadRecord {
@@ -90,7 +90,7 @@ struct UploadEngine: Sendable {
         return true
     }
 
-    // MARK: Creating
+    // MARK: Creation
 
     /// Creates an upload and takes its turn.
     ///

@@ -4,15 +4,15 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Pages of other sites cannot read events, and must not be able to occupy streams.
+/// Pages of other sites cannot read the events; they must not exhaust the places of clients that can.
 struct OtherSiteTests {
     typealias Row = (fields: [(String, String)], status: UInt16)
 
     static let rows: [Row] = [
-        // Other clients, and pages of this server (Fetch Metadata §2.2).
+        // Non-browser clients, and this server's own pages (Fetch Metadata §2.2).
         ([], 200), ([("Sec-Fetch-Site", "same-origin")], 200), ([("Sec-Fetch-Site", "none")], 200),
         ([("Origin", "http://localhost")], 200),
-        // An image, a script and a link, because events are not a page.
+        // An image, a script, and a link: events are not a page.
         (
             [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")],
             403
@@ -26,7 +26,7 @@ struct OtherSiteTests {
             403
         ),
         ([("Origin", "http://evil.example")], 403), ([("Origin", "null")], 403),
-        // A site that may use the share.
+        // A site that is allowed to use the share.
         ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], 200),
         ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example.evil.example")], 403),
     ]

@@ -6,7 +6,7 @@ import DavitStore
 import DavitTesting
 import Synchronization
 
-/// A journal that returns scripted changes.
+/// A journal whose contents are set by the test.
 final class ScriptedJournal: ChangeJournal {
     struct State {
         var position = JournalPosition(journal: "aa", last: 1_000, forgotten: 0)
@@ -40,12 +40,12 @@ final class ScriptedJournal: ChangeJournal {
         state.withLock { $0.listeners.append(body) }
     }
 
-    /// Notifies the listeners of a possible change.
+    /// Notifies the listeners of a change, or of a possible change.
     func tell(_ last: Int64? = nil) {
         for listener in state.withLock({ $0.listeners }) { listener(last) }
     }
 
-    /// Adds a new member of the root.
+    /// Adds a member to the root.
     func add(_ name: String, tells: Bool = true) {
         let last = state.withLock { state in
             state.position.last += 1
@@ -58,7 +58,7 @@ final class ScriptedJournal: ChangeJournal {
         if tells { tell(last) }
     }
 
-    /// Creates a share of a folder that is independent of the journal.
+    /// Creates a share of a folder that the journal does not read.
     func share(of folder: TemporaryFolder) throws -> Share {
         Share(
             resources: try FileResourceStore(root: folder.path),
