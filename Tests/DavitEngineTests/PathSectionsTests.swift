@@ -159,7 +159,7 @@ struct PathSectionsTests {
             while sections.count < 2 { await Task.yield() }
             witness.isReleased.store(true, ordering: .releasing)
             first.release()
-            // A second call has no effect, even on the present holder.
+            // A second call has no effect, even on the current holder.
             first.release()
         }
         #expect(sections.count == 0)

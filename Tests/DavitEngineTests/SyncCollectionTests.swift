@@ -113,7 +113,7 @@ struct SyncCollectionTests {
         #expect(!client.isTruncated)
     }
 
-    /// An initial synchronization in several responses completes, however few removals are recorded.
+    /// An initial synchronization in several responses completes even if few removals are recorded.
     @Test func forgottenRemovalsDoNotStopAFirstSynchronisation() async throws {
         let share = try Self.share(nil) { $0.removalLimit = 4 }
         #expect(share.shell("seq 40 | xargs touch") == 0)

@@ -132,7 +132,7 @@ struct TrashTests {
         #expect(response.status == 204)
         #expect(try share.trash() == ["overwritten /b/"])
         #expect(try await share.shown("/b/f") == "a\n")
-        // The original state is restored: the present resource is moved to the trash.
+        // The original state is restored: the current resource is moved to the trash.
         let back = try await share.restore(share.lastTrash, "&taken=replace")
         #expect(back.status == 204)
         #expect(back["Davit-Trash"] == share.lastTrash)
@@ -182,7 +182,7 @@ struct TrashTests {
         #expect(try share.trash().last == "deleted /a 1")
     }
 
-    /// The user has confirmed the replacement: the version is kept, however recent or small it is.
+    /// The user has confirmed the replacement: the version is kept even if it is recent or small.
     @Test(arguments: ["NEWER", ""])
     func whatARestoreReplacesIsKept(newer: String) async throws {
         let share = try TestShare.keeping()

@@ -112,7 +112,7 @@ struct DeleteMethod: BriefMethod {
     }
 
     /// Restores what could not be removed, together with its ancestors (§9.6.1) and their database rows.
-    /// - Returns: false if another client has created a resource at `path` meanwhile. The new resource is
+    /// - Returns: false if another client has created a resource at `path`. The new resource is
     ///   kept, and the rest of the old one remains hidden.
     private func bringBack(
         _ tree: any DetachedTree, _ rows: SavedRows, to path: ResourcePath

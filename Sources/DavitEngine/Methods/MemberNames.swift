@@ -18,7 +18,7 @@ package struct MemberNames {
     package let names: [[UInt8]]
 
     /// - Parameters:
-    ///   - name: The name chosen by the client or the user, or the present name.
+    ///   - name: The name chosen by the client or the user, or the current name.
     ///   - isCollection: If true, a period does not begin an extension.
     ///   - isTaken: If true, the name itself is skipped.
     package init(_ name: [UInt8], isCollection: Bool = false, isTaken: Bool = false) {

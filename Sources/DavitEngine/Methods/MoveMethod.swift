@@ -20,8 +20,8 @@ struct MoveMethod: BriefMethod {
 
     let share: Share
     let transfer: Transfer
-    /// For moves across volumes: the copy is built while the path lock is held, unlike any other work of this
-    /// method. Otherwise, changes made to the source after it was copied would be lost.
+    /// Whether the move crosses volumes. The copy is then built while the path lock is held; otherwise, changes
+    /// made to the source after it was copied would be lost.
     var buildsCopy = false
     /// A symbolic link is moved or replaced itself; it is not followed.
     var targetSegment: LastSegment { .itself }

@@ -140,7 +140,7 @@ struct PutMethod: BriefMethod {
         return .buffered(small)
     }
 
-    /// Rejects content that does not match its digests; the present content remains unchanged.
+    /// Rejects content that does not match its digests; the existing content remains unchanged.
     private static func verify(_ check: DigestCheck?) throws(WebDAVError) {
         if let check, !check.isRight() { throw WebDAVError(.badRequest, .digestMismatch) }
     }

@@ -38,8 +38,8 @@ struct SearchSubject {
         }
     }
 
-    /// Cost of ``read(_:)`` in steps of a ``SearchMeter``: for a dead property, the search for it and the
-    /// parsing of its value.
+    /// Cost of ``read(_:)`` in steps of a ``SearchMeter``: for a dead property, finding it and parsing its
+    /// value.
     func steps(of operand: SearchOperand) -> Int {
         switch operand {
         case .live(.checksums): properties.reduce(properties.count) { $0 + $1.value.element.count }

@@ -88,7 +88,7 @@ package final class PathSections: Sendable {
 
     /// Same as ``withSection(_:ifCancelled:_:)``, but only if all `claims` can be granted immediately; `body`
     /// must not suspend.
-    /// - Returns: nil if they cannot; no request is then left behind.
+    /// - Returns: nil if they cannot be granted; they are then withdrawn.
     package func withSectionIfFree<R, E: Error>(
         _ claims: [Claim], _ body: () throws(E) -> R?
     ) throws(E) -> R? {

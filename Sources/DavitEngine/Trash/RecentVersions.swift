@@ -11,14 +11,14 @@ final class RecentVersions: Sendable {
     private struct Version {
         var principal: String?
         var time: Timestamp
-        /// The content written since, through the server; only that may be discarded. Nil if it is not known.
+        /// The content that replaced the version; only this may be discarded. Nil if it was not just written.
         var content: EntityTag?
     }
 
     private let versions = Mutex<[ResourcePath: Version]>([:])
 
-    /// Whether the trash need not keep the content at a path.
-    /// - Parameter content: Entity tag of the content: the path may meanwhile refer to another resource, or
+    /// Whether the trash can skip the content at a path, because a recent version exists.
+    /// - Parameter content: Entity tag of the content: the path may now refer to another resource, or
     ///   another program may have written to the file.
     func hasRecent(
         of content: EntityTag, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,

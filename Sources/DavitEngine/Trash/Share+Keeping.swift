@@ -17,7 +17,7 @@ extension Share {
     ///
     /// - Parameters:
     ///   - info: The resource to be removed.
-    ///   - place: Its present location.
+    ///   - place: Its current location.
     ///   - isAsked: Whether the user has confirmed the removal; the resource is then kept even if it is empty
     ///     or a recent version exists.
     func keeping(

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// An error that can report a lack of space on a volume.
+/// An error that can indicate a lack of space on a volume.
 protocol RoomError: Error {
     var isForWantOfRoom: Bool { get }
     /// Thrown when the call must be repeated on a thread that may block.
@@ -35,7 +35,7 @@ extension Share {
     ///   - bytes: The length announced by the client; nil if unknown.
     ///   - path: The path of the content.
     ///   - body: Receives the number of bytes to reserve; nil for none.
-    /// - Throws: Errors of `body`: 507 if the space would not suffice even without the trash.
+    /// - Throws: Errors of `body`: 507 if there would not be enough space even without the trash.
     func announcing<R>(
         _ bytes: Int64?, at path: ResourcePath, _ body: (Int64?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -127,7 +127,7 @@ extension Share {
         var bytes: Int64
     }
 
-    /// Returns the lack of space on the volume of `path`; nil if the volume has no trash.
+    /// Returns how much space the volume of `path` lacks; nil if it has no trash.
     private func shortage(of bytes: Int64, at path: ResourcePath) throws(StoreError) -> Shortage? {
         guard configuration.trash != nil, state.hasTrash, let collection = path.parent,
             let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
@@ -157,8 +157,8 @@ extension Share {
     }
 
     /// Removes the oldest entries from the trash of a volume until it has space for `bytes`, or until the
-    /// sizes of the removed entries add up: a volume may delay freeing their space. Removes none if all of
-    /// them would not suffice.
+    /// sizes of the removed entries add up to the missing space: a volume may delay freeing it. Removes none
+    /// if removing all of them would not be enough.
     ///
     /// - Returns: Whether there is enough space, or something was removed.
     private func evictTrash(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {

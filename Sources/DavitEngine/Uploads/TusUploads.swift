@@ -80,8 +80,8 @@ struct TusUploads: Sendable {
     }
 
     /// Returns the progress of an upload. A client considers an upload complete once all bytes are stored and
-    /// sends nothing more. If a crash or an error prevented the completion, it is completed now, and an error
-    /// is returned to the client.
+    /// sends nothing more. If a crash or an error prevented the completion, it is retried now; if it fails
+    /// again, the error is returned.
     private func look(
         at record: UploadRecord, _ context: RequestContext
     ) async throws(WebDAVError) -> (UploadRecord, Int64) {

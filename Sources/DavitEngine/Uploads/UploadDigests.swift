@@ -40,7 +40,7 @@ internal import DavitStore
         running.first { $0.algorithm == algorithm }?.copy()?.finish()
     }
 
-    /// Whether these digests suffice to verify all `claims`.
+    /// Whether these digests are sufficient to verify all `claims`.
     func cover(_ claims: [ContentDigest]) -> Bool {
         claims.allSatisfy { claim in
             running.contains { $0.algorithm == claim.algorithm }

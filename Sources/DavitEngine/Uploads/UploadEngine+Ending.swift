@@ -23,7 +23,7 @@ extension UploadEngine {
     ) async throws(WebDAVError) -> Outcome {
         let engine = self
         guard let target = session.record.target else { throw WebDAVError(.notFound) }
-        // As in a completion: no other request writes meanwhile, and the copy holds no mutex.
+        // As in a completion: no other request can write, and the copy holds no mutex.
         let ending = try await share.offload { () throws(WebDAVError) in
             try session.upload.beginEnd(session.turn)
         }

@@ -44,7 +44,7 @@ extension UploadEngine {
         {
             return
         }
-        // Its present location, if its collection was moved.
+        // Its current location, if its collection was moved.
         if let staged = record.collection.appending(record.stagedName) {
             share.stored.removeLeftover(at: staged)
         }
@@ -57,7 +57,7 @@ extension Share {
         let engine = UploadEngine(share: self)
         uploads.forget { state.upload($0) == nil }
         for record in state.endedUploads(now: now()) where !uploads.isInUse(record.id) {
-            // A request that has ended meanwhile may have extended its lifetime.
+            // A request that has just ended may have extended its lifetime.
             guard let record = state.upload(record.id), record.progress.expiry <= now() else { continue }
             do throws(WebDAVError) { try engine.drop(record) } catch {
                 report("removing an expired upload failed: status \(error.status.code)")

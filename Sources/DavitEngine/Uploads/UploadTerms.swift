@@ -77,7 +77,7 @@ extension UploadRecord {
         var fields = HTTPFields()
         fields.append(.host, request.bytes(of: .host) ?? Array("localhost".utf8))
         var lines = fieldLines
-        // Locks may be created and removed during an upload: use the present `If` field.
+        // Locks may be created and removed during an upload: use the current `If` field.
         if UploadMethods.method(of: request) == .patch, let now = request.combinedBytes(of: .if) {
             fields.append(.if, now)
             lines = Array(
