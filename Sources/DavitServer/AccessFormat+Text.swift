@@ -1,8 +1,9 @@
 internal import DavitHTTP
 
-/// The pieces of a line of the access log.
+/// Building blocks of an access log line.
 extension [UInt8] {
-    /// Appends text that stands between quotes: printable ASCII as it is; quotes, backslashes and all else as `\xHH`.
+    /// Appends text for a quoted field: printable ASCII unchanged; quotes, backslashes and all other bytes as
+    /// `\xHH`.
     mutating func appendQuotable(_ bytes: borrowing Span<UInt8>) {
         var start = 0
         for index in 0..<bytes.count where !bytes[index].isPlain {
@@ -13,7 +14,8 @@ extension [UInt8] {
         append(copying: bytes.extracting(start..<bytes.count))
     }
 
-    /// Appends text that stands between spaces, `-` for none: as between quotes, and spaces escaped as well.
+    /// Appends text for a field delimited by spaces, or `-` if it is empty. Escapes spaces in addition to the
+    /// bytes that a quoted field escapes.
     mutating func appendWord(_ text: String) {
         if text.isEmpty { return append(UInt8(ascii: "-")) }
         for byte in text.utf8 {
@@ -28,8 +30,8 @@ extension [UInt8] {
         append(Self.hexDigit(byte & 15))
     }
 
-    /// Appends a string of JSON with its quotes (RFC 8259 §7). Text that is UTF-8 stays readable, but for control
-    /// characters, those of ISO 6429 (U+0080 to U+009F) included: terminals obey them.
+    /// Appends a quoted JSON string (RFC 8259 §7). Keeps valid UTF-8 readable but escapes control characters,
+    /// including U+0080 to U+009F (ISO 6429), which terminals interpret.
     mutating func appendJSON(_ bytes: borrowing Span<UInt8>) {
         append(UInt8(ascii: "\""))
         var start = 0
@@ -61,7 +63,7 @@ extension [UInt8] {
 
     mutating func appendJSON(_ text: String) { text.utf8.withSpan { appendJSON($0) } }
 
-    /// - Parameter scalar: below U+00A0.
+    /// - Parameter scalar: a scalar below U+00A0.
     private mutating func appendJSON(_ scalar: UInt32) {
         let byte = UInt8(truncatingIfNeeded: scalar)
         switch byte {
@@ -75,9 +77,9 @@ extension [UInt8] {
         }
     }
 
-    /// Appends milliseconds with three decimals.
+    /// Appends a duration in milliseconds with three decimals.
     mutating func appendMilliseconds(_ duration: Duration) {
-        // At most about 146,000 years.
+        // Clamps to about 146,000 years.
         let limit = Duration.seconds(Int64.max / 2_000_000)
         let (seconds, attoseconds) = Swift.min(limit, Swift.max(.zero, duration)).components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
@@ -94,7 +96,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    /// Printable ASCII without the quote and the backslash.
+    /// Whether the byte is printable ASCII other than a quote or a backslash.
     fileprivate var isPlain: Bool {
         self &- 32 < 95 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
     }

@@ -1,19 +1,19 @@
 internal import DavitHTTP
 
-/// How a line of the access log looks. In none of them can a client forge a line or disturb a terminal: control
-/// characters and bytes that are not ASCII are escaped.
+/// The format of access log lines. All formats escape control characters and non-ASCII bytes, so that a
+/// client cannot forge a line or disturb a terminal; JSON keeps valid UTF-8 above U+009F.
 public enum AccessFormat: String, CaseIterable, Sendable {
-    /// `192.0.2.7 anna "PUT /a%20b HTTP/1.1" 201 0 bytes 1.250 ms`; then ` cut short` where the response was, and
-    /// ` request 0123456789abcdef` where a number was given out.
+    /// `192.0.2.7 anna "PUT /a%20b HTTP/1.1" 201 0 bytes 1.250 ms`, followed by ` cut short` if the response
+    /// was truncated and by ` request 0123456789abcdef` if the request has an ID.
     case davit
-    /// The common log format: `192.0.2.7 - anna [21/Nov/2026:17:53:08 +0000] "GET /a HTTP/1.1" 200 17`.
+    /// The Common Log Format: `192.0.2.7 - anna [21/Nov/2026:17:53:08 +0000] "GET /a HTTP/1.1" 200 17`.
     case common
-    /// The common one, and `"REFERER" "USER-AGENT"`.
+    /// The Common Log Format followed by `"REFERER" "USER-AGENT"`.
     case combined
-    /// One JSON object per line (RFC 8259), in UTF-8. Bytes that are not UTF-8 are replaced by U+FFFD.
+    /// One JSON object per line (RFC 8259), in UTF-8. Invalid UTF-8 is replaced by U+FFFD.
     case json
 
-    /// Appends the line, without a line end.
+    /// Appends the log line for `record`, without a line terminator.
     public func append(_ record: AccessRecord, to line: inout [UInt8]) {
         switch self {
         case .davit: Self.appendOwn(record, to: &line)
@@ -63,7 +63,7 @@ public enum AccessFormat: String, CaseIterable, Sendable {
         line.appendDecimal(record.bytesSent)
     }
 
-    /// `"GET /a?b HTTP/1.1"`, or `"-"` where the head could not be read.
+    /// Appends `"GET /a?b HTTP/1.1"`, or `"-"` if the request head could not be parsed.
     private static func appendRequestLine(_ record: AccessRecord, to line: inout [UInt8]) {
         line.append(UInt8(ascii: "\""))
         if let request = record.request {

@@ -1,26 +1,26 @@
 public import DavitHTTP
 
-/// What is worth knowing about a request and its response, when the response ended.
+/// A request and the outcome of its response, recorded when the response ended.
 ///
-/// Holds the request itself, so that making a record copies nothing; whoever keeps records keeps their requests.
+/// Holds the request itself, so creating a record copies nothing; retaining a record retains its request.
 public struct AccessRecord: Sendable {
-    /// Nil where the head could not be read.
+    /// Nil if the request head could not be parsed.
     public let request: HTTPRequest?
-    /// Nil where the peer went away, or was cut off, before anything was answered.
+    /// Nil if the connection ended before a response was sent.
     public var status: HTTPStatus?
-    /// Bytes of content that the handler got; what it left unread does not count.
+    /// Bytes of request content delivered to the handler, excluding content it left unread.
     public var bytesReceived: Int64
-    /// Bytes of content that were handed to the system.
+    /// Bytes of response content passed to the operating system.
     public var bytesSent: Int64
-    /// From the end of the head to the end of the response.
+    /// Time from the end of the request head to the end of the response.
     public var duration: Duration
-    /// When the response ended, to some milliseconds.
+    /// When the response ended, accurate to a few milliseconds.
     public var time: Timestamp
-    /// False if the response was cut short.
+    /// False if the response was truncated.
     public var isComplete: Bool
     private let connectionPeer: String
 
-    /// - Parameter connectionPeer: who is at the other end of the connection, where there is no request to say it.
+    /// - Parameter connectionPeer: the address of the connection's peer, used if there is no request.
     public init(
         request: HTTPRequest?, status: HTTPStatus?, bytesReceived: Int64 = 0, bytesSent: Int64,
         duration: Duration,
@@ -36,10 +36,11 @@ public struct AccessRecord: Sendable {
         self.isComplete = isComplete
     }
 
-    /// Nil where the head could not be read.
+    /// Nil if the request head could not be parsed.
     public var method: HTTPMethod? { request?.method }
 
-    /// The path and the query as sent, or as rewritten; they can hold any bytes. Empty where the head could not be read.
+    /// The path and query as sent, or as rewritten; may contain any bytes. Empty if the request head could
+    /// not be parsed.
     public var target: [UInt8] {
         guard let target = request?.target else { return [] }
         if target.form == .asterisk { return [UInt8(ascii: "*")] }
@@ -47,16 +48,16 @@ public struct AccessRecord: Sendable {
         return target.rawPath + [UInt8(ascii: "?")] + query
     }
 
-    /// Who was answered; nil without authentication.
+    /// The authenticated account; nil without authentication.
     public var principal: String? { request?.principal }
 
-    /// Numeric address of the client without port: behind a trusted proxy the one the proxy names.
+    /// Numeric client address without a port. Behind a trusted proxy, the address that the proxy reports.
     public var peer: String { request?.peerAddress ?? connectionPeer }
 
-    /// ``DavitHTTP/HTTPRequest/requestID``, if anybody has asked for it.
+    /// ``DavitHTTP/HTTPRequest/requestID`` if it was used while handling the request, else nil.
     public var requestID: String? { request.flatMap { $0.requestNumber == 0 ? nil : $0.requestID } }
 
-    /// The line of ``AccessFormat/davit``.
+    /// The record formatted as ``AccessFormat/davit``.
     public var line: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(160)

@@ -1,37 +1,39 @@
-/// Runs work that may block, away from the event loop of the caller.
+/// Runs work that may block off the caller's event loop.
 ///
-/// The work is a synchronous closure that gets plain values and returns plain values: connection state
-/// belongs to the loop and is never touched from here.
+/// The work is a synchronous closure that takes and returns plain values. Connection state belongs to the
+/// event loop; the work must not access it.
 public protocol BlockingWork: Sendable {
-    /// Runs `work` on another thread and resumes the caller where it was.
-    /// - Returns: nil when too much work waits already; the request gets 503 with Retry-After.
+    /// Runs `work` on another thread, then resumes the caller on its own executor.
+    /// - Returns: nil if too much work is queued; the request then fails with 503 and Retry-After.
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
 
-    /// Runs work that may take longer than 20 milliseconds or move more than 8 MiB, on threads that short work does not
-    /// need. Clients take turns.
+    /// Runs work that may take longer than 20 milliseconds or move more than 8 MiB, on threads that short
+    /// work does not use. Clients are scheduled in turn.
     ///
-    /// Unless it cleans up, the work is dropped, or stops at its next checkpoint, when the calling task is cancelled.
+    /// When the calling task is cancelled, the work is discarded, or stops at its next checkpoint, unless its
+    /// stage is ``LongWorkStage/cleansUp``.
     /// - Parameters:
-    ///   - client: the account or the address that is charged for it.
-    ///   - stage: where in its request the work is.
-    /// - Returns: nil when it was dropped, or too much work of this client or of all waits already: 503 with Retry-After.
+    ///   - client: the account or address to which the work is charged.
+    ///   - stage: the position of the work within its request.
+    /// - Returns: nil if the work was discarded, or if too much work of this client or of all clients is
+    ///   queued; the request then fails with 503 and Retry-After.
     func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
     ) async -> T?
 }
 
-/// Where in its request a piece of long work is.
+/// The position of long work within its request.
 public enum LongWorkStage: Sendable {
-    /// The request has done nothing so far, and can be refused.
+    /// The request has had no effect so far and can be refused.
     case begins
-    /// An earlier piece of the request was admitted: this one is, too.
+    /// An earlier part of the request was admitted, so this part is admitted too.
     case continues
-    /// Removes what is left of a change. Always admitted and never cancelled.
+    /// Removes the remains of a change. Always admitted and never cancelled.
     case cleansUp
 }
 
 extension BlockingWork {
-    /// Runs long work as short work, where there are no threads for it.
+    /// Runs long work as short work, for implementations without separate threads.
     public func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
     ) async -> T? { await run(work) }

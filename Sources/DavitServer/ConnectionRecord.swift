@@ -1,19 +1,19 @@
 public import DavitHTTP
 
-/// What is worth knowing about a connection, when it was closed.
+/// A summary of a connection, recorded when it was closed.
 public struct ConnectionRecord: Hashable, Sendable {
-    /// Both ends.
+    /// The local and remote addresses.
     public var ends: ConnectionEnds
-    /// It came in over TLS.
+    /// Whether the connection used TLS.
     public var isSecure: Bool
-    /// Bytes of messages, heads and framing included, without what encryption adds.
+    /// Bytes received, including message heads and framing but not TLS overhead.
     public var bytesReceived: Int64
-    /// Bytes that were handed to the system, counted as `bytesReceived` are.
+    /// Bytes passed to the operating system, counted like `bytesReceived`.
     public var bytesSent: Int64
-    /// From when it was accepted.
+    /// Time since the connection was accepted.
     public var duration: Duration
 
-    /// A record of what is known from elsewhere, for tests.
+    /// Creates a record from given values, for tests.
     public init(
         ends: ConnectionEnds, isSecure: Bool, bytesReceived: Int64, bytesSent: Int64, duration: Duration
     ) {

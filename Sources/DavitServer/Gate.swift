@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets a few in at a time, in the order in which they come; nobody holds a thread while waiting.
+/// Admits a limited number of tasks at a time, in order of arrival. Waiting tasks do not occupy a thread.
 package final class Gate: Sendable {
     private struct State {
         var inside = 0
@@ -12,14 +12,15 @@ package final class Gate: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - limit: how many are inside at a time.
-    ///   - waitingLimit: how many may wait.
+    ///   - limit: maximum number of admitted tasks.
+    ///   - waitingLimit: maximum number of waiting tasks.
     package init(limit: Int, waitingLimit: Int) {
         self.limit = limit
         self.waitingLimit = waitingLimit
     }
 
-    /// - Returns: false if too many wait already; else ``leave()`` is to be called.
+    /// Waits for admission. An admitted caller must call ``leave()``.
+    /// - Returns: false if too many tasks are already waiting.
     package func enter() async -> Bool {
         await withCheckedContinuation { continuation in
             let isAdmitted = state.withLock { state -> Bool? in
@@ -35,14 +36,14 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Lets the next one in.
+    /// Ends an admission and admits the next waiting task.
     package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.inside -= 1
                 return nil
             }
-            // Takes the place of who leaves.
+            // The next task takes over the admission, so `inside` does not change.
             return state.waiting.removeFirst()
         }
         next?.resume(returning: true)

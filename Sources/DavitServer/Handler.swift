@@ -1,17 +1,18 @@
 public import DavitHTTP
 
-/// An HTTP application: one request in, one response out.
+/// An HTTP application that returns one response for each request.
 ///
-/// Runs on the event loop of the connection. It must not block: calls that can wait belong on a
-/// `BlockingPool`, one hop for each operation.
+/// Runs on the event loop of the connection and must not block: run each blocking operation on a
+/// `BlockingPool`.
 public protocol Handler: Mountable {
-    /// - Throws: ``HTTPError``; the connection answers it with its status and a short body.
+    /// Returns the response to `request`.
+    /// - Throws: ``HTTPError``; the connection sends its status and a short body.
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    /// Answers a request if nothing has to be waited for: the cheapest way for the most frequent requests,
-    /// without a task. Asked where the content has arrived with the head (``RequestBody/arrived``), or there
-    /// is none.
-    /// - Returns: nil, and nothing has been done, if ``respond(to:)`` is to be asked.
+    /// Returns a response if it is available without waiting. This is the cheapest path, for the most
+    /// frequent requests, because it needs no task. Called only if the content has arrived with the head
+    /// (``RequestBody/arrived``) or the request has none.
+    /// - Returns: nil, without side effects, if the caller must use ``respond(to:)``.
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse?
 }
 

@@ -1,18 +1,18 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// A request that was refused because of a limit, for the log.
+/// A log entry for a request that was refused because of a limit.
 public struct LimitRefusal: Hashable, Sendable {
-    /// Which limit, in a few words.
+    /// A short description of the limit.
     public var cause: String
-    /// The account of the request; nil without one.
+    /// The account of the request; nil if unauthenticated.
     public var account: String?
     /// The numeric address of the client.
     public var address: String
-    /// Refusals for the same cause since the previous line, of any client, that were not logged.
+    /// Number of refusals for the same cause, from any client, suppressed since the previous entry.
     public var suppressedCount: Int
 
-    /// A refusal; without an account, `account` is nil.
+    /// Creates an entry. `account` is nil for an unauthenticated request.
     public init(cause: String, account: String?, address: String, suppressedCount: Int) {
         self.cause = cause
         self.account = account
@@ -21,29 +21,30 @@ public struct LimitRefusal: Hashable, Sendable {
     }
 }
 
-/// Reports refusals because of a limit: the first one of each cause, and then at most one a minute.
+/// Reports requests refused because of a limit: the first refusal for each cause, then at most one per
+/// minute.
 ///
-/// Memory is bounded by the number of causes, which are constants of the program.
+/// Memory use is bounded by the number of causes, which are compile-time constants.
 public final class LimitLog: Sendable {
     private struct Entry {
         var last: Timestamp
         var suppressedCount = 0
     }
 
-    /// Seconds between two lines for one cause.
+    /// Minimum seconds between two entries for the same cause.
     public static let intervalSeconds: Int64 = 60
 
     private let entries = Mutex<[String: Entry]>([:])
     private let write: @Sendable (LimitRefusal) -> Void
 
-    /// - Parameter write: called for each refusal that is to be logged, on the thread of the caller; must be short.
+    /// - Parameter write: called for each entry to log, on the calling thread; must return quickly.
     public init(write: @escaping @Sendable (LimitRefusal) -> Void) { self.write = write }
 
-    /// Records a refusal, and reports it unless one of the same cause was reported within the last minute.
+    /// Records a refusal, and reports it unless one for the same cause was reported within the last minute.
     ///
     /// - Parameters:
-    ///   - cause: which limit; a constant, so that clients cannot add entries.
-    ///   - now: the time of the request. After the clock was set back the next refusal is reported.
+    ///   - cause: the limit; a constant, so that clients cannot add entries.
+    ///   - now: the time of the request. If the clock was set back, the next refusal is reported.
     public func refused(_ cause: StaticString, account: String?, address: String, now: Timestamp) {
         let name = cause.description
         let suppressedCount = entries.withLock { entries -> Int? in

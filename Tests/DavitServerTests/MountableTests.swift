@@ -115,7 +115,7 @@ struct MountableTests {
             routes.get("/a/y") { _ in .text("a") }
         }
         _ = try router.handler(in: environment)
-        #expect(lines.withLock { $0 } == [#"a mount hides what was added before it ["/a", "/a/x"]"#])
+        #expect(lines.withLock { $0 } == [#"mount hides an earlier route ["/a", "/a/x"]"#])
     }
 
     @Test func residentsLiveAsLongAsTheServer() throws {
@@ -153,7 +153,7 @@ struct MountableTests {
             #expect(response.status == 500)
             let id = try #require(response["X-Request-Id"])
             let line = lines.withLock { $0.last ?? "" }
-            #expect(line.hasPrefix("error a handler failed"))
+            #expect(line.hasPrefix("error handler failed"))
             for part in ["request=\(id)", "method=GET", "path=\(path)", "error=broken"] {
                 #expect(line.contains(part), "\(line)")
             }

@@ -2,14 +2,14 @@
 internal import DavitCrypto
 internal import DavitHTTP
 
-/// What is kept of a password.
+/// The stored verifier of a password.
 struct AccountSecret: Equatable, Sendable {
     private var hash: PasswordHash?
     private var digests: [DigestSecret]
     private let realm: [UInt8]
 
-    /// Digest secrets where Digest is wanted, which say nothing less about the password than a scrypt hash beside them
-    /// could hide, and are verified at once; else the hash, which takes its time.
+    /// Stores Digest secrets if a Digest scheme is enabled, else a scrypt hash. Adding a scrypt hash to
+    /// Digest secrets would not protect the password any better, and Digest secrets are verified immediately.
     init(
         user: [UInt8], password: [UInt8], settings: AuthenticationSettings
     ) throws(Accounts.Problem) {
@@ -17,7 +17,7 @@ struct AccountSecret: Equatable, Sendable {
         digests = []
         for scheme in settings.schemes {
             guard let algorithm = scheme.algorithm else { continue }
-            // An OpenSSL in FIPS mode has no MD5; that is then not offered.
+            // OpenSSL in FIPS mode has no MD5; MD5 is then not offered.
             let secret = try? DigestSecret(user: user, realm: realm, password: password, algorithm: algorithm)
             if let secret { digests.append(secret) }
         }
@@ -25,7 +25,8 @@ struct AccountSecret: Equatable, Sendable {
         do throws(CryptoError) { hash = try PasswordHash(of: password) } catch { throw .failed }
     }
 
-    /// Reads `$scrypt$ln=N,r=N,p=N$SALT$HASH`, or `$digest$sha-256=HEX,md5=HEX$REALM` with one of the two or both.
+    /// Parses `$scrypt$ln=N,r=N,p=N$SALT$HASH`, or `$digest$sha-256=HEX,md5=HEX$REALM` with one or both
+    /// digests.
     init(parsing text: String, settings: AuthenticationSettings) throws(Accounts.Problem) {
         realm = Array(settings.realm.utf8)
         digests = []
@@ -49,7 +50,7 @@ struct AccountSecret: Equatable, Sendable {
         guard Array(parts[3].utf8) == realm else { throw .otherRealm }
     }
 
-    /// The text of Digest secrets, for a file.
+    /// Returns the text form of Digest secrets, for storage in a file.
     static func digestText(
         user: [UInt8], password: [UInt8], realm: String
     ) throws(CryptoError) -> String {
@@ -71,10 +72,10 @@ struct AccountSecret: Equatable, Sendable {
         digests.first { $0.algorithm == algorithm }
     }
 
-    /// ``matches(_:of:)`` takes microseconds, and need not leave an event loop.
+    /// Whether ``matches(_:of:)`` takes only microseconds and may run on an event loop.
     var isQuick: Bool { hash == nil }
 
-    /// Whether this is the password. The work does not depend on what is kept.
+    /// Whether `password` is correct. The cost does not depend on the stored value.
     func matches(_ password: [UInt8], of user: [UInt8]) -> Bool {
         do throws(CryptoError) {
             if let hash { return try hash.matches(password) }
@@ -87,7 +88,8 @@ struct AccountSecret: Equatable, Sendable {
         }
     }
 
-    /// What a client may send instead of the name (RFC 7616 §3.4.4), in lower-case digits.
+    /// Returns the values that a client may send instead of the user name (RFC 7616 §3.4.4), in lower-case
+    /// hexadecimal.
     static func userHashes(of user: [UInt8], realm: String) -> [[UInt8]] {
         let text = user + [UInt8(ascii: ":")] + Array(realm.utf8)
         return DigestSecret.Algorithm.allCases.compactMap { algorithm in
@@ -107,7 +109,7 @@ extension AuthenticationSettings.Scheme {
 }
 
 extension DigestSecret.Algorithm {
-    /// In a file of accounts.
+    /// The name of the algorithm in an accounts file.
     fileprivate var keptName: String {
         switch self {
         case .sha256: "sha-256"
@@ -116,10 +118,10 @@ extension DigestSecret.Algorithm {
     }
 }
 #else
-/// A password as bytes of fixed length, so that a comparison always takes the same time: without OpenSSL there is no
-/// hash that a password could be kept as.
+/// A password padded to a fixed length, so that comparison takes constant time. Without OpenSSL there is no
+/// hash function to store it with.
 struct AccountSecret: Equatable, Sendable {
-    /// The password, then zeros. A password has no zero byte, so that its end is never in doubt.
+    /// The password followed by zeros. A password contains no zero byte, so its end is unambiguous.
     private let padded: [UInt8]
 
     init(

@@ -1,38 +1,38 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// Names, and what is kept of their passwords, for ``Authentication``.
+/// The user names and password verifiers for ``Authentication``.
 ///
-/// Passwords are not kept. Of one that is added, the Digest secrets are, or a salted scrypt hash where no Digest scheme
-/// is wanted. In a build without OpenSSL, which has neither, passwords are kept in memory as they are.
+/// Passwords are not stored. Adding one stores its Digest secrets, or a salted scrypt hash if no Digest
+/// scheme is enabled. A build without OpenSSL supports neither and keeps passwords in memory in plain text.
 public struct Accounts: Sendable {
-    /// Why an account, or the list, cannot be used.
+    /// The reason why an account or the list of accounts is unusable.
     public enum Problem: Error, Hashable, Sendable {
-        /// The name is empty or has a colon (RFC 7617 §2).
+        /// The name is empty or contains a colon (RFC 7617 §2).
         case badName
-        /// A password needs a character.
+        /// The password is empty.
         case emptyPassword
-        /// Over ``Accounts/limitBytes`` in UTF-8.
+        /// The name or password exceeds ``Accounts/limitBytes`` in UTF-8.
         case tooLong
-        /// A control character, which RFC 7617 §2 forbids in both.
+        /// The name or password contains a control character, which RFC 7617 §2 forbids.
         case controlCharacter
-        /// There already is an account of this name.
+        /// An account with this name already exists.
         case duplicate
-        /// A text that is no hash, or of a kind that is not known here.
+        /// The text is not a hash of a supported kind.
         case badHash
-        /// A Digest secret for another realm than that of the settings.
+        /// The Digest secret was created for a realm other than that of the settings.
         case otherRealm
-        /// The realm is empty, has over 128 bytes, control characters, quotes or backslashes.
+        /// The realm is empty, exceeds 128 bytes, or contains control characters, quotes or backslashes.
         case badRealm
-        /// None of the schemes can be used by every account.
+        /// No scheme is usable by every account.
         case noScheme
-        /// This build has no OpenSSL: no Digest, and no hashed passwords.
+        /// This build has no OpenSSL and supports neither Digest nor hashed passwords.
         case needsOpenSSL
-        /// OpenSSL has refused.
+        /// An OpenSSL operation failed.
         case failed
     }
 
-    /// The longest name and the longest password, in bytes.
+    /// Maximum length of a name and of a password, in bytes.
     public static let limitBytes = 256
 
     struct Account: Sendable {
@@ -47,27 +47,29 @@ public struct Accounts: Sendable {
     let settings: AuthenticationSettings
     private var list: [Account] = []
     private var indexByName: [[UInt8]: Int] = [:]
-    /// The digests of RFC 7616 §3.4.4, as digits.
+    /// Accounts by their user name digests (RFC 7616 §3.4.4), in hexadecimal.
     private var indexByHash: [[UInt8]: Int] = [:]
-    /// The secrets that are used again; nil when all accounts are added.
+    /// Secrets of the previous accounts that ``add(name:password:)`` may reuse; nil once all accounts are
+    /// added.
     private var reusable: [[UInt8]: AccountSecret]?
 
-    /// No account yet; the settings decide what is kept of passwords.
+    /// Creates an empty list. The settings determine which verifiers are stored.
     public init(_ settings: AuthenticationSettings = AuthenticationSettings()) { self.settings = settings }
 
-    /// No account yet. A password that is right for an account of `previous` gets the secret that this account has there,
-    /// so that it counts as unchanged: a new scrypt hash would have another salt.
+    /// Creates an empty list that reuses secrets. If a password matches the secret of the same account in
+    /// `previous`, that secret is kept, so that the account counts as unchanged; a new scrypt hash would have
+    /// a different salt.
     package init(_ settings: AuthenticationSettings, reusingSecretsOf previous: Accounts) {
         self.settings = settings
         guard previous.settings == settings else { return }
         reusable = previous.indexByName.mapValues { previous.list[$0].secret }
     }
 
-    /// True before the first account.
+    /// Whether the list has no accounts.
     public var isEmpty: Bool { list.isEmpty }
 
-    /// Adds an account. Blocks for 50 to 100 ms where no Digest scheme is wanted.
-    /// - Throws: ``Problem``; the list stays as it was.
+    /// Adds an account. Blocks for 50 to 100 ms if no Digest scheme is enabled.
+    /// - Throws: ``Problem``; the list is then unchanged.
     public mutating func add(name: String, password: String) throws(Problem) {
         let password = Array(password.utf8)
         try check(name)
@@ -79,9 +81,9 @@ public struct Accounts: Sendable {
         add(name, try AccountSecret(user: user, password: password, settings: settings))
     }
 
-    /// Adds an account of which only this is known.
-    /// - Parameter hash: `$scrypt$…` or `$digest$…`, as `davit password` prints them.
-    /// - Throws: ``Problem``; the list stays as it was.
+    /// Adds an account by its password hash.
+    /// - Parameter hash: `$scrypt$…` or `$digest$…`, as printed by `davit password`.
+    /// - Throws: ``Problem``; the list is then unchanged.
     public mutating func add(name: String, hash: String) throws(Problem) {
         try check(name)
         add(name, try AccountSecret(parsing: hash, settings: settings))
@@ -104,8 +106,8 @@ public struct Accounts: Sendable {
         list.append(Account(name: name, secret: secret))
     }
 
-    /// Gives each account a number: the one that it has in `previous` if its secret is the same there, else a new one.
-    /// - Returns: the numbers in `previous` that are not used any more.
+    /// Assigns each account a number: its number in `previous` if the secret is unchanged, else a new one.
+    /// - Returns: the numbers in `previous` that are no longer used.
     mutating func number(keepingThoseOf previous: Accounts?) -> Set<UInt64> {
         reusable = nil
         var revoked = Set(previous?.list.map(\.number) ?? [])
@@ -123,19 +125,20 @@ public struct Accounts: Sendable {
 
     private func account(at index: Int) -> Account { list[index] }
 
-    /// The schemes that every account can use, in the order of the settings.
+    /// The schemes that every account supports, in the order of the settings.
     package var schemes: [AuthenticationSettings.Scheme] {
         settings.schemes.filter { scheme in list.allSatisfy { $0.secret.allows(scheme) } }
     }
 
-    /// The account of a name; or of another one, with `isKnown` false, that stands in for it: so that an unknown name
-    /// costs the work of some account that is there, always the same one for the same name.
+    /// Returns the account named `name`. For an unknown name, returns another account with `isKnown` false,
+    /// always the same one for the same name, so that checking an unknown name costs as much as checking an
+    /// existing account.
     func account(named name: [UInt8]) -> (account: Account, isKnown: Bool)? {
         if let index = indexByName[name] { return (list[index], true) }
         return standIn(for: name).map { ($0, false) }
     }
 
-    /// As ``account(named:)``, by the digest of name and realm (RFC 7616 §3.4.4).
+    /// Like ``account(named:)``, but by the digest of name and realm (RFC 7616 §3.4.4).
     func account(hashed digits: [UInt8]) -> (account: Account, isKnown: Bool)? {
         if let index = indexByHash[digits] { return (list[index], true) }
         return standIn(for: digits).map { ($0, false) }
@@ -143,7 +146,7 @@ public struct Accounts: Sendable {
 
     private func standIn(for name: [UInt8]) -> Account? {
         guard !list.isEmpty else { return nil }
-        // Swift's hash values have a random key in each process, so that nobody outside can tell who stands in.
+        // Swift seeds hash values randomly per process, so clients cannot predict which account is used.
         return list[Int(UInt(bitPattern: name.hashValue) % UInt(list.count))]
     }
 }

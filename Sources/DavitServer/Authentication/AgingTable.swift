@@ -1,15 +1,15 @@
-/// A dictionary of limited size that forgets what was added longest ago, half of it at a time.
+/// A dictionary of limited size. When it is full, it discards the older half of its entries.
 struct AgingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
     private let half: Int
 
-    /// - Parameter limit: the most entries; the last `limit / 2` are there for certain.
+    /// - Parameter limit: maximum number of entries; the newest `limit / 2` are always retained.
     init(limit: Int) { half = max(1, limit / 2) }
 
     var count: Int { young.count + old.count }
 
-    /// O(1). Setting an entry that is there makes it young again.
+    /// O(1). Setting an existing entry makes it young again.
     subscript(key: Key) -> Value? { young[key] ?? old[key] }
 
     mutating func set(_ value: Value, for key: Key) {

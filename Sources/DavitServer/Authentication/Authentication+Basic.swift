@@ -3,11 +3,12 @@ internal import Synchronization
 
 /// The Basic scheme (RFC 7617).
 extension Authentication {
-    /// A password that is to be compared.
+    /// A password to compare.
     struct Attempt: Sendable {
-        /// Of the field as sent; nil where nothing can be remembered.
+        /// Key of the field value as sent; nil if the result cannot be cached.
         var key: CredentialKeys.Key?
-        /// Of name and password, however the field spells them; nil where nothing can be remembered.
+        /// Key of name and password, independent of their encoding in the field; nil if the result cannot be
+        /// cached.
         var passwordKey: CredentialKeys.Key?
         var user: [UInt8]
         var password: [UInt8]
@@ -16,26 +17,26 @@ extension Authentication {
         var generation: Int
         var origin: Origin
 
-        /// Names the account whose secret is compared, whether or not it is the one that was asked for.
+        /// Identifies the account whose secret is compared, even if the requested name is unknown.
         var line: Int { account.name.hashValue }
 
-        /// Blocks, if ``isQuick`` is false.
+        /// Whether the password is correct. Blocks if ``isQuick`` is false.
         var isRight: Bool {
-            // Also where the name is unknown, so that it takes as long.
+            // Compare even if the name is unknown, so that the duration is the same.
             let matches = account.secret.matches(password, of: isKnown ? user : Array(account.name.utf8))
             return matches && isKnown
         }
     }
 
-    /// Whom a failure is counted against.
+    /// The keys under which failures are counted.
     struct Origin: Sendable {
         var peer: String
         var address: Int
-        /// That of the network around the address.
+        /// The hash value of the network that contains the address.
         var network: Int
         var account: Int
 
-        /// - Parameter name: of the account, or whatever was sent instead.
+        /// - Parameter name: the account name, or the unknown name that was sent.
         init(_ request: HTTPRequest, name: [UInt8]) {
             peer = request.peerAddress
             let own = PeerNetwork(of: peer)
@@ -52,7 +53,7 @@ extension Authentication {
         guard let (user, password) = Credentials.basic(from: value) else {
             return .refused(.credentials(isStale: false))
         }
-        // Who spells the same credentials in another way gets no further hash.
+        // The same credentials in a different encoding must not cost another hash.
         let passwordKey = keys.key(user: user, password: password)
         if let passwordKey, let decision = recall(passwordKey, request, now: now) { return decision }
         let origin = Origin(request, name: user)
@@ -73,7 +74,7 @@ extension Authentication {
         return settle(attempt, isRight: attempt.isRight) ?? checkBasic(value, request)
     }
 
-    /// Decides by what is remembered, without waiting; nil if nothing is.
+    /// Returns the cached decision without waiting; nil if there is none.
     private func recall(_ key: CredentialKeys.Key, _ request: HTTPRequest, now: Int64) -> Decision? {
         switch state.withLock({ $0.cache.look(for: key, now: now) }) {
         case .right(let name, let number, let peer):
@@ -86,16 +87,16 @@ extension Authentication {
         }
     }
 
-    /// Who has come in goes on while others guess, but only where they came in: an address that is held up would learn
-    /// from what is remembered whether a guess is right.
+    /// Clients that have logged in keep access during a guessing attack, but only from the address of their
+    /// login. A blocked address must not learn from the cache whether a guess is right.
     private func wait(at peer: String, insteadOf home: String, for name: String, now: Int64) -> Int64? {
         guard peer != home, PeerNetwork(of: peer) != PeerNetwork(of: home) else { return nil }
         let (address, account) = (PeerNetwork(of: peer).hashValue, Array(name.utf8).hashValue)
         return state.withLock { $0.failures.wait(address: address, account: account, now: now) }
     }
 
-    /// Takes note of what was found.
-    /// - Returns: nil if the accounts have changed meanwhile.
+    /// Records the result of a comparison.
+    /// - Returns: nil if the accounts have changed in the meantime.
     func settle(_ attempt: Attempt, isRight: Bool) -> Decision? {
         let now = now()
         let isValid = state.withLock { state in

@@ -5,10 +5,12 @@ internal import Synchronization
 #if TLS
 /// The Digest scheme (RFC 7616).
 extension Authentication {
-    /// How long a nonce is good for; nanoseconds. Clients that know `nextnonce` get a new one after half of it.
+    /// Lifetime of a nonce in nanoseconds. Clients that support `nextnonce` receive a new nonce after half of
+    /// it.
     static let nonceLifetime: Int64 = 300_000_000_000
 
-    /// A challenge (§3.3). `userhash` is offered with SHA-256 alone: clients that need MD5 are from before it.
+    /// Returns a challenge (§3.3). Only SHA-256 challenges offer `userhash`, because clients that need MD5
+    /// predate it.
     func challenge(_ algorithm: DigestSecret.Algorithm, _ nonce: [UInt8], isStale: Bool) -> [UInt8] {
         var text = Array("Digest realm=\"".utf8) + realm
         text += Array("\", nonce=\"".utf8) + nonce
@@ -33,7 +35,7 @@ extension Authentication {
                 let secret = account.secret.digest(algorithm)
             else { return .nothing }
             let origin = Origin(request, name: isKnown ? Array(account.name.utf8) : credentials.user.bytes)
-            // Who has logged in before goes on, whatever others at the same address do.
+            // A client that has logged in before is not delayed by others at the same address.
             let isEstablished =
                 isKnown && nonce.map { state.nonces.isKnown($0.number, account: origin.account) } ?? false
             if !isEstablished,
@@ -53,7 +55,8 @@ extension Authentication {
                 noteFailure(origin, now: now)
                 return refused
             }
-            // From here on the client knows the password: a new nonce is all it needs (§3.3, stale).
+            // From here on the client has proven that it knows the password; it only needs a new nonce (§3.3,
+            // stale).
             guard let nonce, credentials.opaque.map({ $0 == opaque }) ?? true,
                 take(credentials.count, of: nonce, origin, now: now)
             else { return .refused(.credentials(isStale: true)) }
@@ -78,7 +81,8 @@ extension Authentication {
         }
     }
 
-    /// The value of Authentication-Info (§3.5) for a request that was let in before; nil after Basic.
+    /// Returns the Authentication-Info value (§3.5) for a request that was already admitted; nil if it used
+    /// Basic.
     func authenticationInfo(for request: HTTPRequest) -> [UInt8]? {
         let value = request.withValue(of: .authorization) { DigestCredentials(parsing: $0) }
         guard let credentials = value ?? nil, let nonce = mint.read(credentials.nonce),
@@ -89,11 +93,12 @@ extension Authentication {
         return info(credentials, secret, nonce, now: now())
     }
 
-    /// Shows the client that the server knows the password as well, and gives it a new nonce in good time.
+    /// Returns the Authentication-Info value, which proves that the server knows the password too, and
+    /// includes a new nonce before the current one expires.
     private func info(
         _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceMint.Content, now: Int64
     ) -> [UInt8]? {
-        // §3.5: as the response, but with an empty method.
+        // §3.5: computed like the response, but with an empty method.
         var answer = Self.answer(credentials, method: .get)
         answer.method = []
         guard let proof = try? secret.response(to: answer) else { return nil }
@@ -123,7 +128,7 @@ extension Authentication {
         }
     }
 
-    /// Nil for one that is not offered, such as those with `-sess`.
+    /// Returns nil for algorithms that are not offered, such as the `-sess` variants.
     private static func algorithm(_ name: [UInt8]?) -> DigestSecret.Algorithm? {
         guard let name else { return .md5 }
         return DigestSecret.Algorithm.allCases.first {
@@ -141,8 +146,8 @@ extension DigestCredentials.User {
 }
 
 extension HTTPRequest {
-    /// Whether a URI is that of this request (RFC 7616 §3.4.6): the target as it came over the wire, or the same
-    /// with or without scheme, host and prefix, which a proxy may have added or taken away.
+    /// Whether `uri` identifies the target of this request (RFC 7616 §3.4.6): the target as received, or the
+    /// same target with or without scheme, host and prefix, which a proxy may have added or removed.
     fileprivate func isFor(uri: [UInt8]) -> Bool {
         let start = (head.firstIndex(of: UInt8(ascii: " ")) ?? head.endIndex - 1) + 1
         let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.endIndex
@@ -165,7 +170,7 @@ extension HTTPRequest {
 }
 #else
 extension Authentication {
-    /// Nil: there is no Digest without OpenSSL.
+    /// Returns nil; Digest requires OpenSSL.
     func authenticationInfo(for request: HTTPRequest) -> [UInt8]? { nil }
 }
 #endif

@@ -1,19 +1,19 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// Hashing of passwords that are not remembered: which one is next, and which requests wait for it.
+/// Hashing of passwords that are not cached: the queue, its order, and the requests that wait.
 extension Authentication {
-    /// The same password from the same address; it is hashed once, however many requests have it.
+    /// A password from one address; it is hashed once for all requests that carry it.
     struct Flight: Hashable, Sendable {
         var key: CredentialKeys.Key
         var address: Int
     }
 
-    /// What a request that waits in the queue is resumed with.
+    /// The value with which a queued request is resumed.
     enum Turn: Sendable {
-        /// Its password is to be hashed now.
+        /// The request may hash its password now.
         case hash
-        /// The same password was hashed meanwhile, for another address: look again.
+        /// The same password was hashed for another address in the meantime; check the cache again.
         case again
         case refused(Refusal)
     }
@@ -24,14 +24,14 @@ extension Authentication {
         var continuation: CheckedContinuation<Turn, Never>
     }
 
-    /// Requests that wait for a hash; for tests.
+    /// Number of requests waiting for a hash; for tests.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
     func decide(about request: HTTPRequest) async -> Decision {
         while true {
             let decision = check(request)
             guard case .slow(let attempt) = decision else { return decision }
-            // The accounts may have changed while this request was resumed.
+            // The accounts may have changed before this task was resumed.
             if let decision = await compare(attempt), isCurrent(attempt) { return decision }
         }
     }
@@ -40,8 +40,8 @@ extension Authentication {
         state.withLock { $0.generation == attempt.generation }
     }
 
-    /// Compares a password, once for all requests that have it and come from the same address.
-    /// - Returns: nil if the request is to be looked at again.
+    /// Compares a password once for all requests that carry it and come from the same address.
+    /// - Returns: nil if the request must be checked again.
     private func compare(_ attempt: Attempt) async -> Decision? {
         guard let key = attempt.passwordKey else { return await hash(attempt) }
         let flight = Flight(key: key, address: attempt.origin.address)
@@ -59,7 +59,7 @@ extension Authentication {
         guard isFirst.withLock({ $0 }) else { return found }
         let decision = await hash(attempt)
         let others = state.withLock { $0.flights.removeValue(forKey: flight) ?? [] }
-        // That one client disconnected says nothing about the other requests.
+        // One client's disconnection does not decide the other requests.
         let shared: Decision? = if case .refused(.cancelled) = decision { nil } else { decision }
         for other in others { other.resume(returning: shared) }
         return decision
@@ -71,7 +71,7 @@ extension Authentication {
         case .again: return nil
         case .refused(let refusal): return .refused(refusal)
         }
-        // Meanwhile the address may have guessed wrong, and the accounts may have changed.
+        // While this request waited, its address may have failed again and the accounts may have changed.
         let now = now()
         let (isCurrent, wait) = state.withLock { state in
             (
@@ -94,8 +94,8 @@ extension Authentication {
         return decision
     }
 
-    /// Waits in the queue.
-    /// - Returns: if `hash`, ``endTurn(hashed:)`` is to be called.
+    /// Waits in the queue for a turn to hash.
+    /// - Returns: the turn; after `hash`, the caller must call ``endTurn(hashed:)``.
     private func waitForTurn(_ attempt: Attempt) async -> Turn {
         let ticket = tickets.add(1, ordering: .relaxed).newValue
         let now = now()
@@ -120,7 +120,8 @@ extension Authentication {
         }
     }
 
-    /// Gives the turn to the next request, and has those look again that wait with the same password.
+    /// Passes the turn to the next request, and resumes requests that wait with the same password to check
+    /// the cache.
     private func endTurn(hashed key: CredentialKeys.Key?) {
         let now = now()
         let (next, answered) = state.withLock { state -> (WaitingRequest?, [WaitingRequest]) in
@@ -135,8 +136,9 @@ extension Authentication {
 }
 
 extension Authentication.State {
-    /// Puts a request into the queue.
-    /// - Returns: what the request is resumed with if it does not wait, and who waits no longer in its place.
+    /// Adds a request to the queue.
+    /// - Returns: the value to resume this request with if it does not wait, and the request that it
+    ///   displaced, if any.
     fileprivate mutating func enqueue(
         _ attempt: Authentication.Attempt, _ ticket: UInt64, _ request: Authentication.WaitingRequest,
         now: Int64

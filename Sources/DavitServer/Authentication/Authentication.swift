@@ -2,31 +2,33 @@ internal import DavitCrypto
 public import DavitHTTP
 internal import Synchronization
 
-/// Lets only those through who have an account, by Basic (RFC 7617) and Digest (RFC 7616).
+/// Requires an account, authenticated with Basic (RFC 7617) or Digest (RFC 7616).
 ///
-/// Without good credentials every method is answered 401 with a challenge for each scheme, before anything else happens:
-/// some clients never offer a password to a server that once answered without (RFC 9110 §11.6.1). An answer to a
-/// challenge for another target is 400. Who guesses is answered 429, sooner and for longer the more often it was, and
-/// nothing is looked at meanwhile. With good credentials `request.principal` is the name of the account.
+/// Without valid credentials, every method is answered with 401 and one challenge per scheme before any other
+/// processing, because some clients never offer a password to a server that once answered without one (RFC
+/// 9110 §11.6.1). A Digest response for another target is answered with 400. Repeated failures are answered
+/// with 429 for increasing periods, during which credentials are not checked. With valid credentials,
+/// `request.principal` is the name of the account.
 ///
-/// A password is compared with a scrypt hash on another thread, and once in five minutes. Few are hashed at a time; the
-/// others wait in a queue of limited length. Whoever sends too many is answered 429, and 503 if the queue is
-/// full. Remembered passwords never wait. What was found stays here, under a key that nobody else has.
+/// A password is compared with its scrypt hash on another thread; the result is cached for five minutes under
+/// a secret key. Few passwords are hashed at a time; the others wait in a queue of limited length. A client
+/// that queues too many is answered with 429, and every client with 503 if the queue is full. Cached
+/// passwords never wait.
 public final class Authentication: Middleware {
-    /// Who and what stands here now; all that changes with a request.
+    /// The state that changes between requests.
     struct State {
         var accounts: Accounts
-        /// Counts the lists of accounts there have been.
+        /// Incremented each time the accounts are replaced.
         var generation = 0
         var schemes: [AuthenticationSettings.Scheme]
         var cache = CredentialCache()
-        /// Passwords that are being hashed or wait for that, and the other requests that have them.
+        /// Passwords being hashed or waiting, each with the other requests that carry it.
         var flights: [Flight: [CheckedContinuation<Decision?, Never>]] = [:]
-        /// Requests whose passwords wait to be hashed.
+        /// Requests whose passwords are waiting to be hashed.
         var queue = PasswordQueue<WaitingRequest>()
-        /// How many passwords are being hashed.
+        /// Number of passwords being hashed.
         var hashing = 0
-        /// Addresses that have logged in to accounts.
+        /// Pairs of an account and an address that has logged in to it.
         var proven = AgingTable<ProvenPair, Bool>(limit: provenLimit)
         var failures = FailureLedger()
         var nonces = NonceLedger()
@@ -34,24 +36,24 @@ public final class Authentication: Middleware {
 
     enum Decision: Sendable {
         /// - Parameters:
-        ///   - number: of the account; see ``HTTPRequest/credentialNumber``.
+        ///   - number: the account's ``HTTPRequest/credentialNumber``.
         ///   - info: the value of Authentication-Info, after Digest.
         case admitted(name: String, number: UInt64, info: [UInt8]?)
         case refused(Refusal)
-        /// There is a hash to be made.
+        /// The password must be hashed.
         case slow(Attempt)
     }
 
     enum Refusal: Equatable, Sendable {
         case credentials(isStale: Bool)
         case tooMany(waitSeconds: Int64)
-        /// The answer to a challenge is for another target (RFC 7616 §3.4.6).
+        /// The Digest response is for another target (RFC 7616 §3.4.6).
         case otherTarget
-        /// The queue of passwords is full.
+        /// The password queue is full.
         case busy
-        /// Too many passwords from the same address are in the queue.
+        /// Too many passwords from the same address are queued.
         case lineFull
-        /// The client disconnected while its password was in the queue.
+        /// The client disconnected while its password was queued.
         case cancelled
     }
 
@@ -61,7 +63,7 @@ public final class Authentication: Middleware {
         var address: Int
     }
 
-    /// How many pairs of an account and an address that has logged in to it are remembered.
+    /// Maximum number of remembered pairs of an account and an address that has logged in to it.
     private static let provenLimit = 4096
 
     let realm: [UInt8]
@@ -75,15 +77,15 @@ public final class Authentication: Middleware {
     let work: any BlockingWork
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
     let keys = CredentialKeys()
-    /// Each takes a thread and 32 MiB.
+    /// Maximum number of concurrent hashes. Each uses a thread and 32 MiB.
     let hashesAtATime: Int
     let tickets = Atomic<UInt64>(0)
 
     /// - Parameters:
-    ///   - optionsFields: stand on 401 answers to OPTIONS too, for clients that look there for what the server
-    ///     can do before they have asked for a password.
-    ///   - work: where passwords are hashed.
-    /// - Throws: if the settings make no sense, or no scheme is left that every account can use.
+    ///   - optionsFields: also included in 401 responses to OPTIONS, for clients that read the server's
+    ///   capabilities there before they have asked for a password.
+    ///   - work: runs the password hashing.
+    /// - Throws: if the settings are invalid or no scheme is usable by every account.
     public convenience init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWork
     ) throws(Accounts.Problem) {
@@ -95,9 +97,9 @@ public final class Authentication: Middleware {
     }
 
     /// - Parameters:
-    ///   - hashesAtATime: how many passwords are hashed at the same time, from 1 on.
-    ///   - report: told each time an address is held up, and for how long.
-    ///   - now: nanoseconds of a clock that never goes back.
+    ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
+    ///   - report: called each time an address is blocked, with the duration.
+    ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWork,
         hashesAtATime: Int = 1,
@@ -124,17 +126,18 @@ public final class Authentication: Middleware {
         return schemes
     }
 
-    /// Replaces the accounts. Further requests need one of the new accounts.
+    /// Replaces the accounts. Later requests must use one of the new accounts.
     ///
-    /// Requests in flight go on; `WebServer.replaceAccounts` also ends those of accounts that are gone.
-    /// - Throws: as the initialiser does, and if the realm is another one; the accounts then stay as they are.
+    /// Requests in flight continue; `WebServer.replaceAccounts` also ends those of removed accounts.
+    /// - Throws: the errors of the initialiser, or ``Accounts/Problem/otherRealm`` if the realm differs; the
+    ///   accounts are then unchanged.
     public func replaceAccounts(_ accounts: Accounts) throws(Accounts.Problem) {
         _ = try replace(with: accounts)
     }
 
-    /// As ``replaceAccounts(_:)``.
-    /// - Returns: the ``HTTPRequest/credentialNumber`` of each account that is gone or whose secret has changed. No
-    ///   request is admitted with one of them from now on, but requests in flight may have it.
+    /// Like ``replaceAccounts(_:)``.
+    /// - Returns: the ``HTTPRequest/credentialNumber`` of each account that was removed or whose secret has
+    ///   changed. No further request is admitted with one of them, but requests in flight may still have it.
     package func replace(with accounts: Accounts) throws(Accounts.Problem) -> Set<UInt64> {
         guard Array(accounts.settings.realm.utf8) == realm else { throw .otherRealm }
         let schemes = try Self.schemes(of: accounts)
@@ -149,7 +152,7 @@ public final class Authentication: Middleware {
         }
     }
 
-    /// The accounts of this moment.
+    /// The current accounts.
     package var accounts: Accounts { state.withLock { $0.accounts } }
 
     // MARK: Requests
@@ -168,7 +171,7 @@ public final class Authentication: Middleware {
     public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
         let info: [UInt8]?
         if request.admittedBy == ObjectIdentifier(self) {
-            // Not looked at again: the count of a nonce is good for one look.
+            // Do not check again: a nonce count is valid only once.
             info = authenticationInfo(for: request)
         } else {
             switch await decide(about: request) {
@@ -188,9 +191,9 @@ public final class Authentication: Middleware {
         request.admittedBy = ObjectIdentifier(self)
     }
 
-    /// Looks at the credentials; takes note of failures, and of what can be used once.
+    /// Checks the credentials; records failures and consumes nonce counts.
     func check(_ request: HTTPRequest) -> Decision {
-        // Two fields could be read in two ways by two parties.
+        // Different parties could interpret two fields differently.
         guard request.count(of: .authorization) == 1 else { return .refused(.credentials(isStale: false)) }
         let decision = request.withValue(of: .authorization) { value -> Decision in
             if value.startsIgnoringCase(with: "basic ") { return checkBasic(value, request) }
@@ -210,20 +213,20 @@ public final class Authentication: Middleware {
         switch refusal {
         case .credentials(let isStale):
             var response = HTTPResponse.text(
-                "A name and a password are needed here.\n", status: .unauthorized)
+                "Authentication required.\n", status: .unauthorized)
             if request.method == .options { response.fields.appendMissing(optionsFields) }
             appendChallenges(to: &response.fields, isStale: isStale)
             return response
         case .tooMany(let seconds):
             var response = HTTPResponse.text(
-                "Too many wrong passwords came from there. Try again in \(seconds) s.\n",
+                "Too many failed logins from your address. Try again in \(seconds) s.\n",
                 status: .tooManyRequests)
             response.fields.append(.retryAfter, seconds)
             return response
         case .otherTarget:
             return .text("These credentials are for another target.\n", status: .badRequest)
         case .busy, .cancelled:
-            return .error(.serviceUnavailable, "too many passwords wait to be compared")
+            return .error(.serviceUnavailable, "too many logins are waiting")
         case .lineFull:
             var response = HTTPResponse.text(
                 "Too many logins from your address are waiting. Try again later.\n", status: .tooManyRequests)
@@ -232,7 +235,7 @@ public final class Authentication: Middleware {
         }
     }
 
-    /// One field for each: some clients read the first of a list only.
+    /// Appends one field per challenge, because some clients read only the first challenge of a list.
     private func appendChallenges(to fields: inout HTTPFields, isStale: Bool) {
         let schemes = state.withLock { $0.schemes }
         #if TLS
@@ -246,7 +249,7 @@ public final class Authentication: Middleware {
                 continue
             }
             #endif
-            // One realm and one text for the whole server, or clients ask again in each folder.
+            // Use one realm and one challenge for the whole server, or clients ask again in each folder.
             fields.append(
                 .wwwAuthenticate,
                 #"Basic realm="\#(String(decoding: realm, as: UTF8.self))", charset="UTF-8""#)
@@ -255,7 +258,7 @@ public final class Authentication: Middleware {
 }
 
 extension HTTPResponse {
-    /// This response with a field Authentication-Info, if there is a value for it.
+    /// Returns this response with an Authentication-Info field, if a value is given.
     fileprivate func with(_ authenticationInfo: [UInt8]?) -> HTTPResponse {
         guard let authenticationInfo else { return self }
         var response = self

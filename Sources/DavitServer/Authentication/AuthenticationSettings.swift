@@ -1,37 +1,37 @@
 internal import DavitCrypto
 internal import DavitHTTP
 
-/// What clients are asked for, and what is kept of passwords for it.
+/// The offered authentication schemes, and the realm for which password verifiers are stored.
 public struct AuthenticationSettings: Hashable, Sendable {
-    /// How a client shows that it knows a password.
+    /// How a client proves that it knows a password.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {
         /// RFC 7616 with SHA-256.
         case digestSHA256 = "digest-sha-256"
-        /// RFC 7616 with MD5, for clients that know nothing else.
+        /// RFC 7616 with MD5, for clients that support nothing else.
         case digestMD5 = "digest-md5"
-        /// RFC 7617: the password itself, which anybody can read who sees the connection, unless that has TLS.
+        /// RFC 7617. Sends the password itself, readable on the network unless the connection uses TLS.
         case basic
 
         var isDigest: Bool { self != .basic }
     }
 
-    /// The protected area, which clients show when they ask for a password. A change makes Digest secrets useless
-    /// that were made for another one.
+    /// The protection space, which clients display when they ask for a password. Changing it invalidates
+    /// Digest secrets created for another realm.
     public var realm = "davit"
-    /// What is offered, in this order; clients take the first one, or the best. Digest is offered if every account
-    /// has a secret for it: clients that choose it do not come back with Basic.
+    /// The offered schemes, in this order; clients choose the first or the strongest. Digest is offered only
+    /// if every account has a secret for it, because clients that choose it do not fall back to Basic.
     public var schemes: [Scheme] = CryptoLibrary.isAvailable ? [.digestSHA256, .digestMD5, .basic] : [.basic]
 
-    /// The realm `davit`, with Digest and Basic; Basic alone in a build without OpenSSL.
+    /// Creates settings with the realm `davit` and with Digest and Basic, or Basic alone without OpenSSL.
     public init() {}
 
-    /// In bytes of UTF-8.
+    /// Maximum length of the realm in bytes of UTF-8.
     static let realmLimit = 128
 
-    /// What is wrong with these; nil if nothing is.
+    /// The first problem with these settings; nil if they are valid.
     package var problem: Accounts.Problem? {
         let realm = Array(realm.utf8)
-        // Clients differ in whether the backslashes of a quoted string belong to what they hash.
+        // Clients disagree on whether the backslashes of a quoted string are part of the hashed text.
         guard 1...Self.realmLimit ~= realm.count,
             !realm.contains(where: { $0.isControl || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") })
         else { return .badRealm }

@@ -2,23 +2,24 @@
 internal import DavitCrypto
 #endif
 
-/// Makes what credentials are remembered by: 32 bytes that nobody can turn back into them, or make, without the key.
+/// Derives the cache keys of credentials: 32 bytes that cannot be reversed, or computed without the secret
+/// key.
 struct CredentialKeys: Sendable {
     #if TLS
     typealias Key = KeyedDigest.Code
 
-    /// Nil if OpenSSL refuses.
+    /// Nil if OpenSSL fails.
     private let digest = try? KeyedDigest(key: RandomBytes.make(count: 16))
 
-    /// - Parameter value: that of the Authorization field.
-    /// - Returns: nil if OpenSSL refuses; the credentials then are looked at each time.
+    /// - Parameter value: the value of the Authorization field.
+    /// - Returns: nil if OpenSSL fails; the credentials are then checked for every request.
     func key(for value: borrowing Span<UInt8>) -> Key? {
         do throws(CryptoError) { return try digest?.code(for: value) } catch { return nil }
     }
 
-    /// As ``key(for:)`` for a name and a password, however the field spelled them.
+    /// Like ``key(for:)``, for a name and a password independent of their encoding in the field.
     func key(user: [UInt8], password: [UInt8]) -> Key? {
-        // No field begins with a zero byte.
+        // The zero byte keeps these keys distinct: no field value begins with one.
         let pair = [0] + user + [UInt8(ascii: ":")] + password
         return key(for: pair.span)
     }
@@ -27,42 +28,44 @@ struct CredentialKeys: Sendable {
         private init() {}
     }
 
-    /// Nil: without hashed passwords nothing has to be remembered.
+    /// Returns nil; without hashed passwords no caching is needed.
     func key(for value: borrowing Span<UInt8>) -> Key? { nil }
 
     func key(user: [UInt8], password: [UInt8]) -> Key? { nil }
     #endif
 }
 
-/// Credentials that were found right or wrong a short time ago.
+/// A cache of credentials that were recently found right or wrong.
 ///
-/// Those that were right are let in without the work of a hash. Those that were wrong are refused without it, and a
-/// program that repeats an old password does not count as one that guesses.
+/// Avoids repeated hashing for both. Because wrong credentials are cached, a program that repeats an old
+/// password is not treated as a guessing attack.
 struct CredentialCache: Sendable {
     enum Found {
         /// - Parameters:
-        ///   - number: of the account.
-        ///   - peer: the address from which they were found right.
+        ///   - number: the number of the account.
+        ///   - peer: the address from which the credentials were verified.
         case right(name: String, number: UInt64, peer: String)
         case wrong
     }
 
     private struct Entry: Sendable {
-        /// Nil if they were wrong.
+        /// Nil if the credentials were wrong.
         var name: String?
         var number: UInt64
         var peer: String
         var expiry: Int64
     }
 
-    /// For how long; nanoseconds.
+    /// Lifetime of entries for right credentials, in nanoseconds.
     static let rightLifetime: Int64 = 300_000_000_000
-    /// Longer than failures are remembered, so that a program that repeats itself never collects them.
+    /// Longer than failures are remembered, so that a client repeating one wrong password does not accumulate
+    /// failures.
     static let wrongLifetime: Int64 = 900_000_000_000
-    /// Most entries of each table. Each password has two: the field as it was sent, and name and password.
+    /// Maximum number of entries per table. Each password has two: the field value as sent, and name and
+    /// password.
     static let limit = 2048
 
-    /// Two tables, so that no wrong ones push right ones out.
+    /// Separate tables, so that wrong credentials cannot evict right ones.
     private var right = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
     private var wrong = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
 

@@ -1,11 +1,12 @@
-/// Who guessed how often, and how long they have to wait.
+/// Counts failed logins by address and by account, and computes the resulting waits.
 ///
-/// Time is nanoseconds of a clock that never goes back. Names and addresses are kept as hash values, so that what a
-/// stranger sends takes no room.
+/// Times are nanoseconds of a monotonic clock. Names and addresses are stored as hash values, so that clients
+/// cannot control the memory used.
 package struct FailureLedger: Sendable {
-    /// How the wait grows.
+    /// How the wait grows with the number of failures.
     package struct Pace: Sendable {
-        /// So many failures cost nothing; the next one a second, and each further one twice as much.
+        /// Number of failures without a wait. The next failure costs one second, and the wait then doubles
+        /// with each failure.
         var free: Int
         var limitSeconds: Int64
 
@@ -21,11 +22,11 @@ package struct FailureLedger: Sendable {
         var blockedUntil: Int64 = 0
     }
 
-    /// People mistype, and several can share an address.
+    /// Allows for typing errors and for several users who share an address.
     package static let ofAddress = Pace(free: 4, limitSeconds: 60)
-    /// For guesses that come from many addresses.
+    /// Limits guesses distributed over many addresses.
     package static let ofAccount = Pace(free: 9, limitSeconds: 30)
-    /// A record without a new failure for so long is forgotten.
+    /// Failures are forgotten after this time without a new one, in nanoseconds.
     package static let memory: Int64 = 600 * second
     package static let addressLimit = 8192
     package static let accountLimit = 4096
@@ -36,13 +37,13 @@ package struct FailureLedger: Sendable {
 
     package init() {}
 
-    /// How many records there are.
+    /// Number of records.
     package var count: Int { addresses.count + accounts.count }
 
-    /// How many seconds an attempt has to wait, at least 1; nil if it may be made now.
+    /// Returns the remaining wait before the next attempt in seconds, at least 1; nil if it is allowed now.
     ///
-    /// What others did to an account holds up nobody who has not failed himself: whoever knows the password gets in
-    /// at once from an address of his own.
+    /// Failures of other clients on the same account never delay an address without failures of its own, so
+    /// that a user who knows the password gets in immediately.
     package func wait(address: Int, account: Int, now: Int64) -> Int64? {
         guard let record = addresses[address], now - record.last < Self.memory else { return nil }
         var until = record.blockedUntil
@@ -52,13 +53,14 @@ package struct FailureLedger: Sendable {
         return until > now ? (until - now - 1) / Self.second + 1 : nil
     }
 
-    /// Whether the address has failed and that is not forgotten yet.
+    /// Whether the address has failures that are not yet forgotten.
     package func hasFailed(address: Int, now: Int64) -> Bool {
         guard let record = addresses[address] else { return false }
         return now - record.last < Self.memory
     }
 
-    /// - Returns: how many seconds the address is held up from now on; 0 if not.
+    /// Records a failed login.
+    /// - Returns: how many seconds the address is blocked from now on; 0 if it is not.
     package mutating func failed(address: Int, account: Int, now: Int64) -> Int64 {
         Self.note(account, in: &accounts, Self.ofAccount, now)
         return Self.note(address, in: &addresses, Self.ofAddress, now)

@@ -1,37 +1,39 @@
-/// Which counts have come with which nonce (RFC 7616 §3.4, `nc`), so that nothing that was overheard can be sent again.
+/// Tracks the counts received with each nonce (RFC 7616 §3.4, `nc`), to prevent replay.
 ///
-/// Only nonces that came back with the right answer to them are here.
+/// Contains only nonces for which a correct response was received.
 package struct NonceLedger: Sendable {
     private struct Record: Sendable {
-        /// The hash value of the name.
+        /// The hash value of the account name.
         var account: Int
         var time: Int64
         var highest: UInt32
-        /// Bit n: the count `highest - n` has come.
+        /// Bit n is set if the count `highest - n` was received.
         var seen: UInt128
     }
 
-    /// How far a count may be behind the highest: requests on several connections overtake each other.
+    /// How far a count may lag behind the highest, because requests on several connections may arrive out of
+    /// order.
     package static let window: UInt32 = 128
     package static let limit = 4096
 
     private var records: [UInt64: Record] = [:]
-    /// Nonces up to this number have no record any more, and count no more.
+    /// Nonces up to this number have been discarded and are rejected.
     private var forgotten: UInt64 = 0
 
     package init() {}
 
     package var count: Int { records.count }
 
-    /// Whether this account has given the right answer to this nonce before.
+    /// Whether this account has already used this nonce with a correct response.
     package func isKnown(_ number: UInt64, account: Int) -> Bool { records[number]?.account == account }
 
-    /// Takes note of a count.
+    /// Records a count.
     ///
     /// - Parameters:
-    ///   - number: of the nonce; later ones have higher numbers.
-    ///   - time: when the nonce was made.
-    /// - Returns: false if the count has come before, or may have, or if the nonce is somebody else's.
+    ///   - number: the number of the nonce; later nonces have higher numbers.
+    ///   - time: when the nonce was created.
+    /// - Returns: false if the count was or may have been used before, or if the nonce belongs to another
+    ///   account.
     package mutating func take(
         _ count: UInt32, of number: UInt64, time: Int64, account: Int, oldest: Int64
     ) -> Bool {
@@ -56,7 +58,8 @@ package struct NonceLedger: Sendable {
         return true
     }
 
-    /// Forgets nonces from before `oldest`, and if they are few, a quarter of all.
+    /// Removes nonces created before `oldest`; if that frees too little, also removes a quarter of all
+    /// entries.
     private mutating func makeRoom(oldest: Int64) {
         records = records.filter { $0.value.time >= oldest }
         guard records.count > Self.limit * 3 / 4 else { return }

@@ -3,15 +3,16 @@ internal import DavitCrypto
 internal import DavitHTTP
 internal import Synchronization
 
-/// Makes nonces that it recognises without having kept them (RFC 7616 §3.3): a time, a number, and a code over both.
+/// Creates nonces that can be verified without being stored (RFC 7616 §3.3): a time, a number and an
+/// authentication code over both.
 ///
-/// So a flood of requests without credentials takes no memory, and each challenge has a nonce of its own.
+/// A flood of requests without credentials therefore uses no memory, and each challenge has a unique nonce.
 final class NonceMint: Sendable {
-    /// What a nonce says.
+    /// The content of a nonce.
     struct Content: Equatable {
-        /// Counts the nonces, from 1 on.
+        /// The sequence number of the nonce, starting at 1.
         var number: UInt64
-        /// When it was made; nanoseconds.
+        /// When the nonce was created, in nanoseconds.
         var time: Int64
     }
 
@@ -20,14 +21,14 @@ final class NonceMint: Sendable {
     private let key = RandomBytes.make(count: 32)
     private let last = Atomic<UInt64>(0)
 
-    /// Hexadecimal digits; nil if OpenSSL refuses.
+    /// Returns a new nonce in hexadecimal digits; nil if OpenSSL fails.
     func make(now: Int64) -> [UInt8]? {
         let number = last.wrappingAdd(1, ordering: .relaxed).newValue
         let content = Self.bytes(UInt64(bitPattern: now)) + Self.bytes(number)
         return code(for: content).map { HexText.encode(content + $0) }
     }
 
-    /// Nil unless it was made here.
+    /// Returns the content of a nonce; nil unless it was created by this object.
     func read(_ nonce: [UInt8]) -> Content? {
         guard nonce.count == 2 * (16 + Self.codeLength), let bytes = HexText.decode(nonce) else { return nil }
         let content = Array(bytes[..<16])
@@ -39,7 +40,7 @@ final class NonceMint: Sendable {
     }
 
     private func code(for content: [UInt8]) -> [UInt8]? {
-        // A span of a property of a class does not live long enough.
+        // The span of a class property does not live long enough.
         let key = key
         do throws(CryptoError) {
             let code = try MessageCode.make(for: content.span, key: key.span)

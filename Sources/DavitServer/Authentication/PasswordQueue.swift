@@ -1,12 +1,13 @@
-/// The passwords that wait to be hashed, and which of them is next.
+/// The queue of passwords waiting to be hashed.
 ///
-/// Waiting passwords are served by standing first. Within one standing, accounts take turns, and within one account,
-/// networks do: whoever sends many passwords waits for his own, not others for him. Every fourth turn goes to another
-/// standing than the best, so that none starves.
+/// Entries with the best standing are served first. Within a standing, accounts take turns, and within an
+/// account, networks take turns, so that a client that sends many passwords delays mainly itself. Every
+/// fourth turn serves another standing, to prevent starvation.
 ///
-/// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand times longer.
+/// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand
+/// times longer.
 package struct PasswordQueue<Waiter: Sendable>: Sendable {
-    /// What is known of the sender. The first one is the best.
+    /// What is known about the sender, best first.
     package enum Standing: Int, Comparable, Sendable {
         /// The address has logged in to the account before, and has not failed recently.
         case proven
@@ -18,13 +19,13 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// A password that waits. Accounts, addresses and networks are hash values.
+    /// A waiting password. Accounts, addresses and networks are hash values.
     package struct Entry: Sendable {
-        /// Increases from entry to entry.
+        /// Increases with each entry.
         package let ticket: UInt64
         package let account: Int
         package let address: Int
-        /// The network of the address, coarser than that: see ``PeerNetwork/surrounding``.
+        /// The network that contains the address; see ``PeerNetwork/surrounding``.
         package let network: Int
         package let waiter: Waiter
 
@@ -37,24 +38,24 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// What became of a new entry.
+    /// The result of adding an entry.
     package enum Admission: Sendable {
         case waiting
-        /// It waits in the place of this entry, which is out of the queue.
+        /// The entry was queued in place of this one, which was removed.
         case displaced(Entry)
-        /// Too many passwords of the same account and address wait, or of the same address.
+        /// Too many passwords of the same account and address, or of the same address, are waiting.
         case lineFull
-        /// Too many passwords wait, and none of them has less right to.
+        /// The queue is full, and the new entry has the lowest priority.
         case full
     }
 
-    /// Most waiting passwords of one account and address. Equal passwords wait as one.
+    /// Maximum number of waiting passwords per account and address. Equal passwords count once.
     package static var perLine: Int { 4 }
-    /// Most waiting passwords of one address.
+    /// Maximum number of waiting passwords per address.
     package static var perAddress: Int { 64 }
-    /// Most waiting passwords.
+    /// Maximum number of waiting passwords.
     package static var total: Int { 256 }
-    /// Every so many turns another standing than the best is served.
+    /// Every nth turn serves a standing other than the best.
     private static var turnsOfBest: UInt64 { 4 }
 
     private struct Line: Hashable, Sendable {
@@ -62,9 +63,9 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         var network: Int
     }
 
-    /// In the order of their arrival.
+    /// In order of arrival.
     private var entries: [Entry] = []
-    /// When each account that waits was served, or came.
+    /// When each waiting account was last served, or first queued.
     private var accountTimes: [Int: UInt64] = [:]
     /// The same for each network of an account.
     private var lineTimes: [Line: UInt64] = [:]
@@ -76,7 +77,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     package var count: Int { entries.count }
 
     /// Adds an entry.
-    /// - Parameter standing: of an entry at this moment.
+    /// - Parameter standing: returns the current standing of an entry.
     package mutating func append(_ entry: Entry, standing: (Entry) -> Standing) -> Admission {
         let ofAddress = entries.filter { $0.address == entry.address }
         guard ofAddress.count < Self.perAddress,
@@ -92,7 +93,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         return .displaced(displaced)
     }
 
-    /// Removes the entry whose turn it is; nil if none waits.
+    /// Removes and returns the entry whose turn it is; nil if the queue is empty.
     package mutating func removeNext(standing: (Entry) -> Standing) -> Entry? {
         let standings = entries.map(standing)
         guard let best = standings.min() else { return nil }
@@ -114,13 +115,13 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         return entry
     }
 
-    /// Removes the entry with this ticket, if it still waits.
+    /// Removes and returns the entry with this ticket, if it is still waiting.
     package mutating func remove(ticket: UInt64) -> Entry? {
         guard let index = entries.firstIndex(where: { $0.ticket == ticket }) else { return nil }
         return remove(at: index)
     }
 
-    /// Removes all entries that `isOver` selects.
+    /// Removes and returns all entries for which `isOver` returns true.
     package mutating func removeAll(where isOver: (Entry) -> Bool) -> [Entry] {
         let removed = entries.filter(isOver)
         for entry in removed { _ = remove(ticket: entry.ticket) }
@@ -130,7 +131,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     private mutating func insert(_ entry: Entry) {
         time += 1
         let line = Line(account: entry.account, network: entry.network)
-        // Who comes waits behind those who wait already.
+        // A new account or network takes its turn after those already waiting.
         accountTimes[entry.account] = accountTimes[entry.account] ?? time
         lineTimes[line] = lineTimes[line] ?? time
         entries.append(entry)
@@ -151,7 +152,8 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         return (accountTimes[entry.account] ?? 0, lineTimes[line] ?? 0, entry.ticket)
     }
 
-    /// The newest entry of the longest line of the account with most entries, among those of the worst standing.
+    /// Returns the newest entry of the longest line of the account with the most entries, among the worst
+    /// standing.
     private func leastEntitled(of all: [Entry], _ standing: (Entry) -> Standing) -> Entry {
         let standings = all.map(standing)
         let worst = standings.max()

@@ -1,16 +1,16 @@
 public import DavitHTTP
 
-/// The content of a request as a sequence of pieces, at least one byte each; it can be gone through once.
+/// The content of a request as a sequence of non-empty pieces; it can be iterated only once.
 ///
-/// Nothing is read ahead: as long as the next piece is not asked for, the client waits. Pieces must be asked for on
-/// the task that got the request.
+/// Nothing is read ahead: the client waits until the next piece is requested. Pieces must be requested on the
+/// task that handles the request.
 public struct BodyChunks: AsyncSequence {
     public typealias Element = [UInt8]
     public typealias Failure = HTTPError
 
-    /// How much is read at a time where pieces go to a file.
+    /// Buffer size for reading content into a file.
     static let bufferBytes = 1 << 20
-    /// What a request may keep in memory before a file is made.
+    /// Bytes that a request may keep in memory before a file is created.
     static let memoryBytes = 256 << 10
 
     private let body: any RequestBody
@@ -19,7 +19,7 @@ public struct BodyChunks: AsyncSequence {
 
     public func makeAsyncIterator() -> Iterator { Iterator(body) }
 
-    /// Reads a piece each time it is asked.
+    /// Reads the next piece of content on each call.
     public struct Iterator: AsyncIteratorProtocol {
         private let body: any RequestBody
         private let buffer = IOBuffer(capacity: 64 << 10)

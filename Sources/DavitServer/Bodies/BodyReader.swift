@@ -1,34 +1,36 @@
 public import DavitHTTP
 
-/// How a route wants the content of its requests.
+/// Reads the content of a request in the form that a route needs.
 ///
-/// Content over a limit is 413, malformed content 400 with the offset, and a type, charset or coding that cannot be
-/// read 415; in each case the action is not called. The codings gzip and deflate are undone, and limits hold for the
-/// content as sent and for what comes out of it; content that becomes more than 200 times as long is 413.
+/// Content over a limit is answered with 413, malformed content with 400 and its offset, and an unsupported
+/// type, charset or coding with 415; the action is then not called. Content in gzip or deflate is decoded.
+/// Limits apply to both the encoded and the decoded content; content that grows to more than 200 times its
+/// encoded length is answered with 413.
 public struct BodyReader<Value>: Sendable {
     let read: @Sendable (HTTPRequest, TemporaryFiles) async throws -> Value
 
-    /// - Parameter read: called on the event loop of the connection, once for each request. It may throw anything, as
-    ///   an action may; see ``Router``.
+    /// - Parameter read: called on the event loop of the connection, once per request. May throw any error,
+    ///   like an action; see ``Router``.
     public init(_ read: @escaping @Sendable (HTTPRequest) async throws -> Value) {
         self.read = { request, _ in try await read(request) }
     }
 
-    /// - Parameter read: also gets the place for what is too long for memory.
+    /// - Parameter read: also receives the storage for content that is too long for memory.
     public init(withFiles read: @escaping @Sendable (HTTPRequest, TemporaryFiles) async throws -> Value) {
         self.read = read
     }
 }
 
 extension BodyReader where Value == [UInt8] {
-    /// The bytes, decoded.
+    /// Returns the decoded bytes.
     public static func bytes(limitBytes: Int = 1 << 20) -> Self {
         Self { request throws(HTTPError) in try await request.content(limitBytes: limitBytes) }
     }
 }
 
 extension BodyReader where Value == String {
-    /// Text in the charset of Content-Type, which is one of ``DavitHTTP/Charset``; UTF-8 where it names none.
+    /// Returns text in the charset of Content-Type, which must be one of ``DavitHTTP/Charset``; UTF-8 if it
+    /// specifies none.
     public static func text(limitBytes: Int = 1 << 20) -> Self {
         Self { request throws(HTTPError) in
             let charset = try request.contentCharset()
@@ -43,11 +45,11 @@ extension BodyReader where Value == String {
 }
 
 extension BodyReader where Value == FormFields {
-    /// `application/x-www-form-urlencoded`.
+    /// Parses `application/x-www-form-urlencoded`.
     public static func form(limitBytes: Int = 1 << 20, limitFields: Int = 1000) -> Self {
         Self { request throws(HTTPError) in
             guard request.contentType?.essence == "application/x-www-form-urlencoded" else {
-                throw HTTPError(.unsupportedMediaType, "A URL-encoded form is expected here.")
+                throw HTTPError(.unsupportedMediaType, "Expected a URL-encoded form.")
             }
             let charset = try request.contentCharset()
             let bytes = try await request.content(limitBytes: limitBytes)
@@ -62,9 +64,9 @@ extension BodyReader where Value == FormFields {
     private static func refusal(_ error: FormFields.ParseError) -> HTTPError {
         switch error {
         case .brokenEscape(let offset):
-            HTTPError(.badRequest, "The form has a broken percent-escape at byte \(offset).")
+            HTTPError(.badRequest, "Malformed percent-encoding at byte \(offset) of the form.")
         case .malformedText(let offset):
-            HTTPError(.badRequest, "The form has malformed text in what begins at byte \(offset).")
+            HTTPError(.badRequest, "Malformed text in the form data starting at byte \(offset).")
         case .tooManyFields(let limit):
             HTTPError(.contentTooLarge, "The form has more than \(limit) fields.")
         }
@@ -72,17 +74,17 @@ extension BodyReader where Value == FormFields {
 }
 
 extension BodyReader where Value == BodyChunks {
-    /// The content as it comes, in whatever coding it is.
+    /// Returns the content as it arrives, without decoding its coding.
     public static var stream: Self {
         Self { request throws(HTTPError) in BodyChunks(request.body) }
     }
 }
 
 extension BodyReader where Value == TemporaryFile {
-    /// Content of any length, whatever its type: up to 256 KiB in memory, else in a file while it comes.
+    /// Stores content of any length and type: up to 256 KiB in memory, longer content in a file.
     ///
-    /// The action is called when all of it is there. Where the length is told and there is no room for it, the answer is
-    /// 507 before anything is read.
+    /// The action is called once all content has arrived. If the length is known and exceeds the available
+    /// space, the request is answered with 507 before any content is read.
     public static func file(limitBytes: Int64 = 4 << 30) -> Self {
         Self(withFiles: { request, files in
             let body = try request.decodedBody(limitBytes: limitBytes)

@@ -2,17 +2,18 @@ public import DavitHTTP
 internal import DavitZlib
 
 extension HTTPRequest {
-    /// The content without its coding, gzip or deflate: ``body`` itself where it has none.
+    /// Returns the content with its gzip or deflate coding removed: ``body`` itself if it has none.
     ///
-    /// The limit holds for the content as sent and for what comes out of it. Only one of the two is to be read, and
-    /// what is left when the end comes belongs to the connection.
-    /// - Throws: 415 for other codings, and for more than one (RFC 9110 §8.4); 413 if Content-Length is over the limit.
-    ///   Reading throws 413, which names the limit, if the content becomes longer, or more than 200 times as long as it
-    ///   was sent; and 400 for content that is not in its coding, that is cut, or that is followed by something.
+    /// The limit applies to both the encoded and the decoded content. Read only one of the two bodies; the
+    /// connection handles anything left unread.
+    /// - Throws: 415 for other codings and for more than one (RFC 9110 §8.4); 413 if Content-Length exceeds
+    ///   the limit. Reading throws 413 with the limit if the content exceeds it, or if it grows to more than
+    ///   200 times its encoded length; and 400 if the encoded content is malformed, truncated or followed by
+    ///   other data.
     public func decodedBody(limitBytes: Int64) throws(HTTPError) -> any RequestBody {
         let coding: ContentCoding
         do throws(ContentCoding.Unsupported) { coding = try contentCoding() } catch {
-            throw HTTPError(.unsupportedMediaType, "The content has a coding that this server does not read.")
+            throw HTTPError(.unsupportedMediaType, "Unsupported content coding.")
         }
         if let length = body.declaredLength, length > limitBytes { throw .tooLarge(limitBytes) }
         guard body.isPresent else { return body }
@@ -24,16 +25,16 @@ extension HTTPRequest {
     }
 }
 
-/// Content that is expanded while it is read: no more of it is fetched than the reader asks for.
+/// Content that is decoded while it is read; encoded content is fetched only as needed.
 private final class DecodedBody: RequestBody {
     private let coded: any RequestBody
     private let limitBytes: Int64
     private var inflater: Inflater
     private let input = IOBuffer(capacity: 16 << 10)
-    /// Where the bytes of `input` begin that are not expanded yet.
+    /// Offset of the first byte of `input` that has not been decoded.
     private var offset = 0
     private var codedBytes: Int64 = 0
-    /// The inflater holds more, for which there was no room.
+    /// Whether the inflater holds more output that did not fit into the buffer.
     private var hasMore = false
 
     init(_ coded: any RequestBody, _ format: Inflater.Format, limitBytes: Int64) throws(HTTPError) {
@@ -63,13 +64,14 @@ private final class DecodedBody: RequestBody {
         }
     }
 
+    /// Fetches encoded content.
     /// - Returns: false at the end of the content.
     private func fetch() async throws(HTTPError) -> Bool {
         input.removeAll()
         offset = 0
         let count = try await coded.read(into: input)
         codedBytes += Int64(count)
-        // What becomes nothing, like empty members, could go on for ever.
+        // Content that decodes to nothing, such as empty gzip members, could otherwise continue forever.
         if codedBytes > limitBytes { throw .tooLarge(limitBytes) }
         return count > 0
     }
@@ -91,7 +93,7 @@ private final class DecodedBody: RequestBody {
     }
 
     private func checkEnd() throws(HTTPError) {
-        // Chunked content can turn out to be none, and no content has no coding.
+        // Chunked content can turn out to be empty, and empty content has no coding.
         if codedBytes == 0 { return }
         do throws(InflateError) { try inflater.finish() } catch { throw Self.refusal(error) }
     }
@@ -99,15 +101,15 @@ private final class DecodedBody: RequestBody {
     private static func refusal(_ error: InflateError) -> HTTPError {
         switch error {
         case .malformed(let offset):
-            HTTPError(.badRequest, "The content is not in its coding, as byte \(offset) of it shows.")
+            HTTPError(.badRequest, "The encoded content is malformed at byte \(offset).")
         case .truncated(let offset):
-            HTTPError(.badRequest, "The coding of the content is not at its end at byte \(offset).")
+            HTTPError(.badRequest, "The encoded content is truncated at byte \(offset).")
         case .trailingData(let offset):
-            HTTPError(.badRequest, "Something follows the coded content at byte \(offset).")
+            HTTPError(.badRequest, "Unexpected data after the encoded content at byte \(offset).")
         case .tooLong(let limitBytes): .tooLarge(limitBytes)
         case .expandsTooMuch(let ratio):
             HTTPError(
-                .contentTooLarge, "The content becomes more than \(ratio) times as long as it was sent.")
+                .contentTooLarge, "The content decodes to more than \(ratio) times its length.")
         case .outOfMemory: .noMemory
         }
     }
@@ -115,6 +117,6 @@ private final class DecodedBody: RequestBody {
 
 extension HTTPError {
     fileprivate static var noMemory: HTTPError {
-        HTTPError(.serviceUnavailable, "There is no memory to decode the content.")
+        HTTPError(.serviceUnavailable, "Not enough memory to decode the content.")
     }
 }

@@ -1,15 +1,15 @@
 package import DavitHTTP
 
 extension HTTPRequest {
-    /// The whole content, decoded; see ``decodedBody(limitBytes:)``.
-    /// - Throws: 413 over the limit, before reading where Content-Length tells; 415 for codings that are not read.
+    /// Returns the entire content, decoded; see ``decodedBody(limitBytes:)``.
+    /// - Throws: 413 over the limit, before reading if Content-Length is known; 415 for unsupported codings.
     package func content(limitBytes: Int) async throws(HTTPError) -> [UInt8] {
         let body = try decodedBody(limitBytes: Int64(limitBytes))
         var bytes: [UInt8] = []
         guard body.isPresent else { return bytes }
         let capacity = body.declaredLength.map { min(max(Int($0), 1), 64 << 10) } ?? 16 << 10
         let buffer = IOBuffer(capacity: capacity)
-        // The read that would tell the end is saved where the length is known.
+        // If the length is known, the read that would detect the end is skipped.
         while Int64(bytes.count) < body.declaredLength ?? .max, try await body.read(into: buffer) > 0 {
             unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0) }
             buffer.removeAll()
@@ -18,12 +18,12 @@ extension HTTPRequest {
         return bytes
     }
 
-    /// The charset of Content-Type; UTF-8 where it names none.
+    /// The charset of Content-Type; UTF-8 if it specifies none.
     func contentCharset() throws(HTTPError) -> Charset {
         do throws(Charset.Unsupported) {
             return try contentType?.charset() ?? .utf8
         } catch {
-            throw HTTPError(.unsupportedMediaType, "The charset is not one this server reads.")
+            throw HTTPError(.unsupportedMediaType, "Unsupported charset.")
         }
     }
 }
@@ -35,8 +35,8 @@ extension HTTPError {
 }
 
 extension RequestBody {
-    /// Reads until the buffer is full or the content ends, so that few calls follow where each is a hop.
-    /// - Returns: how many bytes are in the buffer.
+    /// Reads until the buffer is full or the content ends, to reduce the number of calls that switch threads.
+    /// - Returns: the number of bytes in the buffer.
     func fill(_ buffer: IOBuffer) async throws(HTTPError) -> Int {
         while buffer.freeCount > 0 {
             if try await read(into: buffer) == 0 { break }

@@ -1,20 +1,21 @@
 internal import DavitHTTP
 
-/// What separates the parts of a multipart (RFC 2046 §5.1.1): CRLF, two dashes, the boundary.
+/// The delimiter between the parts of a multipart body (RFC 2046 §5.1.1): CRLF, two dashes, the boundary.
 struct MultipartDelimiter: Sendable {
     private let text: [UInt8]
-    /// How far the text can be moved when the byte at its end is this one (Horspool's search).
+    /// How far the search position can advance for each value of the byte at its end (Horspool's algorithm).
     private let shifts: [UInt8]
 
     enum Match: Hashable {
         case none
-        /// It may become one.
+        /// The bytes are a prefix of a delimiter.
         case incomplete
-        /// Padding and a line end follow, or after two more dashes nothing; those count in `length`.
+        /// A delimiter. `length` includes the two dashes of a closing one, but not padding and line
+        /// terminator.
         case delimiter(length: Int, isClosing: Bool)
     }
 
-    /// - Parameter boundary: 1 to 70 bytes, none of them a control character, no space at the end.
+    /// - Parameter boundary: 1 to 70 bytes without control characters and without a trailing space.
     init?(boundary: [UInt8]) {
         guard 1...70 ~= boundary.count, !boundary.contains(where: \.isControl), boundary.last != 32 else {
             return nil
@@ -27,11 +28,11 @@ struct MultipartDelimiter: Sendable {
         self.shifts = shifts
     }
 
-    /// Where the next delimiter can begin: its text stands there, or as much of it as there may be before the end of
-    /// `bytes`. The end of `bytes` if there is none.
+    /// Returns the position of the next possible delimiter: its text, or as much of it as fits before the end
+    /// of `bytes`. Returns the end of `bytes` if there is none.
     ///
-    /// Looks at one byte in as many as the delimiter has. A boundary has no CR, so that text made to look like
-    /// delimiters costs no more than one comparison for each byte.
+    /// Skips by up to the length of the delimiter. A boundary contains no CR, so content crafted to resemble
+    /// delimiters costs at most one comparison per byte.
     func firstCandidate(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
         let length = text.count
         let lastByte = text[length - 1]
@@ -53,10 +54,11 @@ struct MultipartDelimiter: Sendable {
         return true
     }
 
-    /// What stands at `start`.
+    /// Matches a delimiter at `start`.
     ///
-    /// Text that goes on behind the boundary with something else is content: another boundary may begin alike.
-    /// - Parameter withoutLineEnd: at the start of the content, where no line end stands before the first one.
+    /// A boundary followed by other characters is content, because another boundary may have the same prefix.
+    /// - Parameter withoutLineEnd: true at the start of the content, where the first delimiter needs no
+    ///   preceding CRLF.
     func match(_ bytes: borrowing Span<UInt8>, at start: Int, withoutLineEnd: Bool = false) -> Match {
         let text = withoutLineEnd ? text[2...] : text[...]
         var index = start

@@ -1,16 +1,16 @@
 internal import DavitHTTP
 
-/// Why a multipart is refused. Offsets are in bytes from the start of the content.
+/// The reason why a multipart body was rejected. Offsets are in bytes from the start of the content.
 package enum MultipartError: Error, Hashable, Sendable {
-    /// A delimiter or the head of a part is broken near this byte.
+    /// A delimiter or part header near this byte is malformed.
     case malformed(offset: Int64)
-    /// The content ended before the last delimiter.
+    /// The content ended before the closing delimiter.
     case truncated(offset: Int64)
-    /// A part has an encoding that would have to be undone.
+    /// A part uses a transfer encoding that would require decoding.
     case transferEncoding(offset: Int64)
     case tooManyParts(limit: Int)
     case headTooLarge(limit: Int)
-    /// Something long follows the last delimiter.
+    /// Too much data follows the closing delimiter.
     case trailingData(offset: Int64)
 
     var httpError: HTTPError {
@@ -18,39 +18,39 @@ package enum MultipartError: Error, Hashable, Sendable {
         case .malformed(let offset):
             HTTPError(.badRequest, "The form is malformed at byte \(offset).")
         case .truncated(let offset):
-            HTTPError(.badRequest, "The form ends too early, at byte \(offset).")
+            HTTPError(.badRequest, "The form is truncated at byte \(offset).")
         case .transferEncoding(let offset):
             HTTPError(
-                .unsupportedMediaType, "The part of the form at byte \(offset) has a transfer encoding.")
+                .unsupportedMediaType, "Unsupported transfer encoding in the form part at byte \(offset).")
         case .tooManyParts(let limit):
             HTTPError(.contentTooLarge, "The form has more than \(limit) parts.")
         case .trailingData(let offset):
-            HTTPError(.badRequest, "More than a form ends with follows it at byte \(offset).")
+            HTTPError(.badRequest, "Unexpected data after the final boundary at byte \(offset).")
         case .headTooLarge(let limit):
-            HTTPError(.contentTooLarge, "A part of the form has a head longer than \(limit) bytes.")
+            HTTPError(.contentTooLarge, "The header of a form part exceeds \(limit) bytes.")
         }
     }
 }
 
-/// How much a form may have; over each of these it is answered 413.
+/// Limits for a multipart form; a form that exceeds one is answered with 413.
 public struct MultipartLimits: Sendable {
-    /// Most parts of a form, those of nested `multipart/mixed` included; over it 413.
+    /// Maximum number of parts, including those of a nested `multipart/mixed`.
     public var parts = 1000
-    /// Bytes of the head of one part.
+    /// Maximum bytes in the header of one part.
     public var partHeadBytes = 8 << 10
-    /// Bytes of all parts together that are not files; they are kept in memory.
+    /// Maximum total bytes of all parts that are not files; they are kept in memory.
     public var fieldBytes = 1 << 20
-    /// Parts that are files; each may need a descriptor.
+    /// Maximum number of files; each may need a file descriptor.
     public var files = 100
-    /// Bytes of all files together.
+    /// Maximum total bytes of all files.
     public var fileBytes: Int64 = 4 << 30
-    /// What may follow the form, in bytes.
+    /// Maximum bytes after the closing delimiter.
     static let trailerBytes = 64 << 10
 
-    /// The default limits.
+    /// Creates the default limits.
     public init() {}
 
-    /// No form within the limits is longer, delimiters and what may be around the form included.
+    /// Upper bound for the length of a form within the limits, including delimiters, preamble and epilogue.
     var contentBytes: Int64 {
         let perPart = Int64(partHeadBytes + 128)
         let (heads, overflow) = perPart.multipliedReportingOverflow(by: Int64(parts) + 1)

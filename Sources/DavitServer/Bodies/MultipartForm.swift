@@ -1,16 +1,16 @@
 public import DavitHTTP
 
-/// A form that was sent as `multipart/form-data` (RFC 7578).
+/// A form sent as `multipart/form-data` (RFC 7578).
 public struct MultipartForm: Sendable {
-    /// A part with a file name. Its content disappears with the form, unless the file was given another place.
+    /// A part with a file name. Its content is deleted with the form unless the file has been moved.
     public struct Upload: Sendable {
-        /// Of the control that it was chosen in.
+        /// The name of the form control.
         public let name: String
-        /// What the client calls it, without any path; empty where no file was chosen.
+        /// The file name sent by the client, without any path; empty if no file was selected.
         public let fileName: String
-        /// What the client says it is.
+        /// The content type sent by the client.
         public let contentType: ContentType?
-        /// The content, in memory or in a file without a name; gone with the last who holds it.
+        /// The content, in memory or in an unnamed file; deleted when the last reference is released.
         public let file: TemporaryFile
     }
 
@@ -19,29 +19,30 @@ public struct MultipartForm: Sendable {
     /// The files, in the order sent.
     public let files: [Upload]
 
-    /// The value of the first field with this name.
+    /// Returns the value of the first field with this name.
     public subscript(name: String) -> String? { fields[name] }
 
-    /// The first file of this control.
+    /// Returns the first file of this control.
     public func file(_ name: String) -> Upload? { files.first { $0.name == name } }
 
-    /// All files of this control.
+    /// Returns all files of this control.
     public func files(_ name: String) -> [Upload] { files.filter { $0.name == name } }
 }
 
 extension BodyReader where Value == MultipartForm {
-    /// `multipart/form-data`: fields in memory; files in memory up to 256 KiB together, else each in a file while it
-    /// comes. The action is called when all of the content is there, down to its last byte.
+    /// Reads `multipart/form-data`. Fields are kept in memory; files are kept in memory up to 256 KiB in
+    /// total, longer ones in a file each. The action is called once the entire content has arrived.
     ///
-    /// A field is text in the charset its part names, else in that of the field `_charset_` (RFC 7578 §4.6), else UTF-8.
+    /// A field is decoded in the charset of its part, else that of the field `_charset_` (RFC 7578 §4.6),
+    /// else UTF-8.
     public static func multipart(limits: MultipartLimits = MultipartLimits()) -> Self {
         Self(withFiles: { request, files in
             guard let type = request.contentType, type.essence == "multipart/form-data" else {
-                throw HTTPError(.unsupportedMediaType, "A multipart form is expected here.")
+                throw HTTPError(.unsupportedMediaType, "Expected a multipart form.")
             }
             guard let boundary = type.parameters["boundary"],
                 let parser = MultipartParser(boundary: boundary, limits: limits)
-            else { throw HTTPError(.badRequest, "The form has no boundary.") }
+            else { throw HTTPError(.badRequest, "The form boundary is missing or invalid.") }
             let body = try request.decodedBody(limitBytes: limits.contentBytes)
             var receiver = MultipartReceiver(files: files, limits: limits, body.declaredLength)
             try await receiver.receive(body, parser)
@@ -50,7 +51,7 @@ extension BodyReader where Value == MultipartForm {
     }
 }
 
-/// Puts the parts of a form where they belong.
+/// Receives the parts of a form and stores each as a field or a file.
 private struct MultipartReceiver {
     private enum Part {
         case none
@@ -60,7 +61,8 @@ private struct MultipartReceiver {
 
     private let temporary: TemporaryFiles
     private let limits: MultipartLimits
-    /// Of the whole content; the first file is told, so that one that has no room is refused early.
+    /// The length of the content if known; passed to the first file, so that a form that exceeds the
+    /// available space is rejected early.
     private let expectedBytes: Int64?
     private var part = Part.none
     private var fields: [(head: PartHead, bytes: [UInt8])] = []
@@ -76,9 +78,9 @@ private struct MultipartReceiver {
         self.expectedBytes = expectedBytes
     }
 
-    /// Reads all of the content: what is cut behind the form is cut, too.
+    /// Reads the entire content, so that data after the form is detected as well.
     mutating func receive(_ body: any RequestBody, _ parser: consuming MultipartParser) async throws {
-        // What is kept always leaves room for more, unless all of the content is in the buffer.
+        // The retained bytes always leave room for more, unless all of the content is in the buffer.
         let largest = max(BodyChunks.bufferBytes, 2 * limits.partHeadBytes)
         let length = body.declaredLength.map { Int(min($0, Int64(largest))) } ?? largest
         let buffer = IOBuffer(capacity: max(length, 1))
@@ -87,10 +89,11 @@ private struct MultipartReceiver {
             let before = buffer.count
             let isAtEnd = try await body.fill(buffer) == before
             received += Int64(buffer.count - before)
-            // Also what stands between the parts counts.
+            // Data between the parts counts too.
             if received > limits.contentBytes { throw HTTPError.tooLarge(limits.contentBytes) }
             var index = 0
-            // Of one part; text like a delimiter must not cost a call each time.
+            // Merges consecutive data of one part, so that content resembling delimiters does not cost a call
+            // each time.
             var data = 0..<0
             while true {
                 let event = try Self.event(&parser, buffer, &index)
@@ -115,7 +118,7 @@ private struct MultipartReceiver {
         }
     }
 
-    /// Reads what follows the form; nobody needs it (RFC 2046 §5.1.1).
+    /// Reads and discards the epilogue after the form (RFC 2046 §5.1.1).
     private static func drop(
         _ body: any RequestBody, _ buffer: IOBuffer, _ index: Int, _ received: Int64
     ) async throws {
@@ -163,7 +166,7 @@ private struct MultipartReceiver {
             fieldBytes += range.count
             guard fieldBytes <= limits.fieldBytes else {
                 throw HTTPError(
-                    .contentTooLarge, "The fields of the form are longer than \(limits.fieldBytes) bytes.")
+                    .contentTooLarge, "The form fields exceed \(limits.fieldBytes) bytes.")
             }
             part = .none
             unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0[range]) }
@@ -172,9 +175,9 @@ private struct MultipartReceiver {
             fileBytes += Int64(range.count)
             guard fileBytes <= limits.fileBytes else {
                 throw HTTPError(
-                    .contentTooLarge, "The files of the form are longer than \(limits.fileBytes) bytes.")
+                    .contentTooLarge, "The uploaded files exceed \(limits.fileBytes) bytes.")
             }
-            // So that what it holds is not copied.
+            // Releases the reference in `part`, so that appending does not copy.
             part = .none
             try await writer.append(buffer, range, memoryBytes: &memoryBytes)
             part = .file(head, writer)
@@ -194,7 +197,7 @@ private struct MultipartReceiver {
         part = .none
     }
 
-    /// - Throws: 415 for a charset that is not read, 400 for text that is malformed in its charset.
+    /// - Throws: 415 for an unsupported charset, 400 for text that is malformed in its charset.
     consuming func form() throws(HTTPError) -> MultipartForm {
         let common = fields.first { $0.head.name == "_charset_" }?.bytes
         var texts: [FormFields.Field] = []
@@ -211,12 +214,12 @@ private struct MultipartReceiver {
             charset =
                 try label.map { label throws(Charset.Unsupported) in try Charset(label: label) } ?? .utf8
         } catch {
-            throw HTTPError(.unsupportedMediaType, "The charset of a field is not one this server reads.")
+            throw HTTPError(.unsupportedMediaType, "Unsupported charset in a form field.")
         }
         do throws(Charset.DecodingError) {
             return try charset.decode(bytes)
         } catch {
-            throw HTTPError(.badRequest, "A field of the form is malformed at its byte \(error.offset).")
+            throw HTTPError(.badRequest, "Malformed text at byte \(error.offset) of a form field.")
         }
     }
 }

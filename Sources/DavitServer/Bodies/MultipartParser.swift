@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
-/// Finds the parts of `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Holds no content itself: the caller keeps what
-/// has not been used, appends what comes, and asks again.
+/// Parses `multipart/form-data` incrementally (RFC 7578, RFC 2046 §5.1). Stores no content: the caller keeps
+/// unconsumed bytes, appends new ones, and calls again.
 ///
 /// ```
 /// loop: event = next(in: received, at: &index) →
@@ -9,25 +9,25 @@ internal import DavitHTTP
 ///   .needMore: drop what is before `index`, append more; at the end of the content call endOfContent()
 ///   .end: done; what follows is no part of the form
 /// ```
-/// What is kept is shorter than a delimiter, or than the head of a part. A part of type `multipart/mixed` is opened, and
-/// its parts come under its name (RFC 7578 §4.3), one level deep.
+/// Unconsumed bytes are shorter than a delimiter or a part header. A part of type `multipart/mixed` is
+/// expanded into its parts, which get its name (RFC 7578 §4.3); only one level of nesting is supported.
 package struct MultipartParser: ~Copyable {
     package enum Event: Hashable, Sendable {
         case needMore
         case part(PartHead)
-        /// Not empty.
+        /// A non-empty range.
         case data(Range<Int>)
         case partEnd
         case end
     }
 
     private enum Phase {
-        /// Before the first delimiter; at its start there need be no line end before it.
+        /// Before the first delimiter, which needs no preceding line terminator at the start of the content.
         case preamble(isAtStart: Bool)
-        /// Behind the text of a delimiter that does not close: padding, then a line end.
+        /// After the text of a non-closing delimiter: padding, then a line terminator.
         case padding
         case head(scanned: Int)
-        /// At the empty line behind a head. Its line end may be that of a delimiter: the part is then empty.
+        /// At the empty line after a part header. Its CRLF may belong to a delimiter; the part is then empty.
         case bodyStart
         case body
         case end
@@ -35,23 +35,25 @@ package struct MultipartParser: ~Copyable {
 
     private let limits: MultipartLimits
     private let outer: MultipartDelimiter
-    /// The parts of a nested `multipart/mixed`, and the control they belong to.
+    /// The delimiter of a nested `multipart/mixed` and the name of its control.
     private var nested: (delimiter: MultipartDelimiter, name: String)?
     private var phase = Phase.preamble(isAtStart: true)
     private var partCount = 0
-    /// Bytes of content before what the caller holds.
+    /// Number of content bytes that the caller has already dropped.
     private var dropped: Int64 = 0
 
-    /// - Parameter boundary: of the Content-Type; nil if it cannot be one (RFC 2046 §5.1.1).
+    /// - Parameter boundary: the boundary from Content-Type.
+    /// - Returns: nil if the boundary is invalid (RFC 2046 §5.1.1).
     package init?(boundary: [UInt8], limits: MultipartLimits = MultipartLimits()) {
         guard let delimiter = MultipartDelimiter(boundary: boundary) else { return nil }
         outer = delimiter
         self.limits = limits
     }
 
+    /// Returns the next event.
     /// - Parameters:
-    ///   - bytes: what has been received and not been dropped.
-    ///   - index: how far it has been used; moved on.
+    ///   - bytes: the content received and not yet dropped.
+    ///   - index: the position up to which `bytes` has been consumed; advanced by the call.
     package mutating func next(
         in bytes: borrowing Span<UInt8>, at index: inout Int
     ) throws(MultipartError) -> Event {
@@ -69,10 +71,11 @@ package struct MultipartParser: ~Copyable {
         }
     }
 
-    /// Tells that the caller has dropped so many bytes; for the offsets of errors.
+    /// Records that the caller has dropped `count` bytes, to keep error offsets correct.
     package mutating func didDrop(_ count: Int) { dropped += Int64(count) }
 
-    /// - Throws: ``MultipartError/truncated(offset:)`` unless the last delimiter was there.
+    /// Must be called at the end of the content.
+    /// - Throws: ``MultipartError/truncated(offset:)`` unless the closing delimiter was found.
     package func endOfContent(unused: Int) throws(MultipartError) {
         if case .end = phase { return }
         throw .truncated(offset: dropped + Int64(unused))
@@ -100,7 +103,7 @@ package struct MultipartParser: ~Copyable {
         if !isClosing {
             phase = .padding
         } else if nested != nil {
-            // What follows in the part that held the parts is dropped, up to the next delimiter of the form.
+            // The rest of the enclosing part is skipped up to the next delimiter of the form.
             nested = nil
             phase = .preamble(isAtStart: false)
         } else {
@@ -156,9 +159,10 @@ package struct MultipartParser: ~Copyable {
         return nil
     }
 
-    /// Bytes of the head up to its empty line, the line end of its last line included; nil if that is not there yet.
+    /// Returns the length of a part header up to its empty line, including the CRLF of its last line; nil if
+    /// incomplete.
     private static func headLength(_ bytes: borrowing Span<UInt8>, from start: Int, scanned: Int) -> Int? {
-        // Of two line ends in a row three bytes can have been there before.
+        // Up to three bytes of two consecutive CRLFs may have been scanned before.
         var index = start + max(0, scanned - 3)
         var isAtLineStart = index == start
         while index + 1 < bytes.count {

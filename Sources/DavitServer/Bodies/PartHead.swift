@@ -1,10 +1,10 @@
 package import DavitHTTP
 
-/// The fields of a part (RFC 7578 §4).
+/// The header fields of a part (RFC 7578 §4).
 package struct PartHead: Hashable, Sendable {
-    /// Of the control; a part of a nested `multipart/mixed` has that of the part around it.
+    /// The name of the form control; a part of a nested `multipart/mixed` has the name of the enclosing part.
     package var name: String
-    /// Without any path; nil where the part is no file, empty where no file was chosen.
+    /// The file name without any path; nil if the part is not a file, empty if no file was selected.
     package var fileName: String?
     package var contentType: ContentType?
 
@@ -14,10 +14,12 @@ package struct PartHead: Hashable, Sendable {
         self.contentType = contentType
     }
 
+    /// Parses a part header.
     /// - Parameters:
-    ///   - bytes: lines with their line ends; those that begin with white space continue the line before them.
-    ///   - offset: of the first byte, for errors.
-    ///   - outerName: the name of the part around this one.
+    ///   - bytes: lines with their line terminators; a line that begins with white space continues the
+    ///     previous one.
+    ///   - offset: the offset of the first byte, for errors.
+    ///   - outerName: the name of the enclosing part.
     init(
         parsing bytes: borrowing Span<UInt8>, offset: Int64, inside outerName: String?
     ) throws(MultipartError) {
@@ -38,13 +40,13 @@ package struct PartHead: Hashable, Sendable {
                 }
             }
         }
-        // §4.2: every part has a name.
+        // §4.2: every part must have a name.
         guard let name = outerName ?? disposition?.name else { throw .malformed(offset: offset) }
         self.name = name
         fileName = disposition?.fileName
     }
 
-    /// §4.7: not for HTTP; the encodings that change nothing are harmless.
+    /// §4.7: deprecated for HTTP. Encodings that leave the content unchanged are accepted.
     private static func checkTransferEncoding(
         _ value: borrowing Span<UInt8>, _ offset: Int64
     ) throws(MultipartError) {

@@ -1,15 +1,15 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// Content that was received whole: short content in memory, else a file without a name. It goes away with the object,
-/// and with the process however that ends, unless it was given a place by ``move(to:replacing:)``.
+/// Content that was received completely: in memory if short, else in an unnamed file. It is deleted with the
+/// object, and in any case when the process ends, unless it was moved with ``move(to:replacing:)``.
 public final class TemporaryFile: Sendable {
     enum Content: Sendable {
         case memory([UInt8])
         case stored(any TemporaryStore)
     }
 
-    /// In bytes.
+    /// Length in bytes.
     public let length: Int64
     private let content: Content
     private let files: TemporaryFiles
@@ -21,8 +21,8 @@ public final class TemporaryFile: Sendable {
         self.files = files
     }
 
-    /// Reads from `offset` on behind what `buffer` holds.
-    /// - Returns: how many bytes were read; 0 at the end.
+    /// Appends content from `offset` on to `buffer`.
+    /// - Returns: the number of bytes read; 0 at the end.
     public func read(at offset: Int64, into buffer: IOBuffer) async throws -> Int {
         guard offset >= 0, offset < length, buffer.freeCount > 0 else { return 0 }
         switch content {
@@ -34,8 +34,8 @@ public final class TemporaryFile: Sendable {
         }
     }
 
-    /// All of it.
-    /// - Throws: 413 if that is longer than the limit.
+    /// Returns the entire content.
+    /// - Throws: 413 if it is longer than the limit.
     public func bytes(limitBytes: Int = 1 << 20) async throws -> [UInt8] {
         guard length <= limitBytes else { throw HTTPError.tooLarge(Int64(limitBytes)) }
         if case .memory(let bytes) = content { return bytes }
@@ -45,21 +45,21 @@ public final class TemporaryFile: Sendable {
         return bytes
     }
 
-    /// The content in pieces, from the beginning each time.
+    /// The content in pieces. Each iteration starts at the beginning.
     public var chunks: Chunks { Chunks(file: self) }
 
-    /// Gives the content a name, whole or not at all; from then on it is not temporary any more. Once only.
+    /// Moves the content atomically to a path; from then on it is permanent. May be called only once.
     ///
-    /// The path is the program's. A name that came from a client, like ``MultipartForm/Upload/fileName``, may be its
-    /// last component: that has no slash, and what no file can be called is refused. The folder must exist. On the
-    /// volume of the temporary folder nothing is copied. The file gets the permissions of new files; what the disk has
-    /// of it after a loss of power is up to the system.
-    /// - Parameter replacing: what has the name may go. Else the name must be free.
-    /// - Throws: 409 for a name that is taken, 400 for one that no file can have, 507 where there is no room, and other
-    ///   errors, which become 500, for a folder that is missing and the like.
+    /// The caller must choose the path. Its last component may be a name sent by a client, such as
+    /// ``MultipartForm/Upload/fileName``, which contains no slash; invalid file names are rejected. The
+    /// folder must exist. Nothing is copied if the path is on the volume of the temporary folder. The file
+    /// gets the default permissions of new files. Its content is not guaranteed to survive a power failure.
+    /// - Parameter replacing: whether an existing file may be replaced. If false, the path must not exist.
+    /// - Throws: 409 if the path exists, 400 for an invalid file name, 507 if out of space, and other errors,
+    ///   which become 500, for example if the folder is missing.
     public func move(to path: String, replacing: Bool = false) async throws {
         guard !isMoved.exchange(true, ordering: .relaxed) else {
-            throw TemporaryStorageError.failed(reason: "the file was moved before")
+            throw TemporaryStorageError.failed(reason: "the file has already been moved")
         }
         do {
             switch content {
@@ -75,14 +75,14 @@ public final class TemporaryFile: Sendable {
         }
     }
 
-    /// Pieces of 64 KiB.
+    /// A sequence of pieces of up to 64 KiB.
     public struct Chunks: AsyncSequence, Sendable {
         public typealias Element = [UInt8]
         fileprivate let file: TemporaryFile
 
         public func makeAsyncIterator() -> Iterator { Iterator(file) }
 
-        /// Reads a piece each time it is asked.
+        /// Reads the next piece on each call.
         public struct Iterator: AsyncIteratorProtocol {
             private let file: TemporaryFile
             private var offset: Int64 = 0
@@ -100,7 +100,7 @@ public final class TemporaryFile: Sendable {
     }
 }
 
-/// Content on its way into a ``TemporaryFile``. The files of one request share the memory that they may use.
+/// Writes content to a ``TemporaryFile``. The files of one request share a memory allowance.
 struct TemporaryWriter {
     private let files: TemporaryFiles
     private let expectedBytes: Int64?
@@ -113,8 +113,8 @@ struct TemporaryWriter {
         self.expectedBytes = expectedBytes
     }
 
-    /// Appends a part of the valid bytes of `buffer`; when it returns they are kept.
-    /// - Parameter memoryBytes: what this request may still take of memory.
+    /// Appends a range of `buffer`. The bytes are stored when the call returns.
+    /// - Parameter memoryBytes: the memory that this request may still use; updated by the call.
     mutating func append(
         _ buffer: IOBuffer, _ range: Range<Int>, memoryBytes: inout Int
     ) async throws {

@@ -1,11 +1,11 @@
 internal import DavitHTTP
 
-/// What readers of long content need: a place for it, and threads that may wait for that place.
+/// Storage for long request content, and the threads on which it may block.
 public struct TemporaryFiles: Sendable {
     private let storage: (any TemporaryStorage)?
     private let work: any BlockingWork
 
-    /// Files in `storage`, which is asked on the threads of `work`.
+    /// Creates files in `storage`, which is called on the threads of `work`.
     public init(storage: any TemporaryStorage, work: any BlockingWork) {
         self.storage = storage
         self.work = work
@@ -16,14 +16,14 @@ public struct TemporaryFiles: Sendable {
         work = NoThreads()
     }
 
-    /// Without a place: content that is too long for memory is 507.
+    /// No storage: content that is too long for memory is answered with 507.
     public static let none = TemporaryFiles()
 
-    /// Writes `memory`, then a part of `buffer`, which nobody else uses meanwhile.
+    /// Writes `memory`, then a range of `buffer`, which must not be used by others in the meantime.
     ///
     /// - Parameters:
-    ///   - store: where to; nil for a new one.
-    ///   - expectedBytes: of a new one.
+    ///   - store: the destination; nil to create a new one.
+    ///   - expectedBytes: the expected length of a new store, if known.
     func write(
         _ memory: [UInt8], _ buffer: IOBuffer, _ range: Range<Int>, to store: (any TemporaryStore)?,
         expectedBytes: Int64?
@@ -45,8 +45,8 @@ public struct TemporaryFiles: Sendable {
         }
     }
 
-    /// Runs calls that block.
-    /// - Throws: `HTTPError` for what the client should know, else ``TemporaryStorageError``.
+    /// Runs a call that blocks.
+    /// - Throws: `HTTPError` for errors that the client should see, else ``TemporaryStorageError``.
     func run<T: Sendable>(
         _ body: @escaping @Sendable () throws(TemporaryStorageError) -> T
     ) async throws -> T {
@@ -60,9 +60,9 @@ public struct TemporaryFiles: Sendable {
         }
     }
 
-    /// Keeps what is in memory under a name.
+    /// Writes content in memory to a file at `path`.
     func keep(_ bytes: [UInt8], at path: String, isReplacing: Bool) async throws {
-        guard let storage else { throw TemporaryStorageError.failed(reason: "there is no place for files") }
+        guard let storage else { throw TemporaryStorageError.failed(reason: "no temporary storage") }
         let buffer = IOBuffer(copying: bytes)
         try await run { () throws(TemporaryStorageError) in
             let store = try storage.makeFile(expectedBytes: Int64(bytes.count))
@@ -91,7 +91,7 @@ extension TemporaryStorageError {
     fileprivate var forClient: any Error { httpError ?? self }
 }
 
-/// Never asked for anything.
+/// A placeholder that is never called.
 private struct NoThreads: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }

@@ -1,32 +1,35 @@
 public import DavitHTTP
 
-/// Where content is kept that is too long for memory. All calls block; they are made where that is allowed.
+/// Storage for content that is too long for memory. All methods may block and are called on threads that
+/// allow it.
 public protocol TemporaryStorage: Sendable {
-    /// A new file that nobody else can open. It goes with the object, and with the process however that ends.
+    /// Creates a file that no other process can open. It is deleted with the object, and in any case when the
+    /// process ends.
     ///
-    /// - Parameter expectedBytes: how much will come, if that is known.
-    /// - Throws: `outOfSpace` already now where there is no room for what is expected.
+    /// - Parameter expectedBytes: the expected length, if known.
+    /// - Throws: `outOfSpace` if `expectedBytes` exceeds the available space.
     func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore
 }
 
-/// The bytes of one piece of content. Used by one task at a time.
+/// The stored bytes of one piece of content. Used by one task at a time.
 public protocol TemporaryStore: AnyObject, Sendable {
-    /// There is no disk that could be waited for: bytes are appended where they are, without a hop. False unless
-    /// implemented.
+    /// Whether the bytes are in memory, so that appending does not block and needs no thread switch. False by
+    /// default.
     var isInMemory: Bool { get }
 
-    /// Appends to what was written before.
+    /// Appends bytes at the end.
     func append(_ bytes: UnsafeRawBufferPointer) throws(TemporaryStorageError)
 
-    /// Reads from `offset` on behind what `buffer` holds.
-    /// - Returns: how many bytes were read; 0 at the end.
+    /// Appends content from `offset` on to `buffer`.
+    /// - Returns: the number of bytes read; 0 at the end.
     func read(at offset: Int64, into buffer: IOBuffer) throws(TemporaryStorageError) -> Int
 
-    /// Gives the content a name, whole or not at all; it stays when this object goes. Asked once.
+    /// Moves the content atomically to `path`, where it remains when this object is released. Called at most
+    /// once.
     ///
     /// - Parameters:
-    ///   - path: of the file; its folder exists.
-    ///   - isReplacing: what has the name may go. Else `alreadyExists` is thrown.
+    ///   - path: the path of the file, in an existing folder.
+    ///   - isReplacing: whether an existing file may be replaced. If false, `alreadyExists` is thrown.
     func keep(at path: String, isReplacing: Bool) throws(TemporaryStorageError)
 }
 
@@ -34,26 +37,26 @@ extension TemporaryStore {
     public var isInMemory: Bool { false }
 }
 
-/// Why content was not kept.
+/// The reason why content could not be stored.
 public enum TemporaryStorageError: Error, Hashable, Sendable {
-    /// 507: the volume or the quota is full.
+    /// The volume or quota is full; answered with 507.
     case outOfSpace
-    /// 503: no descriptor or memory left, or too much work waits.
+    /// No descriptor or memory is available, or too much work is queued; answered with 503.
     case busy
-    /// 409: the name is taken.
+    /// The path exists; answered with 409.
     case alreadyExists
-    /// 400: no file can have the name.
+    /// The file name is invalid; answered with 400.
     case unusableName
-    /// 500; `reason` is for the log.
+    /// Another error; answered with 500. `reason` is for the log.
     case failed(reason: String)
 
-    /// What the client gets; nil for what is nobody's business but the log's.
+    /// The error to send to the client; nil if it belongs only in the log.
     var httpError: HTTPError? {
         switch self {
-        case .outOfSpace: HTTPError(.insufficientStorage, "There is no room for the content.")
-        case .busy: HTTPError(.serviceUnavailable, "The server has too much to do.")
-        case .alreadyExists: HTTPError(.conflict, "There is a file of this name.")
-        case .unusableName: HTTPError(.badRequest, "No file can have this name.")
+        case .outOfSpace: HTTPError(.insufficientStorage, "Not enough storage space.")
+        case .busy: HTTPError(.serviceUnavailable, "The server is busy. Try again later.")
+        case .alreadyExists: HTTPError(.conflict, "A file with this name already exists.")
+        case .unusableName: HTTPError(.badRequest, "Invalid file name.")
         case .failed: nil
         }
     }

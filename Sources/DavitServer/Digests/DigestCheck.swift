@@ -1,13 +1,14 @@
 package import DavitHTTP
 
-/// Compares content, while it comes in, with the digests that its sender gave for it.
+/// Verifies content against the digests that its sender specified, while the content arrives.
 ///
-/// `@unchecked`: one task at a time uses it, as the content it looks at.
+/// `@unchecked`: used by one task at a time, the one that reads the content.
 @safe package final class DigestCheck: @unchecked Sendable {
     private let claims: [ContentDigest]
     private let running: [RunningDigest]
 
-    /// Nil if there is nothing to compare: no digests, or none of a kind that this build can make.
+    /// Returns nil if there is nothing to verify: no digests, or none with an algorithm that this build
+    /// supports.
     package init?(_ claims: [ContentDigest]) {
         var running: [RunningDigest] = []
         for claim in claims where !running.contains(where: { $0.algorithm == claim.algorithm }) {
@@ -24,7 +25,7 @@ package import DavitHTTP
         }
     }
 
-    /// Whether the content is what its sender meant, all of it having been seen. Ends the check.
+    /// Whether the content matches its digests. Call once, after the entire content.
     package func isRight() -> Bool {
         let made = running.compactMap { $0.finish() }
         return claims.allSatisfy { made.contains($0) }

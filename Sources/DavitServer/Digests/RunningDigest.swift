@@ -5,7 +5,7 @@ internal import DavitZlib
 internal import DavitCrypto
 #endif
 
-/// A digest of content that comes piece by piece. Used by one task at a time.
+/// An incremental digest of content. Used by one task at a time.
 @safe package final class RunningDigest {
     package let algorithm: DigestAlgorithm
     private var adler = Adler32()
@@ -13,7 +13,8 @@ internal import DavitCrypto
     private var hash: Digest?
     #endif
 
-    /// Nil if this build or its OpenSSL cannot make such digests: without the trait TLS there is `adler` alone.
+    /// Returns nil if this build or its OpenSSL does not support the algorithm; without the trait TLS only
+    /// `adler` is available.
     package init?(_ algorithm: DigestAlgorithm) {
         self.algorithm = algorithm
         if algorithm == .adler32 { return }
@@ -25,7 +26,7 @@ internal import DavitCrypto
         #endif
     }
 
-    /// Another one that has seen the same, and goes on by itself; nil where OpenSSL has failed.
+    /// Returns an independent copy with the same state; nil if OpenSSL has failed.
     package func copy() -> RunningDigest? {
         guard let copy = RunningDigest(algorithm) else { return nil }
         copy.adler = adler
@@ -40,20 +41,20 @@ internal import DavitCrypto
         return copy
     }
 
-    /// Whether this build makes such digests.
+    /// Whether this build supports the algorithm.
     package static func isAvailable(_ algorithm: DigestAlgorithm) -> Bool { RunningDigest(algorithm) != nil }
 
     package func update(_ bytes: UnsafeRawBufferPointer) {
         if algorithm == .adler32 { return unsafe adler.update(bytes) }
         #if TLS
-        // What fails once gives no digest, and never a wrong one.
+        // After a failure there is no digest, so a wrong one is never returned.
         guard var running = hash.take() else { return }
         let span = unsafe bytes.bindMemory(to: UInt8.self).span
         if (try? running.update(span)) != nil { hash = consume running }
         #endif
     }
 
-    /// The digest of everything; nil where OpenSSL has failed. Ends it.
+    /// Returns the digest of all content; nil if OpenSSL has failed. Call once.
     package func finish() -> ContentDigest? {
         if algorithm == .adler32 { return ContentDigest(algorithm, adler.bytes) }
         #if TLS

@@ -1,17 +1,18 @@
 public import DavitHTTP
 
-/// Lets pages of other origins use this server, as the Fetch standard (§3.2) has it.
+/// Allows pages of other origins to use this server (Fetch standard §3.2).
 ///
-/// Only for the origins that are named. Stands in front of authentication: a browser asks in advance without
-/// credentials, and gives up if that is refused. Requests of other origins are answered as if this were not here, and
-/// the browser keeps the response from their page.
+/// Applies only to the configured origins. Place it in front of authentication, because browsers send
+/// preflight requests without credentials and give up if these are refused. Requests from other origins are
+/// answered normally, and the browser withholds the response from their page.
 public struct CORS: Middleware {
-    /// The methods of HTTP and of WebDAV that change or show something.
+    /// The methods of HTTP and WebDAV for reading and changing resources.
     public static let webDAVMethods: [HTTPMethod] = [
         .get, .head, .options, .put, .post, .patch, .delete, .mkcol, .copy, .move, .propfind, .proppatch,
         .report, .search, .lock, .unlock,
     ]
-    /// What WebDAV clients in a browser send: the fields that a share looks at, and two that libraries add.
+    /// Request fields sent by WebDAV clients in a browser: those that a share evaluates, and two that
+    /// libraries add.
     public static let webDAVRequestFields = [
         "Authorization", "Brief", "Cache-Control", "Content-Digest", "Content-Encoding", "Content-Range",
         "Content-Type", "Depth", "Destination", "If", "If-Match", "If-Modified-Since", "If-None-Match",
@@ -21,7 +22,8 @@ public struct CORS: Middleware {
         "Upload-Length", "Upload-Metadata", "Upload-Offset", "Want-Content-Digest", "Want-Repr-Digest",
         "X-HTTP-Method-Override", "X-OC-CTime", "X-OC-Mtime", "X-Requested-With", "X-Update-Range",
     ]
-    /// What they want to read, beside the fields that a page may always read (Fetch §2.2.2), such as Content-Type.
+    /// Response fields that such clients read, in addition to those always readable (Fetch §2.2.2), such as
+    /// Content-Type.
     public static let webDAVResponseFields = [
         "Accept-Patch", "Accept-Post", "Accept-Ranges", "Allow", "Content-Digest", "Content-Location",
         "Content-Range", "DASL", "Date", "DAV", "ETag", "Last-Modified", "Location", "Lock-Token",
@@ -38,8 +40,8 @@ public struct CORS: Middleware {
     private let exposedFields: String
 
     /// - Parameters:
-    ///   - origins: as browsers write them, `https://app.example`; compared byte for byte.
-    ///   - maximumAge: how long a browser may remember what it was told.
+    ///   - origins: allowed origins in the form `https://app.example`; compared byte by byte.
+    ///   - maximumAge: how long a browser may cache the result of a preflight request.
     public init(
         origins: [String], methods: [HTTPMethod] = webDAVMethods,
         requestFields: [String] = webDAVRequestFields, responseFields: [String] = webDAVResponseFields,
@@ -68,7 +70,7 @@ public struct CORS: Middleware {
         return next.respondAtOnce(to: request).map { sharing($0, with: origin) }
     }
 
-    /// The answer to a browser that asks what it may do.
+    /// Returns the response to a preflight request; nil for other requests.
     private func preflight(_ request: HTTPRequest, from origin: [UInt8]?) -> HTTPResponse? {
         guard let origin, request.method == .options,
             request.string(named: "Access-Control-Request-Method") != nil
@@ -80,7 +82,7 @@ public struct CORS: Middleware {
 
     private func sharing(_ response: HTTPResponse, with origin: [UInt8]?) -> HTTPResponse {
         var response = response
-        // Also on answers to others: a cache must not give those to an origin that is allowed.
+        // Also for disallowed origins: caches must not reuse those responses for an allowed origin.
         response.fields.vary(on: .origin)
         if let origin {
             allow(origin, &response)

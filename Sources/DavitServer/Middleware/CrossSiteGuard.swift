@@ -1,19 +1,21 @@
 public import DavitHTTP
 
-/// Refuses with 403 what the pages of other sites send through somebody's browser (cross-site request forgery).
+/// Refuses cross-site request forgery with 403: requests that pages of other sites send through a user's
+/// browser.
 ///
-/// A browser sends a form to this server with the credentials it has for it, and from inside its network, whosever page
-/// the form is on. It says where the page is from: in Sec-Fetch-Site (Fetch Metadata §2.2), or else in Origin. Only POST is
-/// looked at, because whatever else changes something needs a preflight first, which ``CORS`` alone answers. Programs that
-/// are no browsers send neither field, and are let through.
+/// A browser submits a form with the user's credentials for this server and from within the user's network,
+/// even if the form is on another site. It sends the origin of the page in Sec-Fetch-Site (Fetch Metadata
+/// §2.2) or Origin. Only POST is checked, because other methods that change state need a preflight request,
+/// which only ``CORS`` answers. Clients other than browsers send neither field and are allowed.
 public struct CrossSiteGuard: Middleware {
     private let origins: Set<[UInt8]>
     private let names: ServerNames
 
     /// - Parameters:
-    ///   - origins: other sites whose forms are taken, as browsers write them: `https://app.example`.
-    ///   - names: hosts that this server is besides the one in Host, as behind a proxy that changes it.
-    ///   - secureNames: those of them that browsers reach over TLS alone, whatever this server sees of it.
+    ///   - origins: other origins whose forms are accepted, in the form `https://app.example`.
+    ///   - names: host names of this server in addition to the one in Host, as behind a proxy that changes
+    ///     Host.
+    ///   - secureNames: those of `names` that browsers reach only over TLS, even if a proxy terminates it.
     public init(allowing origins: [String] = [], names: [String] = [], secureNames: [String] = []) {
         self.init(
             allowing: Set(origins.map { Array($0.utf8) }), names: ServerNames(names, secure: secureNames))
@@ -26,7 +28,7 @@ public struct CrossSiteGuard: Middleware {
 
     public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
         guard isForgery(request) else { return try await next.respond(to: request) }
-        return .error(.forbidden, "This was sent by a page of another site.", for: request)
+        return .error(.forbidden, "Cross-site requests are not allowed.", for: request)
     }
 
     public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {

@@ -1,22 +1,21 @@
 internal import DavitHTTP
 internal import DavitZlib
 
-/// Compresses another stream while it is sent. Memory is taken with the first piece: some 100 KiB at most.
+/// Compresses another stream while it is sent. Allocates at most about 100 KiB, with the first piece.
 final class GzipStream: BodyStream {
-    /// Shorter content is compressed in one go.
+    /// Content up to this length is compressed in one call.
     static let shortBytes = 64 << 10
-    /// What is asked of the other stream at a time.
+    /// Maximum bytes read from the source at a time.
     private static let inputBytes = 32 << 10
-    /// 64 KiB of memory for zlib.
+    /// Uses 64 KiB of memory in zlib.
     private static let windowBits: Int32 = 13
-    /// After so much of the content what there is of it goes out: the answer begins early, and the size of the rest is
-    /// of no importance any more.
+    /// Content bytes after which the output is flushed, so that the client receives the beginning early.
     private static let firstBytes = 48 << 10
-    /// A call returns when it has made so much, so that the answer begins early,
+    /// A call returns after this much output, so that the client receives the beginning early,
     private static let pieceBytes = 16 << 10
-    /// or when it has taken so much, so that others have their turn: a millisecond of work.
+    /// or after this much input, about a millisecond of work, so that other requests are not delayed.
     private static let turnBytes = 256 << 10
-    /// Less room is not offered to zlib, which may then never be done with a flush.
+    /// Minimum output space passed to zlib; with less, a flush might never complete.
     private static let leastRoom = 64
 
     private enum Phase { case passing, flushing, finishing, ended }
@@ -27,25 +26,25 @@ final class GzipStream: BodyStream {
     private var deflater: Deflater?
     private var phase = Phase.passing
     private var input = IOBuffer(capacity: 0)
-    /// Where the bytes of `input` begin that are not compressed yet.
+    /// Offset of the first byte of `input` that has not been compressed.
     private var offset = 0
-    /// What was fetched until the first bytes went out; nil since then.
+    /// Bytes fetched before the first flush; nil after it.
     private var fetchedBytes: Int? = 0
-    /// All that was fetched is out.
+    /// Whether all fetched input has been flushed.
     private var wasFlushed = false
-    /// Taken by the last call.
+    /// Input bytes consumed by the last call.
     private(set) var effortBytes = 0
-    /// What was made without room for it.
+    /// Output that did not fit into the caller's buffer.
     private var kept = IOBuffer(capacity: leastRoom)
 
-    /// - Parameter expectedBytes: of `source`, if known.
+    /// - Parameter expectedBytes: the length of `source`, if known.
     init(of source: any BodyStream, level: Int, expectedBytes: Int? = nil) {
         self.source = source
         self.level = level
         self.expectedBytes = expectedBytes
     }
 
-    /// All of `bytes` at once; nil if there is no memory.
+    /// Compresses `bytes` in one call; returns nil if out of memory.
     static func encode(_ bytes: [UInt8], level: Int, windowBits: Int32 = windowBits) -> [UInt8]? {
         guard
             var deflater = try? Deflater(
@@ -77,7 +76,7 @@ final class GzipStream: BodyStream {
             if kept.count > 0 {
                 kept.removeFirst(move(to: buffer))
             } else if phase == .passing, offset == input.count {
-                // A piece that somebody waits for does not wait for the next one.
+                // Do not delay live output until the next piece arrives.
                 if made > 0, isLive || wasFlushed { return }
                 try await fetch()
             } else if buffer.freeCount >= Self.leastRoom {
@@ -95,7 +94,7 @@ final class GzipStream: BodyStream {
             deflater = try Deflater(
                 .gzip, level: level, expectedBytes: expectedBytes, windowBits: Self.windowBits)
         } catch {
-            throw HTTPError(.serviceUnavailable, "There is no memory to compress the content.")
+            throw HTTPError(.serviceUnavailable, "Not enough memory to compress the content.")
         }
         input = IOBuffer(capacity: Self.inputBytes)
     }
@@ -116,7 +115,8 @@ final class GzipStream: BodyStream {
         }
     }
 
-    /// - Returns: how many bytes were taken.
+    /// Compresses pending input.
+    /// - Returns: the number of input bytes consumed.
     private func compress(into buffer: IOBuffer) -> Int {
         let flush: Deflater.Flush =
             switch phase {
@@ -147,7 +147,7 @@ final class GzipStream: BodyStream {
     }
 }
 
-/// Bytes as a stream.
+/// A stream of bytes in memory.
 final class StoredBytes: BodyStream {
     private var rest: ArraySlice<UInt8>
 

@@ -1,16 +1,17 @@
 public import DavitHTTP
 
-/// Answers 421 to requests for hosts that this server is not.
+/// Answers requests for unknown hosts with 421.
 ///
-/// A server without accounts relies on who can reach it. A web page can reach it through the browser of
-/// somebody who can: it gives its own name the address of this server (DNS rebinding). The browser then names
-/// that page in Host, so that a name nobody configured is never answered.
+/// A server without accounts relies on network access control. A web page could bypass that through a user's
+/// browser by pointing its own host name at the address of this server (DNS rebinding). The browser then
+/// sends the page's name in Host, so only configured names are accepted.
 public struct HostGuard<Next: Handler>: Handler {
-    /// In lower case.
+    /// Accepted host names in lower case.
     private let names: [[UInt8]]
     private let next: Next
 
-    /// - Parameter names: host names without port that are answered beside IP literals and `localhost`.
+    /// - Parameter names: host names without port that are accepted in addition to IP literals and
+    ///   `localhost`.
     public init(names: [String], next: Next) {
         self.names = [Array("localhost".utf8)] + names.map { Array($0.lowercased().utf8) }
         self.next = next
@@ -20,7 +21,7 @@ public struct HostGuard<Next: Handler>: Handler {
         guard isForUs(request) else {
             var fields = HTTPFields()
             fields.append(.contentType, "text/plain; charset=utf-8")
-            let text = "This server does not answer for that host name.\n"
+            let text = "This server is not configured for this host name.\n"
             return HTTPResponse(.misdirectedRequest, fields: fields, body: .bytes(Array(text.utf8)))
         }
         return try await next.respond(to: request)
@@ -30,10 +31,11 @@ public struct HostGuard<Next: Handler>: Handler {
         isForUs(request) ? next.respondAtOnce(to: request) : nil
     }
 
-    /// The absolute form wins over Host (RFC 9112 §3.2.2). HTTP/1.0 may have neither; browsers always have one.
+    /// Whether the host of the request is accepted. The absolute form overrides Host (RFC 9112 §3.2.2).
+    /// HTTP/1.0 requests may have neither; browsers always send Host.
     ///
-    /// What a trusted proxy says counts in addition and not instead: one that passes the field of a page on, with the
-    /// page's Host, would otherwise open the door that this closes.
+    /// The host reported by a trusted proxy is checked in addition to Host, not instead of it. Otherwise a
+    /// proxy that passes on such a field from a page would defeat this check.
     private func isForUs(_ request: HTTPRequest) -> Bool {
         if let forwarded = request.forwardedOrigin?.host, !isKnown(forwarded.span) { return false }
         if let authority = request.authority { return isKnown(authority.span) }
@@ -50,7 +52,7 @@ public struct HostGuard<Next: Handler>: Handler {
         return false
     }
 
-    /// - Parameter name: no longer than `authority`, in lower case.
+    /// - Parameter name: a name in lower case, no longer than `authority`.
     private static func matches(_ name: [UInt8], _ authority: borrowing Span<UInt8>) -> Bool {
         for index in 0..<name.count where authority[index].lowercasedASCII != name[index] { return false }
         return true

@@ -1,14 +1,16 @@
 public import DavitHTTP
 
-/// Something that stands in front of a handler: it can rewrite the request, answer instead of the handler, and
-/// see or replace the response.
+/// Wraps a handler. A middleware can rewrite the request, answer it instead of the handler, and inspect or
+/// replace the response.
 public protocol Middleware: Sendable {
-    /// - Parameter next: what stands behind; called once or not at all.
-    /// - Throws: what is answered instead, with its status and reason.
+    /// Handles a request.
+    /// - Parameter next: the wrapped handler; call it at most once.
+    /// - Throws: an error that is sent as the response, with its status and reason.
     func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse
 
-    /// As ``handle(_:next:)``, for requests that can be answered without waiting; asks ``Handler/respondAtOnce(to:)``.
-    /// - Returns: nil, and nothing has been done, if ``handle(_:next:)`` is to be asked; always so unless implemented.
+    /// Like ``handle(_:next:)``, for requests that can be answered without waiting; calls
+    /// ``Handler/respondAtOnce(to:)``.
+    /// - Returns: nil, without side effects, if the caller must use ``handle(_:next:)``; nil by default.
     func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse?
 }
 
@@ -16,7 +18,7 @@ extension Middleware {
     public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? { nil }
 }
 
-/// A handler with a middleware in front of it; ``Handler/behind(_:)`` makes it.
+/// A handler wrapped in a middleware; created by ``Handler/behind(_:)``.
 public struct Behind<Front: Middleware, Next: Handler>: Handler {
     private let front: Front
     private let next: Next
@@ -42,7 +44,7 @@ public struct Behind<Front: Middleware, Next: Handler>: Handler {
 }
 
 extension Middleware {
-    /// A handler whose type is not known here, with this in front of it.
+    /// Wraps a handler whose type is not known statically.
     package func inFront(of handler: any Handler) -> any Handler {
         func behind(_ next: some Handler) -> any Handler { next.behind(self) }
         return behind(handler)
@@ -50,14 +52,14 @@ extension Middleware {
 }
 
 extension Handler {
-    /// This handler with `middleware` in front of it: `router.behind(CORS(origins: [...]))`. What is added last sees
-    /// the request first.
+    /// Wraps this handler in `middleware`: `router.behind(CORS(origins: [...]))`. The middleware added last
+    /// sees the request first.
     public func behind<M: Middleware>(_ middleware: M) -> Behind<M, Self> { Behind(middleware, next: self) }
 }
 
 extension Mountable {
-    /// What this becomes, with `middleware` in front of it, for one mount alone:
-    /// `routes.mount("/files", WebDAVShare("/srv/files").behind(CORS(origins: [...])))`.
+    /// Wraps the handler created from this value in `middleware`, for a single mount: `routes.mount("/files",
+    /// WebDAVShare("/srv/files").behind(CORS(origins: [...])))`.
     public func behind(_ middleware: some Middleware) -> some Mountable {
         MountedBehind(front: middleware, mountable: self)
     }
@@ -74,12 +76,12 @@ private struct MountedBehind<Front: Middleware, Base: Mountable>: Mountable {
     var announcedFields: HTTPFields { mountable.announcedFields }
 }
 
-/// Looks at requests before the handler does.
+/// A middleware that inspects requests before the handler does.
 public struct BeforeHandling: Middleware {
     private let look: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse?
 
-    /// - Parameter look: a response ends the request; nil goes on to the handler. It may rewrite the target
-    ///   (``DavitHTTP/HTTPRequest/rewriteTarget(to:)``) and set the principal.
+    /// - Parameter look: a returned response ends the request; nil passes it to the handler. The closure may
+    ///   rewrite the target (``DavitHTTP/HTTPRequest/rewriteTarget(to:)``) and set the principal.
     public init(_ look: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse?) {
         self.look = look
     }
@@ -90,11 +92,11 @@ public struct BeforeHandling: Middleware {
     }
 }
 
-/// Looks at responses before they are sent.
+/// A middleware that inspects responses before they are sent.
 public struct AfterHandling: Middleware {
     private let look: @Sendable (HTTPRequest, HTTPResponse) async throws(HTTPError) -> HTTPResponse
 
-    /// - Parameter look: gets the response of the handler and returns the one that is sent.
+    /// - Parameter look: receives the handler's response and returns the response to send.
     public init(
         _ look: @escaping @Sendable (HTTPRequest, HTTPResponse) async throws(HTTPError) -> HTTPResponse
     ) {

@@ -1,11 +1,12 @@
 package import DavitHTTP
 
-/// Gives requests back what a proxy in front has taken away from their path, so that hrefs, lock roots and redirects have
-/// it, and references that clients send are understood with it.
+/// Restores the path prefix that a proxy removed, so that hrefs, lock roots and redirects include it, and
+/// references sent by clients are resolved with it.
 ///
-/// What a trusted proxy says counts, else what is configured for the host that was asked, else the first that is.
+/// Uses the prefix reported by a trusted proxy, else the one configured for the requested host, else that of
+/// the first configured host.
 package struct PublicPrefix: Middleware {
-    /// A host, in lower case and without port, and what its proxy takes away.
+    /// A host in lower case without port, and the prefix that its proxy removes.
     package struct Host: Hashable, Sendable {
         package var name: [UInt8]
         package var prefix: PathPrefix
@@ -17,7 +18,7 @@ package struct PublicPrefix: Middleware {
     }
 
     private let hosts: [Host]
-    /// Some of `hosts` has a prefix.
+    /// Whether any of `hosts` has a prefix.
     private let isConfigured: Bool
 
     package init(hosts: [Host]) {
@@ -29,7 +30,7 @@ package struct PublicPrefix: Middleware {
         let prefix = prefix(of: request)
         if prefix == .empty { return try await next.respond(to: request) }
         let place = request.enter(prefix)
-        // For the access log, which has the path as it came.
+        // Restore the path for the access log, which records it as received.
         defer { request.leaveMount(place) }
         return try await next.respond(to: request)
     }

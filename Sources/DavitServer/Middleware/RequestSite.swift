@@ -1,20 +1,20 @@
 package import DavitHTTP
 
-/// Whose page has sent a request, as its browser says.
+/// The site of the page that sent a request, as reported by the browser.
 package enum RequestSite: Sendable {
-    /// A page of this server, or the browser's user.
+    /// A page of this server, or a direct action of the user.
     case own
-    /// A page of another site, or one that says so in two ways.
+    /// A page of another site, or contradictory information.
     case other
-    /// No browser says anything.
+    /// No information; the client is probably not a browser.
     case unknown
 }
 
-/// What a server is called besides what stands in Host.
+/// The names of a server in addition to the one in Host.
 package struct ServerNames: Sendable {
-    /// In lower case.
+    /// All names, in lower case.
     fileprivate let names: [[UInt8]]
-    /// Those of them that browsers reach over TLS alone.
+    /// The names that browsers reach only over TLS.
     fileprivate let secure: [[UInt8]]
 
     package init(_ names: [String], secure: [String]) {
@@ -24,7 +24,8 @@ package struct ServerNames: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whose page has sent this: in Sec-Fetch-Site (Fetch Metadata §2.2), or else in Origin (RFC 6454 §7).
+    /// Returns the site of the page that sent this request, from Sec-Fetch-Site (Fetch Metadata §2.2) or
+    /// Origin (RFC 6454 §7).
     package func site(names: ServerNames) -> RequestSite {
         switch string(named: "Sec-Fetch-Site") {
         case "same-origin", "none": return .own
@@ -38,25 +39,27 @@ extension HTTPRequest {
         }
     }
 
-    /// Whether this fills a tab of the browser (Fetch Metadata §2.1, §2.3): no frame, no picture, no script.
+    /// Whether the request loads a top-level document (Fetch Metadata §2.1, §2.3), not a frame, image or
+    /// script.
     package var isNavigation: Bool {
         string(named: "Sec-Fetch-Mode") == "navigate" && string(named: "Sec-Fetch-Dest") == "document"
     }
 
-    /// True if an origin (RFC 6454 §6.1) is this server.
+    /// Whether `origin` (RFC 6454 §6.1) is this server.
     private func isOwn(origin: [UInt8], _ names: ServerNames) -> Bool {
-        // `null` is the origin of pages that may not be trusted, such as those in a sandbox.
+        // `null` is the origin of untrusted pages, such as sandboxed ones.
         guard let colon = origin.firstIndex(of: UInt8(ascii: ":")), origin[colon...].starts(with: "://".utf8),
             let page = HostField(parsing: origin.span.extracting((colon + 3)..<origin.count))
         else { return false }
         let isPageSecure = origin[..<colon].elementsEqual("https".utf8)
         guard isPageSecure || origin[..<colon].elementsEqual("http".utf8) else { return false }
-        // A page that came without TLS may be anybody's who is on the way; the other way around, a proxy may have ended it.
+        // A page loaded without TLS may have been forged on the network. An https page on a plain connection
+        // is possible behind a proxy that terminates TLS.
         if isSecure, !isPageSecure { return false }
         let isSecureName = names.secure.contains(page.host)
         if names.names.contains(page.host), isPageSecure || !isSecureName { return true }
         if isSecureName, !isPageSecure, page.port == nil { return false }
-        // A form of another site cannot set the fields of proxies.
+        // Forms of other sites cannot set proxy fields.
         let hosts = [forwardedOrigin?.host, authority ?? bytes(of: .host)]
         return hosts.contains { host in
             guard let host, let server = HostField(parsing: host.span) else { return false }

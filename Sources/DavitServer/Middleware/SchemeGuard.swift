@@ -1,9 +1,9 @@
 package import DavitHTTP
 
-/// Answers 421 to requests for an `https` URI that came without TLS (RFC 9110 §7.4): who asked believes that nobody
-/// could read along.
+/// Answers 421 to requests for an `https` URI that arrive without TLS (RFC 9110 §7.4), because the client
+/// relies on confidentiality.
 ///
-/// Only the absolute form names a scheme. A trusted proxy may pass on what came to it with TLS.
+/// Only the absolute form contains a scheme. A trusted proxy may forward requests that it received over TLS.
 package struct SchemeGuard<Next: Handler>: Handler {
     private let next: Next
 
@@ -11,7 +11,7 @@ package struct SchemeGuard<Next: Handler>: Handler {
 
     package func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard Self.isSecureEnough(request) else {
-            return .error(.misdirectedRequest, "This is not a connection for https.", for: request)
+            return .error(.misdirectedRequest, "Requests for https URIs require TLS.", for: request)
         }
         return try await next.respond(to: request)
     }

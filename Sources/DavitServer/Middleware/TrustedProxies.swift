@@ -1,28 +1,28 @@
 public import DavitHTTP
 
-/// Learns from the proxies in front of this server where a request came from.
+/// Determines the origin of a request from fields set by trusted proxies.
 ///
-/// Believes `Forwarded` (RFC 7239) or `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` from the peers it was told to, and
-/// from no others. Each proxy adds at the right what it saw; the lists are followed from there, from trusted address to
-/// trusted address, and what stands to the left of the first other one is the client's own word and not read. What is
-/// malformed ends the walk: the request is answered as one of the last address that is known.
+/// Accepts `Forwarded` (RFC 7239) or `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` only from configured
+/// peers. Each proxy appends its information on the right. The lists are read from the right as long as
+/// addresses are trusted; everything to the left of the first untrusted address was sent by the client and is
+/// ignored. Reading stops at a malformed element; the last known address then counts as the client.
 ///
-/// The result is what ``DavitHTTP/HTTPRequest/peerAddress``, ``DavitHTTP/HTTPRequest/isSecure`` and
-/// ``DavitHTTP/HTTPRequest/host`` say from then on. A prefix that the proxies took away from the path is part of
-/// ``DavitHTTP/HTTPRequest/mountPath`` while the request is answered.
+/// The result determines ``DavitHTTP/HTTPRequest/peerAddress``, ``DavitHTTP/HTTPRequest/isSecure`` and
+/// ``DavitHTTP/HTTPRequest/host``. A path prefix removed by the proxies is part of
+/// ``DavitHTTP/HTTPRequest/mountPath`` while the request is handled.
 public struct TrustedProxies: Middleware {
-    /// Which fields the proxies set.
+    /// The fields that the proxies set.
     public enum Fields: String, CaseIterable, Sendable {
-        /// `X-Forwarded-*` if one of them is there, else `Forwarded`: most proxies know the former only, and pass the
-        /// latter on as the client sent it.
+        /// `X-Forwarded-*` if any of them is present, else `Forwarded`: most proxies set only the former, and
+        /// pass on the latter unchanged from the client.
         case either
-        /// `Forwarded` (RFC 7239) alone.
+        /// Only `Forwarded` (RFC 7239).
         case forwarded
-        /// `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` alone.
+        /// Only `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix`.
         case xForwarded = "x-forwarded"
     }
 
-    /// So many proxies in a row; a longer list is a game.
+    /// Maximum number of proxies; longer lists indicate abuse.
     private static let hopLimit = 32
 
     private let networks: [IPNetwork]
@@ -30,9 +30,9 @@ public struct TrustedProxies: Middleware {
     private let fields: Fields
 
     /// - Parameters:
-    ///   - networks: the addresses of the proxies. Not the networks of clients: who is trusted can give itself any
-    ///     address.
-    ///   - trustsLocalSockets: whoever can connect to a Unix socket of this server is trusted.
+    ///   - networks: the addresses of the proxies. Never include networks of clients: a trusted peer can
+    ///     claim any address.
+    ///   - trustsLocalSockets: whether all peers on Unix sockets of this server are trusted.
     public init(networks: [IPNetwork], trustsLocalSockets: Bool = false, fields: Fields = .either) {
         self.networks = networks
         self.trustsLocalSockets = trustsLocalSockets
@@ -49,7 +49,7 @@ public struct TrustedProxies: Middleware {
         return next.respondAtOnce(to: request)
     }
 
-    /// A request can be offered twice, at once and then again: it is read once.
+    /// A request may pass here twice, first without waiting and then again; its fields are read only once.
     private func learn(_ request: HTTPRequest) {
         guard request.forwardedOrigin == nil, trusts(peer: request.connectionPeerAddress) else { return }
         let hasOlder =
@@ -64,7 +64,7 @@ public struct TrustedProxies: Middleware {
 
     private func trusts(peer: String) -> Bool {
         if peer == HTTPRequest.localPeer { return trustsLocalSockets }
-        // The zone of a link-local address is this machine's name for an interface, and no part of the address.
+        // The zone of a link-local address is the local name of an interface, not part of the address.
         let end = peer.utf8.firstIndex(of: UInt8(ascii: "%")) ?? peer.endIndex
         let address = peer.utf8[..<end].withSpan { IPAddress(parsing: $0) }
         return address.map(trusts) ?? false
@@ -112,8 +112,8 @@ public struct TrustedProxies: Middleware {
         request.forwardedOrigin = origin
     }
 
-    /// What all trusted hops have taken away: each that does adds its part at the right, and the outermost one's comes
-    /// first in the path. Nil without the field, and where a part of it is malformed.
+    /// Returns the prefix removed by all trusted hops. Each hop appends its part on the right, and the
+    /// outermost part comes first in the path. Nil if the field is missing or a part is malformed.
     private func prefix(of request: HTTPRequest, hops: Int) -> PathPrefix? {
         var prefix: PathPrefix?
         var (place, isWellFormed) = (0, true)
@@ -129,8 +129,8 @@ public struct TrustedProxies: Middleware {
         return isWellFormed ? prefix : nil
     }
 
-    /// Hands over the element at this place from the right, 1 for the last; the first one of a list that is shorter,
-    /// because many proxies replace these fields instead of adding to them.
+    /// Passes the element at this position from the right, 1 for the last, to `body`; the first element if
+    /// the list is shorter, because many proxies replace these fields instead of appending to them.
     private func withElement(
         of name: FieldName, hop: Int, in request: HTTPRequest, _ body: (borrowing Span<UInt8>) -> Void
     ) {

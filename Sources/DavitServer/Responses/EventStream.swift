@@ -1,17 +1,18 @@
 public import DavitHTTP
 
 extension HTTPResponse {
-    /// Server-sent events (HTML Standard §9.2).
+    /// Returns a response with server-sent events (HTML Standard §9.2).
     ///
-    /// - Parameter produce: as in ``stream(type:_:)``. A client that is gone is found out when something is written: send
-    ///   an ``EventWriter/comment(_:)`` every 15 seconds or so where events are rare, which also keeps proxies from
-    ///   closing the connection. When the server is to stop, the events end at once, and the task is cancelled.
+    /// - Parameter produce: writes the events, as in ``stream(type:_:)``. A disconnected client is detected
+    ///   only when something is written: if events are rare, send an ``EventWriter/comment(_:)`` about every
+    ///   15 seconds, which also keeps proxies from closing the connection. When the server stops, the stream
+    ///   ends immediately and the task is cancelled.
     public static func events(
         _ produce: @escaping @Sendable (EventWriter) async throws -> Void
     ) -> HTTPResponse {
         var response = endlessStream(type: "text/event-stream") { writer in
             let events = EventWriter(writer)
-            // The head goes out with the first bytes, and the browser waits for it.
+            // The head is sent with the first bytes, and the browser waits for it.
             try await events.comment("")
             try await produce(events)
         }
@@ -20,26 +21,27 @@ extension HTTPResponse {
     }
 }
 
-/// Writes events to one client.
+/// Writes server-sent events to one client.
 public struct EventWriter: Sendable {
     private let writer: StreamWriter
 
     init(_ writer: StreamWriter) { self.writer = writer }
 
+    /// Sends an event.
     /// - Parameters:
-    ///   - data: any text; its lines arrive as they are, with LF between them.
-    ///   - event: the name scripts listen to; `message` where nil.
-    ///   - id: what the browser sends as `Last-Event-ID` when it connects again.
-    ///   - retry: how long the browser waits before it connects again.
-    /// - Throws: `CancellationError` if the client is gone.
+    ///   - data: any text; its lines arrive unchanged, separated by LF.
+    ///   - event: the event name that scripts listen for; nil for the default, `message`.
+    ///   - id: the ID that the browser sends as `Last-Event-ID` when it reconnects.
+    ///   - retry: how long the browser waits before it reconnects.
+    /// - Throws: `CancellationError` if the client has disconnected.
     public func send(
         _ data: String, event: String? = nil, id: String? = nil, retry: Duration? = nil
     ) async throws {
         try await writer.write(Self.encode(data, event: event, id: id, retry: retry))
     }
 
-    /// A line that the browser ignores.
-    /// - Throws: `CancellationError` if the client is gone.
+    /// Sends a comment, which browsers ignore.
+    /// - Throws: `CancellationError` if the client has disconnected.
     public func comment(_ text: String) async throws {
         var bytes: [UInt8] = []
         Self.appendLines(of: text, name: "", to: &bytes)
@@ -54,7 +56,7 @@ public struct EventWriter: Sendable {
         if let event { appendLine(event, name: "event", to: &bytes) }
         if let id { appendLine(id, name: "id", to: &bytes) }
         if let retry {
-            // At most about 300,000 years.
+            // Clamps to about 300,000 years.
             let limit = Duration.seconds(Int64.max / 1_000_000)
             let (seconds, attoseconds) = min(limit, max(.zero, retry)).components
             appendLine(
@@ -65,7 +67,8 @@ public struct EventWriter: Sendable {
         return bytes
     }
 
-    /// A value that has one line; line ends in it, and NUL, which would make browsers drop an id, are left out.
+    /// Appends a single-line field. Removes line terminators, and NUL, because browsers ignore an ID that
+    /// contains it.
     private static func appendLine(_ text: String, name: StaticString, to bytes: inout [UInt8]) {
         bytes.append(name)
         bytes.append(": ")
@@ -73,7 +76,7 @@ public struct EventWriter: Sendable {
         bytes.append(10)
     }
 
-    /// One line for each line of the text; CR, LF and CRLF end lines.
+    /// Appends one field for each line of `text`; CR, LF and CRLF terminate lines.
     private static func appendLines(of text: String, name: StaticString, to bytes: inout [UInt8]) {
         bytes.append(name)
         bytes.append(": ")

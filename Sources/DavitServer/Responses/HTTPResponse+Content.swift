@@ -1,17 +1,19 @@
 public import DavitHTTP
 
-/// Responses from values.
+/// Responses with content in memory.
 extension HTTPResponse {
-    /// `text/plain` in UTF-8.
+    /// Returns a `text/plain` response in UTF-8.
     public static func text(_ text: String, status: HTTPStatus = .ok) -> HTTPResponse {
         bytes(Array(text.utf8), type: "text/plain; charset=utf-8", status: status)
     }
 
-    /// `text/html` in UTF-8. Text from elsewhere belongs in a ``template(_:_:status:)``, which escapes it.
+    /// Returns a `text/html` response in UTF-8. For untrusted text use ``template(_:_:status:)``, which
+    /// escapes it.
     public static func html(_ html: String, status: HTTPStatus = .ok) -> HTTPResponse {
         bytes(Array(html.utf8), type: "text/html; charset=utf-8", status: status)
     }
 
+    /// Returns a response with the given bytes.
     /// - Parameter type: the value of Content-Type.
     public static func bytes(
         _ bytes: [UInt8], type: String = "application/octet-stream", status: HTTPStatus = .ok
@@ -21,7 +23,8 @@ extension HTTPResponse {
         return HTTPResponse(status, fields: fields, body: .bytes(bytes))
     }
 
-    /// This response, to be kept by caches for so many seconds; 0 has them ask each time (RFC 9111 §5.2.2).
+    /// Returns this response with a Cache-Control max-age in seconds; with 0, caches must revalidate each
+    /// time (RFC 9111 §5.2.2).
     public func cacheAge(_ seconds: Int) -> HTTPResponse {
         var response = self
         response.fields.remove(.cacheControl)
@@ -29,8 +32,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// This response, to be saved under a name instead of shown (RFC 6266); see
-    /// ``DavitHTTP/ContentDisposition/attachment(named:)``.
+    /// Returns this response with a Content-Disposition that makes browsers save it under `name` (RFC 6266);
+    /// see ``DavitHTTP/ContentDisposition/attachment(named:)``.
     public func attachment(named name: String) -> HTTPResponse {
         var response = self
         response.fields.remove(.contentDisposition)

@@ -1,21 +1,22 @@
 public import DavitHTTP
 
 extension HTTPResponse {
-    /// A short page that says what is wrong: HTML for who asks for it, as browsers do, else text.
+    /// Returns a short error page: HTML if the request accepts `text/html` explicitly, as browsers do, else
+    /// plain text.
     ///
-    /// - Parameter message: for people; shown as text, whatever is in it.
+    /// - Parameter message: a message for people; escaped where necessary.
     public static func error(
         _ status: HTTPStatus, _ message: String, for request: HTTPRequest
     ) -> HTTPResponse {
         var response = error(status, message, asHTML: request.wantsHTML)
-        // RFC 9110 §15.5.16: it is the coding that is not supported.
+        // RFC 9110 §15.5.16: Accept-Encoding indicates that the coding is unsupported, not the type.
         if status == .unsupportedMediaType, request.contains(.contentEncoding) {
             response.fields.append(.acceptEncoding, ContentCoding.accepted)
         }
         return response
     }
 
-    /// - Parameter asHTML: else text.
+    /// - Parameter asHTML: whether to return HTML instead of plain text.
     package static func error(
         _ status: HTTPStatus, _ message: String, asHTML: Bool = false
     ) -> HTTPResponse {
@@ -37,8 +38,8 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// Whether a page is wanted: `text/html` by its name, and not with the quality 0 (RFC 9110 §12.5.1). `*/*` is no wish
-    /// for HTML.
+    /// Whether the client accepts `text/html` explicitly with a quality above 0 (RFC 9110 §12.5.1). `*/*`
+    /// does not count.
     package var wantsHTML: Bool {
         var isWanted = false
         forEachElement(of: .accept) { range in

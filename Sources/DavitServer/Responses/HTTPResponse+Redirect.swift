@@ -1,17 +1,17 @@
 public import DavitHTTP
 
 extension HTTPResponse {
-    /// What a redirect says about the resource and the method (RFC 9110 §15.4).
+    /// The kind of a redirect (RFC 9110 §15.4).
     public enum Redirect: Sendable {
-        /// 301; the client may change POST to GET.
+        /// 301. Clients may change POST to GET.
         case movedPermanently
-        /// 302; the client may change POST to GET.
+        /// 302. Clients may change POST to GET.
         case found
-        /// 303: look there with GET. What follows a form that was accepted.
+        /// 303. Clients use GET for the new location, typically after a form submission.
         case seeOther
-        /// 307: the same request there, this time.
+        /// 307. Clients repeat the same request at the new location, this time only.
         case temporary
-        /// 308: the same request there, from now on.
+        /// 308. Clients use the same request at the new location from now on.
         case permanent
 
         var status: HTTPStatus {
@@ -25,18 +25,18 @@ extension HTTPResponse {
         }
     }
 
-    /// Sends the client to another place.
+    /// Returns a redirect to another location.
     ///
-    /// - Parameter location: a URI, or a path with its leading slash. What no URI has, line ends included, is
-    ///   percent-encoded; what is encoded already stays. Do not take it from a request unseen: `//elsewhere.example`
-    ///   is a place, too.
+    /// - Parameter location: a URI, or a path with its leading slash. Characters not allowed in a URI,
+    ///   including line terminators, are percent-encoded; existing escapes are preserved. Validate locations
+    ///   taken from a request: `//elsewhere.example` refers to another host.
     public static func redirect(to location: String, _ redirect: Redirect = .seeOther) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.location, encodedLocation(Array(location.utf8)))
         return HTTPResponse(redirect.status, fields: fields)
     }
 
-    /// Only the characters of RFC 3986 §2, and `%` only in front of two hexadecimal digits.
+    /// Encodes all characters except those of RFC 3986 §2 and `%` followed by two hexadecimal digits.
     private static func encodedLocation(_ location: [UInt8]) -> [UInt8] {
         var encoded: [UInt8] = []
         for (index, byte) in location.enumerated() {

@@ -1,33 +1,34 @@
 public import DavitHTTP
 
-/// Responses whose content is made while it is sent. Nothing is made ahead of the client.
+/// Responses whose content is generated while it is sent. Nothing is generated ahead of the client.
 extension HTTPResponse {
-    /// From a producer that is asked for each piece.
+    /// Returns a response whose content is pulled from a producer.
     ///
-    /// - Parameter produce: returns a piece, or nil at the end; called on the event loop, must not block. If it throws,
-    ///   the connection is cut, so that the client sees that something is missing.
+    /// - Parameter produce: returns the next piece, or nil at the end. Called on the event loop and must not
+    ///   block. If it throws, the connection is aborted, so that the client can detect the truncation.
     public static func stream(
         type: String, pulling produce: @escaping () async throws -> [UInt8]?
     ) -> HTTPResponse {
         stream(PulledStream(produce), type: type)
     }
 
-    /// From a producer that writes.
+    /// Returns a response whose content is written by a producer.
     ///
     /// ```swift
     /// .stream(type: "text/csv") { writer in
     ///     for row in rows { try await writer.write("\(row.name),\(row.size)\n") }
     /// }
     /// ```
-    /// - Parameter produce: runs in a task of its own, on the event loop, where it must not block. The task begins with
-    ///   the response and is cancelled when the client goes away. If it throws, the connection is cut.
+    /// - Parameter produce: runs in a separate task on the event loop and must not block. The task starts
+    ///   with the response and is cancelled when the client disconnects. If it throws, the connection is
+    ///   aborted.
     public static func stream(
         type: String, _ produce: @escaping @Sendable (StreamWriter) async throws -> Void
     ) -> HTTPResponse {
         stream(WrittenStream(produce), type: type)
     }
 
-    /// The same for content that has no end of its own: it ends when the server does.
+    /// Like ``stream(type:_:)``, for content without an end; it ends when the server stops.
     static func endlessStream(
         type: String, _ produce: @escaping @Sendable (StreamWriter) async throws -> Void
     ) -> HTTPResponse {
@@ -41,10 +42,10 @@ extension HTTPResponse {
     }
 }
 
-/// Pieces that are asked for one by one.
+/// A stream that pulls its pieces from a closure.
 private final class PulledStream: BodyStream {
     private let produce: () async throws -> [UInt8]?
-    /// What did not fit into the last buffer.
+    /// The part of the last piece that did not fit into the buffer.
     private var rest: ArraySlice<UInt8> = []
 
     init(_ produce: @escaping () async throws -> [UInt8]?) { self.produce = produce }
@@ -64,7 +65,7 @@ private final class PulledStream: BodyStream {
     }
 }
 
-/// Pieces that a task of its own writes.
+/// A stream whose pieces are written by a separate task.
 private final class WrittenStream: BodyStream {
     private let produce: @Sendable (StreamWriter) async throws -> Void
     private let isEndless: Bool
@@ -110,7 +111,7 @@ private final class WrittenStream: BodyStream {
 }
 
 extension IOBuffer {
-    /// Appends as much of `bytes` as fits, and returns how much that was.
+    /// Appends as much of `bytes` as fits and returns the number of bytes appended.
     func append(_ bytes: ArraySlice<UInt8>) -> Int {
         unsafe bytes.withUnsafeBytes { unsafe append($0) }
     }

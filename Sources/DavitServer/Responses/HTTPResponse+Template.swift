@@ -1,10 +1,10 @@
 public import DavitHTTP
 
-/// What a variable of a template stands for.
+/// The value of a template variable.
 public enum TemplateValue: Hashable, Sendable {
-    /// Any text; it cannot become markup.
+    /// Text, which is escaped and therefore cannot become markup.
     case text(String)
-    /// Markup that goes in as it is: never text from elsewhere.
+    /// Markup, which is inserted unchanged. Never use it for untrusted text.
     case raw(String)
 }
 
@@ -13,10 +13,11 @@ extension TemplateValue: ExpressibleByStringInterpolation {
 }
 
 extension HTTPResponse {
-    /// `text/html` in UTF-8 from a template in which `%name%` stands for a variable.
+    /// Returns a `text/html` response in UTF-8 from a template with variables written as `%name%`.
     ///
-    /// Texts are escaped for content and for quoted attribute values; inside `script` and `style`, and in attributes
-    /// that hold addresses or code, that is not enough. What stands between two `%` and is no variable stays as it is.
+    /// Text values are escaped for element content and quoted attribute values. That is not sufficient inside
+    /// `script` and `style`, or in attributes that contain URLs or code. Unknown variables are left
+    /// unchanged.
     public static func template(
         _ template: String, _ variables: [String: TemplateValue], status: HTTPStatus = .ok
     ) -> HTTPResponse {

@@ -1,16 +1,16 @@
 public import DavitHTTP
 
-/// Validators of what a handler makes (RFC 9110 §8.8).
+/// Validators for generated content (RFC 9110 §8.8).
 ///
-/// A route for GET says what version its response is of, and the ``Router`` does the rest: 304 instead of the response for who
-/// has it, 412 for who wants another one (§13). For methods that change something that is too late: they call
-/// ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before they do.
+/// A GET route sets the version of its response, and the ``Router`` evaluates the conditions of the request
+/// (§13): it answers 304 if the client has that version, and 412 if a precondition fails. Methods that change
+/// state must call ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before they do so.
 extension HTTPResponse {
-    /// This response with an entity tag.
+    /// Returns this response with an entity tag.
     ///
     /// - Parameters:
     ///   - version: see ``DavitHTTP/EntityTag/init(version:isWeak:)``.
-    ///   - isWeak: the same version can be sent in different bytes.
+    ///   - isWeak: whether one version may be sent as different bytes.
     public func entityTag(_ version: String, isWeak: Bool = false) -> HTTPResponse {
         var response = self
         response.fields.remove(.etag)
@@ -18,7 +18,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// This response with the time of the last change of what it shows; whole seconds count.
+    /// Returns this response with a Last-Modified time, in whole seconds.
     public func lastModified(_ time: Timestamp) -> HTTPResponse {
         var response = self
         response.fields.remove(.lastModified)
@@ -26,8 +26,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// What is sent instead of this response where the request has conditions (RFC 9110 §13): 304 or 412. They count for
-    /// GET and HEAD, and where the answer would be 200 (§13.2.1).
+    /// Returns this response, or 304 or 412 if the conditions of the request require it (RFC 9110 §13).
+    /// Conditions apply only to GET and HEAD, and only if the status would be 200 (§13.2.1).
     package func conditional(for request: HTTPRequest) -> HTTPResponse {
         guard status == .ok, request.method == .get || request.method == .head,
             fields.contains(.etag) || fields.contains(.lastModified), Preconditions.stand(in: request)
@@ -35,7 +35,8 @@ extension HTTPResponse {
         let modified = fields.lastModified
         let outcome = Preconditions.evaluate(
             request, tag: fields.entityTag, modified: modified,
-            // Only dates with two digits for the year, of which nobody sends any, need it; that of the change is as good.
+            // Only needed for dates with two-digit years, which clients do not send; the modification time is
+            // accurate enough.
             now: modified ?? Timestamp(seconds: 0))
         switch outcome {
         case .proceed: return self
@@ -44,7 +45,7 @@ extension HTTPResponse {
         }
     }
 
-    /// Everything but what describes the content (§15.4.5).
+    /// A 304 response with all fields except those that describe the content (§15.4.5).
     private var notModified: HTTPResponse {
         var response = HTTPResponse(.notModified, fields: fields)
         let metadata: [FieldName] = [
@@ -58,23 +59,24 @@ extension HTTPResponse {
 
     /// 412 (§15.5.13).
     package static func preconditionFailed(for request: HTTPRequest) -> HTTPResponse {
-        error(.preconditionFailed, "This is not the version that the request is about.", for: request)
+        error(.preconditionFailed, "The resource has changed.", for: request)
     }
 }
 
 extension HTTPRequest {
-    /// For methods that change something: whether the client knows what it is about to change (RFC 9110 §13).
+    /// Checks the conditions of a request that changes state (RFC 9110 §13).
     ///
     /// - Parameters:
-    ///   - version: of what is there now, as in ``DavitHTTP/HTTPResponse/entityTag(_:isWeak:)``; nil if nothing is.
-    ///   - modified: when that was changed last, if known.
-    /// - Throws: 412.
+    ///   - version: the current version, as passed to ``DavitHTTP/HTTPResponse/entityTag(_:isWeak:)``; nil if
+    ///     the resource does not exist.
+    ///   - modified: when the resource was last modified, if known.
+    /// - Throws: 412 if a condition fails.
     public func checkConditions(version: String?, modified: Timestamp? = nil) throws(HTTPError) {
         let outcome = Preconditions.evaluate(
             self, exists: version != nil, tag: version.map { EntityTag(version: $0) }, modified: modified,
             now: modified ?? Timestamp(seconds: 0))
         guard outcome == .proceed else {
-            throw HTTPError(.preconditionFailed, "This is not the version that the request is about.")
+            throw HTTPError(.preconditionFailed, "The resource has changed.")
         }
     }
 }

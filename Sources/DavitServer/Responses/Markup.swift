@@ -1,13 +1,13 @@
-/// Bytes of HTML.
+/// Helpers that append HTML to a byte buffer.
 package enum Markup {
     package static func append(_ markup: StaticString, to buffer: inout [UInt8]) {
         unsafe buffer.append(
             contentsOf: UnsafeBufferPointer(start: markup.utf8Start, count: markup.utf8CodeUnitCount))
     }
 
-    /// A name as text, safe between tags and in double quotes.
+    /// Appends `name` as text, escaped for element content and double-quoted attribute values.
     ///
-    /// Bytes that are not UTF-8 and control characters, which HTML does not know, become U+FFFD.
+    /// Invalid UTF-8 and control characters, which HTML does not allow, become U+FFFD.
     package static func appendText(_ name: [UInt8], to buffer: inout [UInt8]) {
         for byte in String(decoding: name, as: UTF8.self).utf8 {
             switch byte {

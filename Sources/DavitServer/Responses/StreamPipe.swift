@@ -1,23 +1,24 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// Writes the content of a response. Can be handed to other tasks; their pieces go out in the order of the calls.
+/// Writes the content of a response. May be shared between tasks; pieces are sent in the order of the calls.
 public struct StreamWriter: Sendable {
     private let pipe: StreamPipe
 
     init(_ pipe: StreamPipe) { self.pipe = pipe }
 
-    /// Returns when the bytes are on their way: a slow client makes the producer wait.
-    /// - Throws: `CancellationError` if the client is gone.
+    /// Writes bytes. Returns when they have been passed on for sending, so that a slow client makes the
+    /// producer wait.
+    /// - Throws: `CancellationError` if the client has disconnected.
     public func write(_ bytes: [UInt8]) async throws { try await pipe.write(bytes) }
 
-    /// As UTF-8.
-    /// - Throws: `CancellationError` if the client is gone.
+    /// Writes text as UTF-8.
+    /// - Throws: `CancellationError` if the client has disconnected.
     public func write(_ text: String) async throws { try await pipe.write(Array(text.utf8)) }
 }
 
-/// Hands pieces from the tasks that write to the one that sends, without a queue: each writer waits until its piece is
-/// taken.
+/// Passes pieces from the writing tasks to the sending task without buffering: each writer waits until its
+/// piece has been taken.
 final class StreamPipe: Sendable {
     private struct Piece {
         var rest: ArraySlice<UInt8>
@@ -28,10 +29,10 @@ final class StreamPipe: Sendable {
 
     private struct State {
         var pieces: [Piece] = []
-        /// The sender, waiting for a piece or the end.
+        /// The sender, while it waits for a piece or the end.
         var reader: CheckedContinuation<Void, Never>?
         var end = End.open
-        /// Nobody reads any more.
+        /// Whether the sender has stopped reading.
         var isAbandoned = false
 
         mutating func takeReader() -> CheckedContinuation<Void, Never>? {
@@ -58,7 +59,7 @@ final class StreamPipe: Sendable {
         if !wasTaken { throw CancellationError() }
     }
 
-    /// What was written before is still read. The first call counts.
+    /// Ends the pipe after the pieces already written. Only the first call has an effect.
     func finish(isComplete: Bool) {
         let reader = state.withLock { state in
             guard state.end == .open else { return CheckedContinuation<Void, Never>?.none }
@@ -68,7 +69,7 @@ final class StreamPipe: Sendable {
         reader?.resume()
     }
 
-    /// The client is gone.
+    /// Discards all pieces because the client has disconnected.
     func abandon() {
         let (pieces, reader) = state.withLock { state in
             state.isAbandoned = true
@@ -80,7 +81,7 @@ final class StreamPipe: Sendable {
     }
 
     /// Appends at least one byte, or none at the end.
-    /// - Throws: ``DavitHTTP/HTTPError/disconnected`` where the content cannot be finished.
+    /// - Throws: ``DavitHTTP/HTTPError/disconnected`` if the content cannot be completed.
     func read(into buffer: IOBuffer) async throws(HTTPError) {
         let before = buffer.count
         while true {
@@ -91,7 +92,7 @@ final class StreamPipe: Sendable {
         }
     }
 
-    /// Takes as many pieces as fit.
+    /// Takes as many pieces as fit into the buffer.
     private func take(into buffer: IOBuffer) -> End {
         let (writers, end) = state.withLock { state in
             var writers: [CheckedContinuation<Bool, Never>] = []

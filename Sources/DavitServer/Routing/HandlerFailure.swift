@@ -1,11 +1,11 @@
 public import DavitHTTP
 
-/// An error that an action did not expect, for the log.
+/// An unexpected error thrown by a route action, for the log.
 public struct HandlerFailure: Sendable {
-    /// ``DavitHTTP/HTTPRequest/requestID``; the client gets it in the content and in `X-Request-Id`, and the access
-    /// log has it too.
+    /// ``DavitHTTP/HTTPRequest/requestID``. Also sent to the client in the content and in `X-Request-Id`, and
+    /// recorded in the access log.
     public let requestID: String
-    /// What the action threw. It can hold what the client has sent.
+    /// The error that the action threw. It may contain data sent by the client.
     public let error: any Error
     /// The method of the request.
     public let method: HTTPMethod
@@ -19,10 +19,10 @@ public struct HandlerFailure: Sendable {
         rawPath = request.fullRawPath
     }
 
-    /// 500 without a word about the error.
+    /// Returns a 500 response that reveals nothing about the error.
     func response(to request: HTTPRequest) -> HTTPResponse {
         var response = HTTPResponse.error(
-            .internalServerError, "Something went wrong. The number of this request is \(requestID).",
+            .internalServerError, "Internal server error. Request ID: \(requestID).",
             for: request)
         response.fields.append(named: "X-Request-Id", requestID)
         return response

@@ -1,11 +1,11 @@
 internal import DavitHTTP
 
-/// A prefix, and what answers at and below it.
+/// A prefix and the handler for all paths at and below it.
 struct Mount: ScannedRoute {
     let prefix: ResourcePath
     private let segmentCount: Int
     private let mountable: any Mountable
-    /// What `mountable` has become; until then only a handler answers.
+    /// The handler made from `mountable`. Before that, `mountable` itself if it is a handler.
     private let handler: any Handler
 
     init(prefix: ResourcePath, _ mountable: any Mountable) {
@@ -19,7 +19,8 @@ struct Mount: ScannedRoute {
         segmentCount = prefix.segments.count
     }
 
-    /// - Parameter others: the prefixes of the mounts that are asked before.
+    /// Returns this mount with its handler created.
+    /// - Parameter others: the prefixes of mounts with higher priority.
     func made(in environment: ServerEnvironment, behind others: [ResourcePath]) throws -> Mount {
         let environment = environment.below(prefix, hiding: others)
         return Mount(prefix: prefix, mountable, handler: try mountable.handler(in: environment))
@@ -32,7 +33,7 @@ struct Mount: ScannedRoute {
         let (handler, segmentCount) = (handler, segmentCount)
         return RouteAnswer(isMounted: true) { request, _ in
             let place = request.enterMount(segments: segmentCount)
-            // For the access log, and for whatever wraps the router.
+            // Restore the path for the access log and for middleware around the router.
             defer { request.leaveMount(place) }
             return try await handler.respond(to: request)
         }
@@ -45,9 +46,9 @@ struct Mount: ScannedRoute {
     }
 }
 
-/// Stands where a value is mounted in a router that no server has taken.
+/// A placeholder for a value mounted in a router that has not been attached to a server.
 private struct Unmade: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        throw HTTPError(.internalServerError, "What is mounted here needs a server.")
+        throw HTTPError(.internalServerError, "This mount requires a server.")
     }
 }

@@ -1,15 +1,17 @@
 public import DavitHTTP
 
-/// What a server serves: a ``Handler``, or a value that becomes one when the server is made, like a folder to share.
+/// An application that a server can serve: a ``Handler``, or a value that creates one when the server is
+/// created, such as a shared folder.
 public protocol Mountable: Sendable {
-    /// Makes the handler. Called once for each place it is mounted at, before the server listens; may block.
+    /// Creates the handler. Called once per mount point before the server listens; may block.
     ///
-    /// - Parameter environment: what the server lends.
-    /// - Throws: whatever is in the way. There is no server then.
+    /// - Parameter environment: the services that the server provides.
+    /// - Throws: any error; the server is then not created.
     func handler(in environment: ServerEnvironment) throws -> any Handler
 
-    /// Stand on answers to OPTIONS for `*` and for all paths above the mount, whoever answers there: clients ask at the
-    /// root what a server can do. Only names with a case in ``DavitHTTP/FieldName`` count; none unless implemented.
+    /// Fields added to responses to OPTIONS for `*` and for all paths above the mount, even if another
+    /// handler answers, because clients query the root for the server's capabilities. Only names with a case
+    /// in ``DavitHTTP/FieldName`` are used. Empty by default.
     var announcedFields: HTTPFields { get }
 }
 

@@ -1,41 +1,41 @@
 public import DavitHTTP
 
-/// A request without its content: what a route may look at to decide whether it is its own.
+/// The head of a request, on which routing decisions are based.
 public struct RequestHead {
     private let request: HTTPRequest
 
     init(_ request: HTTPRequest) { self.request = request }
 
-    /// As ``DavitHTTP/HTTPRequest/method``.
+    /// See ``DavitHTTP/HTTPRequest/method``.
     public var method: HTTPMethod { request.method }
-    /// What is asked for, split but not decoded.
+    /// The request target, split but not decoded.
     public var target: RequestTarget { request.target }
-    /// The fields of the query, decoded; none without a query.
+    /// The decoded fields of the query; empty without a query.
     public var query: FormFields { request.query }
-    /// The value of `Content-Type`; nil if there is none, or it is malformed.
+    /// The value of `Content-Type`; nil if missing or malformed.
     public var contentType: ContentType? { request.contentType }
-    /// Content-Length, or nil for chunked content; 0 where there is none.
+    /// The value of Content-Length; nil for chunked content, 0 without content.
     public var contentLength: Int64? { request.body.declaredLength }
-    /// Who is asking; nil for a server without accounts.
+    /// The authenticated account; nil if the server has no accounts.
     public var principal: String? { request.principal }
-    /// Whether the client came over TLS, here or to a trusted proxy.
+    /// Whether the client used TLS, to this server or to a trusted proxy.
     public var isSecure: Bool { request.isSecure }
-    /// As ``DavitHTTP/HTTPRequest/peerAddress``.
+    /// See ``DavitHTTP/HTTPRequest/peerAddress``.
     public var peerAddress: String { request.peerAddress }
-    /// As ``DavitHTTP/HTTPRequest/localAddress``.
+    /// See ``DavitHTTP/HTTPRequest/localAddress``.
     public var localAddress: NetworkAddress? { request.localAddress }
-    /// As ``DavitHTTP/HTTPRequest/remoteAddress``.
+    /// See ``DavitHTTP/HTTPRequest/remoteAddress``.
     public var remoteAddress: NetworkAddress? { request.remoteAddress }
 
-    /// The path, decoded; bytes that are not UTF-8 are replaced. Nil for a path no resource can have.
+    /// The decoded path, with invalid UTF-8 replaced; nil for a path that no resource can have.
     public var path: String? {
         guard let (path, endsInSlash) = try? request.target.resourcePath() else { return nil }
         return path.description + (endsInSlash && !path.isRoot ? "/" : "")
     }
 
-    /// The value of the first field with this name.
+    /// Returns the value of the first field with this name.
     public func string(of name: FieldName) -> String? { request.string(of: name) }
 
-    /// As ``string(of:)``, for a name that has no case in ``DavitHTTP/FieldName``.
+    /// Like ``string(of:)``, for a name without a case in ``DavitHTTP/FieldName``.
     public func string(named name: String) -> String? { request.string(named: name) }
 }

@@ -1,9 +1,9 @@
 internal import DavitHTTP
 
-/// All routes, and the order in which they are asked: the last one added comes first.
+/// All routes, in order of priority: the last one added is tried first.
 ///
-/// Exact paths stand in a dictionary. Of the others only those that were added after the one found there are asked
-/// before it.
+/// Exact paths are stored in a dictionary. Of the other routes, only those added after the matching exact
+/// route are tried before it.
 struct RouteTable: Sendable {
     struct Key: Hashable, Sendable {
         var path: ResourcePath
@@ -11,7 +11,7 @@ struct RouteTable: Sendable {
         var endsInSlash: Bool
     }
 
-    /// Fields that a mounted handler wants to stand on OPTIONS above its prefix.
+    /// Fields that a mounted handler adds to responses to OPTIONS above its prefix.
     struct Announcement: Sendable {
         var prefix: ResourcePath
         var fields: HTTPFields
@@ -33,7 +33,7 @@ struct RouteTable: Sendable {
     var answersHeadWithGet = true
     var fallbacks: [HTTPMethod: FullRouteAction] = [:]
     var announcements: [Announcement] = []
-    /// Both with the last added first.
+    /// Both are ordered with the last added first.
     private var exact: [Key: [ExactRoute]] = [:]
     private var scanned: [OrderedRoute] = []
     private var count = 0
@@ -56,7 +56,7 @@ struct RouteTable: Sendable {
         count += 1
     }
 
-    /// Makes handlers of all values that are mounted.
+    /// Creates the handlers of all mounted values.
     mutating func make(in environment: ServerEnvironment) throws {
         for index in scanned.indices {
             let others = scanned[..<index].compactMap(\.mount?.prefix)
@@ -67,13 +67,14 @@ struct RouteTable: Sendable {
             scanned[index].mount = mount
             if let path = firstHidden(by: mount.prefix, before: scanned[index].order) {
                 environment.log(
-                    .warning, "a mount hides what was added before it",
+                    .warning, "mount hides an earlier route",
                     ["mount": mount.prefix.description, "hidden": path.description])
             }
         }
     }
 
-    /// A path that had a route before a mount was added there or above: that route is never asked again.
+    /// Returns the first path at or below `prefix` whose route was added before the mount and is therefore
+    /// unreachable.
     private func firstHidden(by prefix: ResourcePath, before order: Int) -> ResourcePath? {
         let mounts = scanned.compactMap { $0.order < order ? $0.mount?.prefix : nil }
         let paths = exact.compactMap { key, routes in
@@ -82,7 +83,7 @@ struct RouteTable: Sendable {
         return (mounts + paths).filter { prefix.contains($0) }.min { $0.description < $1.description }
     }
 
-    /// What answers the request; nil if no route does.
+    /// Returns the answer of the first matching route; nil if there is none.
     func answer(to request: HTTPRequest, at key: Key) -> RouteAnswer? {
         var subject = RouteSubject(request: request, key: key)
         let indexed = exact[key]?.first { accepts($0.method, request.method) }
@@ -94,8 +95,8 @@ struct RouteTable: Sendable {
         return indexed.map { RouteAnswer($0.action) }
     }
 
-    /// The mount that answers the request. Nil if none does, and if code of the application has a say in that: it is
-    /// asked once for a request.
+    /// Returns the mount that answers the request. Nil if there is none, or if a route with application code
+    /// must be tried first, because that code may run only once per request.
     func mount(for request: HTTPRequest, at key: Key) -> Mount? {
         guard hasMounts else { return nil }
         let indexed = exact[key]?.first { accepts($0.method, request.method) }
@@ -110,7 +111,8 @@ struct RouteTable: Sendable {
         return nil
     }
 
-    /// The methods that have a route at this path, in the order of ``DavitHTTP/HTTPMethod``; asks every route.
+    /// Returns the methods with a route at this path, in the order of ``DavitHTTP/HTTPMethod``. Tries every
+    /// route.
     func methods(at key: Key, for request: HTTPRequest) -> [HTTPMethod] {
         var subject = RouteSubject(request: request, key: key)
         var found = Set((exact[key] ?? []).map(\.method))
@@ -121,14 +123,15 @@ struct RouteTable: Sendable {
         return sorted(found)
     }
 
-    /// The methods that have a route anywhere.
+    /// The methods with a route at any path.
     var allMethods: [HTTPMethod] {
         sorted(
             Set(exact.values.flatMap { $0.map(\.method) } + scanned.compactMap(\.route.method))
                 .union(fallbacks.keys))
     }
 
-    /// True if the method means anything here (RFC 9110 §9.1). A route for all methods knows those with a name.
+    /// Whether the method is implemented at all (RFC 9110 §9.1). A route for all methods implements every
+    /// named method.
     func knows(_ method: HTTPMethod) -> Bool {
         switch method {
         case .get, .head, .options: return true

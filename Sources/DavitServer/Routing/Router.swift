@@ -1,6 +1,6 @@
 public import DavitHTTP
 
-/// Gives each request to the handler that has its path.
+/// Passes each request to the handler for its path.
 ///
 /// ```swift
 /// let router = Router { routes in
@@ -10,25 +10,26 @@ public import DavitHTTP
 ///     routes.mount("/files", share)
 /// }
 /// ```
-/// The route added last is asked first. Without a route for the path the answer is 404, without one for the method
-/// there 405 with `Allow`, and 501 if the method has no route anywhere. OPTIONS is answered from the table.
+/// The last route added is tried first. A path without a route is answered with 404, a path without a route
+/// for the method with 405 and `Allow`, and a method without any route with 501. OPTIONS is answered from the
+/// route table.
 ///
-/// A response to GET that has an entity tag or Last-Modified is sent as the conditions of the request want it: see
+/// Conditional GET requests are evaluated if the response has an entity tag or Last-Modified; see
 /// ``DavitHTTP/HTTPResponse/entityTag(_:isWeak:)``.
 ///
-/// An action that throws `HTTPError` answers with its status and reason. Any other error becomes 500 with a request id
-/// and nothing else; the error goes to `report` together with that id.
+/// If an action throws `HTTPError`, the response has its status and reason. For any other error, the response
+/// is 500 with only a request ID, and the error is passed to `report` together with that ID.
 public struct Router: Handler {
     private var table: RouteTable
     private var report: (@Sendable (HandlerFailure) -> Void)?
     private var temporaryFiles: TemporaryFiles?
 
     /// - Parameters:
-    ///   - temporaryFiles: where readers of bodies put what is too long for memory; nil for what a server that the router
-    ///     is mounted in has for that.
-    ///   - report: called on the event loop for each error an action did not expect; must not block. Without it a
-    ///     server that the router is mounted in logs them.
-    ///   - build: adds the routes; later there are no others.
+    ///   - temporaryFiles: where body readers store content that is too long for memory; nil for the storage
+    ///     of the server in which the router is mounted.
+    ///   - report: called on the event loop for each unexpected error of an action; must not block. If nil,
+    ///     the server in which the router is mounted logs these errors.
+    ///   - build: adds the routes; none can be added later.
     public init(
         temporaryFiles: TemporaryFiles? = nil, report: (@Sendable (HandlerFailure) -> Void)? = nil,
         _ build: (inout Routes) -> Void
@@ -48,14 +49,14 @@ public struct Router: Handler {
         return router
     }
 
-    /// What its mounts announce.
+    /// The fields that its mounts announce.
     public var announcedFields: HTTPFields {
         table.announcements.reduce(into: HTTPFields()) { $0.appendMissing($1.fields) }
     }
 
-    /// Asks what is mounted at the path, where that is sure without asking code of the application.
+    /// Calls the mount at the path, unless that requires running application code first.
     public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        // Mounts below have their say about OPTIONS.
+        // OPTIONS responses also include the announcements of mounts.
         guard request.method != .options, request.method != .connect,
             let (path, endsInSlash) = try? request.target.resourcePath()
         else { return nil }
@@ -63,9 +64,9 @@ public struct Router: Handler {
         return table.mount(for: request, at: key)?.respondAtOnce(to: request)
     }
 
-    /// - Throws: ``DavitHTTP/HTTPError/disconnected`` only, and 400 for a path no resource can have.
+    /// - Throws: only ``DavitHTTP/HTTPError/disconnected``, or 400 for a path that no resource can have.
     public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        // Of CONNECT, too, no part is a path (RFC 9112 §3.2.3).
+        // The target of CONNECT is not a path either (RFC 9112 §3.2.3).
         let isAboutServer = request.target.form == .asterisk || request.target.form == .authority
         let (path, endsInSlash) = try request.target.resourcePath()
         let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
@@ -88,7 +89,7 @@ public struct Router: Handler {
         _ request: HTTPRequest, _ key: RouteTable.Key, isAboutServer: Bool
     ) async throws(HTTPError) -> HTTPResponse {
         guard table.knows(request.method) else {
-            return .error(.notImplemented, "This server does not know the method.", for: request)
+            return .error(.notImplemented, "Method not implemented.", for: request)
         }
         let methods = isAboutServer ? table.allMethods : table.methods(at: key, for: request)
         let isKnown = isAboutServer || !methods.isEmpty
@@ -100,9 +101,9 @@ public struct Router: Handler {
         if let fallback = table.fallback(for: request.method) {
             return try await run(RouteAnswer(fallback), request)
         }
-        guard isKnown else { return .error(.notFound, "There is nothing here.", for: request) }
+        guard isKnown else { return .error(.notFound, "Not found.", for: request) }
         return Self.allowing(
-            methods, .error(.methodNotAllowed, "That is not possible here.", for: request))
+            methods, .error(.methodNotAllowed, "Method not allowed.", for: request))
     }
 
     private static func allowing(_ methods: [HTTPMethod], _ response: HTTPResponse) -> HTTPResponse {
@@ -112,7 +113,7 @@ public struct Router: Handler {
         return response
     }
 
-    /// The one place where the error of an action gets its status.
+    /// Runs the action and converts its errors to responses.
     private func run(_ answer: RouteAnswer, _ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do {
             let response = try await answer.respond(request, temporaryFiles ?? .none)

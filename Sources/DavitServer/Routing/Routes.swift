@@ -1,24 +1,25 @@
 public import DavitHTTP
 
-/// What makes a response out of a request; any error may be thrown, see ``Router``.
+/// Returns the response to a request. May throw any error; see ``Router``.
 public typealias RouteAction = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
-/// The same, with the place that a body may need; closures of this type have no capture list, see ``RouteAnswer``.
+/// A ``RouteAction`` that also receives storage for the body. Closures of this type must not have a capture
+/// list; see ``RouteAnswer``.
 typealias FullRouteAction = @Sendable (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
 
-/// The routes of a ``Router``, while they are collected.
+/// Collects the routes of a ``Router``.
 ///
-/// Paths are given as people write them, not percent-encoded, and begin with a slash. They match in their case
-/// and with their slash at the end: `/notes` and `/notes/` are two resources. A path that no request can have,
-/// like one with `..`, is a mistake in the program and stops it.
+/// Paths are written decoded, not percent-encoded, and begin with a slash. Matching is case-sensitive and
+/// includes the trailing slash: `/notes` and `/notes/` are different resources. A path that no request can
+/// have, such as one with `..`, is a programming error and traps.
 public struct Routes {
     var table = RouteTable()
-    /// The prefix of the group.
+    /// The prefix of the current group.
     private var base: ResourcePath
 
     init(base: ResourcePath = .root) { self.base = base }
 
-    /// A route for GET answers HEAD too; the content is left out when it is sent. True unless you say otherwise.
+    /// Whether routes for GET also answer HEAD; the content is then not sent. True by default.
     public var answersHeadWithGet: Bool {
         get { table.answersHeadWithGet }
         set { table.answersHeadWithGet = newValue }
@@ -26,18 +27,18 @@ public struct Routes {
 
     // MARK: By method and exact path
 
-    /// A route for GET, and for HEAD unless ``answersHeadWithGet`` is off.
+    /// Adds a route for GET, and for HEAD unless ``answersHeadWithGet`` is false.
     public mutating func get(_ path: String, _ action: @escaping RouteAction) { on(.get, path, action) }
-    /// A route for POST that reads the content itself, if at all.
+    /// Adds a route for POST; the action reads the content itself.
     public mutating func post(_ path: String, _ action: @escaping RouteAction) { on(.post, path, action) }
-    /// A route for PUT that reads the content itself, if at all.
+    /// Adds a route for PUT; the action reads the content itself.
     public mutating func put(_ path: String, _ action: @escaping RouteAction) { on(.put, path, action) }
-    /// A route for PATCH that reads the content itself, if at all.
+    /// Adds a route for PATCH; the action reads the content itself.
     public mutating func patch(_ path: String, _ action: @escaping RouteAction) { on(.patch, path, action) }
-    /// A route for DELETE.
+    /// Adds a route for DELETE.
     public mutating func delete(_ path: String, _ action: @escaping RouteAction) { on(.delete, path, action) }
 
-    /// Costs the same among ten routes and among thousands.
+    /// Adds a route for a method and an exact path. Lookup cost does not depend on the number of routes.
     public mutating func on(_ method: HTTPMethod, _ path: String, _ action: @escaping RouteAction) {
         add(method, path) { request, _ in try await action(request) }
     }
@@ -48,7 +49,8 @@ public struct Routes {
             method, at: RouteTable.Key(path: joined(relative), endsInSlash: endsInSlash), action: action)
     }
 
-    /// - Parameter body: how the action wants the content; it is read when the route has been chosen.
+    /// Adds a route that reads its content with `body`.
+    /// - Parameter body: reads the content once the route has been selected.
     public mutating func on<Value>(
         _ method: HTTPMethod, _ path: String, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
@@ -58,7 +60,7 @@ public struct Routes {
         }
     }
 
-    /// A route for POST that gets its content as `body` reads it.
+    /// Adds a route for POST that reads its content with `body`.
     public mutating func post<Value>(
         _ path: String, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
@@ -66,7 +68,7 @@ public struct Routes {
         on(.post, path, body: body, action)
     }
 
-    /// A route for PUT that gets its content as `body` reads it.
+    /// Adds a route for PUT that reads its content with `body`.
     public mutating func put<Value>(
         _ path: String, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
@@ -76,14 +78,15 @@ public struct Routes {
 
     // MARK: By pattern
 
-    /// For paths that match a pattern as a whole; in a group, the path below the group's prefix.
+    /// Adds a route for paths that match a pattern completely; in a group, the pattern applies to the path
+    /// below the group's prefix.
     ///
-    /// Paths that are not UTF-8 match no pattern. Each pattern that is asked costs the matching; one that backtracks
-    /// without end on a long path does so on the event loop.
+    /// Paths that are not valid UTF-8 match no pattern. Matching runs on the event loop, once for each
+    /// pattern tried; avoid patterns with excessive backtracking on long paths.
     /// - Parameters:
-    ///   - pattern: makes the expression; called once for each thread that matches at the same time, because a
-    ///     `Regex` cannot be shared.
-    ///   - action: gets what the pattern has captured, as `Regex.Match.output`.
+    ///   - pattern: creates the regular expression. Called once for each thread that matches concurrently,
+    ///     because a `Regex` cannot be shared.
+    ///   - action: receives the captures as `Regex.Match.output`.
     public mutating func on<Output: Sendable>(
         _ method: HTTPMethod, matching pattern: @escaping @Sendable () -> Regex<Output>,
         _ action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
@@ -94,7 +97,7 @@ public struct Routes {
             })
     }
 
-    /// For paths that match a pattern, with the content as `body` reads it.
+    /// Adds a route for paths that match a pattern, reading the content with `body`.
     public mutating func on<Output: Sendable, Value>(
         _ method: HTTPMethod, matching pattern: @escaping @Sendable () -> Regex<Output>,
         body: BodyReader<Value>,
@@ -106,7 +109,7 @@ public struct Routes {
             })
     }
 
-    /// For GET, and HEAD, of paths that match a pattern.
+    /// Adds a route for GET and HEAD of paths that match a pattern.
     public mutating func get<Output: Sendable>(
         matching pattern: @escaping @Sendable () -> Regex<Output>,
         _ action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
@@ -116,7 +119,8 @@ public struct Routes {
 
     // MARK: By anything in the head
 
-    /// For requests about which `condition` says yes; it sees the head alone, before anything of the body is read.
+    /// Adds a route for requests that satisfy `condition`, which sees only the head, before any content is
+    /// read.
     public mutating func on(
         where condition: @escaping @Sendable (RequestHead) -> Bool, _ action: @escaping RouteAction
     ) {
@@ -124,7 +128,7 @@ public struct Routes {
             ConditionRoute(base: base, condition: condition) { request, _ in try await action(request) })
     }
 
-    /// For requests about which `condition` says yes, with the content as `body` reads it.
+    /// Adds a route for requests that satisfy `condition`, reading the content with `body`.
     public mutating func on<Value>(
         where condition: @escaping @Sendable (RequestHead) -> Bool, body: BodyReader<Value>,
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
@@ -145,15 +149,16 @@ public struct Routes {
         base = outer
     }
 
-    /// Gives everything at and below `prefix` to something else, whatever the method: a handler, or a value that a
-    /// server makes one of. Only a server can: a router on its own answers 500 below such a value.
+    /// Routes all requests at and below `prefix`, with any method, to a handler or to a value from which a
+    /// server creates one. A router without a server answers 500 below such a value.
     ///
-    /// Routes and mounts for paths there that were added before are never asked again, of which a server warns in its log:
-    /// mount at `/` first, and then what is beside it.
+    /// Routes and mounts added earlier for paths below `prefix` become unreachable; the server logs a
+    /// warning. Mount at `/` first, then at more specific paths.
     ///
-    /// The handler sees the path below the prefix; ``DavitHTTP/HTTPRequest/mountPath`` has the prefix as sent.
-    /// - Parameter optionsFields: stand on answers to OPTIONS for `*` and for all paths above the prefix, beside what
-    ///   is announced by itself (``Mountable/announcedFields``).
+    /// The handler sees the path relative to the prefix; ``DavitHTTP/HTTPRequest/mountPath`` contains the
+    /// prefix as sent.
+    /// - Parameter optionsFields: fields added to responses to OPTIONS for `*` and for all paths above the
+    ///   prefix, in addition to ``Mountable/announcedFields``.
     public mutating func mount(
         _ prefix: String, _ mountable: some Mountable, optionsFields: HTTPFields = HTTPFields()
     ) {
@@ -166,9 +171,9 @@ public struct Routes {
         }
     }
 
-    // MARK: The rest
+    // MARK: Fallbacks
 
-    /// Answers requests with this method for which no other route is there.
+    /// Adds an action for requests with this method that match no other route.
     public mutating func fallback(_ method: HTTPMethod, _ action: @escaping RouteAction) {
         table.fallbacks[method] = { request, _ in try await action(request) }
     }
@@ -178,10 +183,10 @@ public struct Routes {
     }
 
     private static func parse(_ path: String) -> (path: ResourcePath, endsInSlash: Bool) {
-        precondition(path.utf8.first == UInt8(ascii: "/"), "the path of a route begins with a slash")
+        precondition(path.utf8.first == UInt8(ascii: "/"), "a route path must begin with a slash")
         let segments = path.utf8.split(separator: UInt8(ascii: "/"))
         guard let parsed = ResourcePath(segments: segments) else {
-            preconditionFailure("no request has this path: \(path)")
+            preconditionFailure("invalid route path: \(path)")
         }
         return (parsed, path.utf8.last == UInt8(ascii: "/"))
     }

@@ -1,12 +1,13 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// What a route has to say about a request it takes: bound to what it found in the path.
+/// The answer of a matching route, bound to what the route found in the path.
 ///
-/// Closures that go in here have no capture list: with one, they would not stay on the executor of their caller.
+/// Closures passed to this type must not have a capture list; with one, they would leave the executor of
+/// their caller.
 struct RouteAnswer {
     let respond: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
-    /// Whoever answers has looked at the conditions of the request.
+    /// Whether the answer is from a mount, which evaluates the conditions of the request itself.
     let isMounted: Bool
 
     init(
@@ -18,19 +19,19 @@ struct RouteAnswer {
     }
 }
 
-/// A route that has to be asked, because its path is not one text.
+/// A route that must be tried individually because its path is not a fixed string.
 protocol ScannedRoute: Sendable {
-    /// Nil for every method.
+    /// The method of the route; nil for every method.
     var method: HTTPMethod? { get }
-    /// Nil if the request is not for this route; the method has been looked at.
+    /// Returns the answer; nil if the route does not match. The caller has already checked the method.
     func answer(to subject: inout RouteSubject) -> RouteAnswer?
 }
 
-/// A request as routes see it.
+/// A request as seen by routes.
 struct RouteSubject {
     let request: HTTPRequest
     let key: RouteTable.Key
-    /// The path as text, made when the first pattern asks for it.
+    /// The path as text, created when the first pattern needs it.
     private var wholeText: String??
 
     init(request: HTTPRequest, key: RouteTable.Key) {
@@ -38,7 +39,7 @@ struct RouteSubject {
         self.key = key
     }
 
-    /// The path below `base`; nil if it is not there, or not UTF-8.
+    /// Returns the path relative to `base`; nil if it is outside `base` or not valid UTF-8.
     mutating func text(below base: ResourcePath) -> String? {
         if !base.isRoot {
             guard let path = key.path.rebased(from: base, to: .root) else { return nil }
@@ -80,10 +81,10 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
     }
 }
 
-/// The expressions of one pattern: as many as ever matched at the same time.
+/// A pool of compiled expressions for one pattern, one for each concurrent match.
 private final class PatternPool<Output: Sendable>: Sendable {
-    /// Belongs to the pool, or to the one call that took it out: never to two threads. That makes the unchecked
-    /// conformance true.
+    /// Unchecked because an expression belongs either to the pool or to the one call that took it out, never
+    /// to two threads.
     private struct Expression: @unchecked Sendable {
         let regex: Regex<Output>
     }
@@ -96,7 +97,7 @@ private final class PatternPool<Output: Sendable>: Sendable {
     func match(_ text: String) -> Output? {
         let expression = idle.withLock { $0.popLast() } ?? Expression(regex: make())
         defer { idle.withLock { $0.append(expression) } }
-        // An expression with code of its own can throw; then it has not matched.
+        // An expression with custom code can throw, which counts as no match.
         return try? expression.regex.wholeMatch(in: text)?.output
     }
 }

@@ -1,39 +1,39 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// What a server lends to the handlers that are mounted in it.
+/// The services that a server provides to mounted handlers.
 public struct ServerEnvironment: Sendable {
-    /// How much a line of the log matters.
+    /// The severity of a log entry.
     public enum Severity: Sendable {
-        /// Something failed; something is not as it should be; something happened.
+        /// An error; a potential problem; normal operation.
         case error, warning, info
     }
 
-    /// Writes a line: how much it matters, a constant text, and values with their names.
+    /// Writes a log entry: severity, constant message, and named values.
     public typealias LogLine =
         @Sendable (Severity, StaticString, KeyValuePairs<StaticString, String>) -> Void
 
-    /// For calls that block; never on the event loop.
+    /// Runs calls that block; they must never run on the event loop.
     public let work: any BlockingWork
-    /// For content of requests that is too long for memory.
+    /// Storage for request content that is too long for memory.
     public let temporaryFiles: TemporaryFiles
-    /// The hosts of the public URLs, in lower case: names of this server besides its addresses.
+    /// The hosts of the public URLs in lower case: names of this server in addition to its addresses.
     public let publicHosts: [String]
-    /// Those of them that clients reach over TLS, whatever this server sees of it.
+    /// The public hosts that clients reach over TLS, even if a proxy terminates it.
     public let securePublicHosts: [String]
-    /// Other sites whose pages may use the server, as browsers write them: `https://app.example`.
+    /// Origins of other sites whose pages may use the server, in the form `https://app.example`.
     public let pageOrigins: [String]
-    /// Writes a line for the people who run the server. The message is constant, what varies stands behind it.
+    /// Writes a log entry for administrators. The message is constant; variable data is passed as values.
     public let log: LogLine
-    /// Has work that may block run on another thread, and returns at once: false, and it is not run, when too much waits
-    /// already or the server ends.
+    /// Runs work that may block on another thread, without waiting for it. Returns false, without running the
+    /// work, if too much work is queued or the server is stopping.
     public let background: @Sendable (@escaping @Sendable () -> Void) -> Bool
-    /// Where other mounts answer instead, below the prefix: what a handler has there can never be asked for. It should
-    /// not put anything there either.
+    /// Paths below the prefix that other mounts answer. The handler's own resources there are unreachable,
+    /// and it should not create any.
     public private(set) var hiddenPaths: [ResourcePath] = []
     private let residents = ResidentList()
 
-    /// - Parameter log: must not block for long; nothing is logged unless given.
+    /// - Parameter log: must not block for long; the default logs nothing.
     public init(
         work: any BlockingWork, publicHosts: [String] = [], securePublicHosts: [String] = [],
         pageOrigins: [String] = [],
@@ -50,21 +50,22 @@ public struct ServerEnvironment: Sendable {
         self.log = log
     }
 
-    /// The same for what is mounted below a prefix.
-    /// - Parameter others: what is mounted below that and asked before, as paths from where `prefix` begins.
+    /// Returns the environment for a handler mounted below a prefix.
+    /// - Parameter others: the prefixes of mounts with higher priority, relative to the same root as
+    ///   `prefix`.
     func below(_ prefix: ResourcePath, hiding others: [ResourcePath]) -> ServerEnvironment {
         var environment = self
         environment.hiddenPaths = (hiddenPaths + others).compactMap { $0.rebased(from: prefix, to: .root) }
         return environment
     }
 
-    /// Keeps `resident` as long as the server, and tells it how that lives.
+    /// Retains `resident` as long as the server, and notifies it when the server starts and stops.
     public func keep(_ resident: any Resident) { residents.all.withLock { $0.append(resident) } }
 
-    /// Logs an error that an action did not expect.
+    /// Logs an unexpected error of a route action.
     package func report(_ failure: HandlerFailure) {
         log(
-            .error, "a handler failed",
+            .error, "handler failed",
             [
                 "request": failure.requestID, "method": failure.method.rawValue,
                 "path": String(decoding: failure.rawPath, as: UTF8.self), "error": "\(failure.error)",
@@ -72,17 +73,17 @@ public struct ServerEnvironment: Sendable {
     }
 }
 
-/// What lives behind a handler as long as its server: open files, a database. Every call comes from a thread that may
-/// be blocked, one call at a time, and does nothing unless implemented.
+/// Resources behind a handler that live as long as the server, such as open files or a database. Methods are
+/// called one at a time on a thread that may block; the default implementations do nothing.
 public protocol Resident: AnyObject, Sendable {
-    /// The server listens; again, where it had been stopped.
+    /// The server has started listening, possibly again after a stop.
     func serverStarted()
-    /// Called every five seconds while requests come, and afterwards until it returns false: for what should not stay
-    /// open unused.
+    /// Called every five seconds while requests arrive, and afterwards until it returns false. Release
+    /// resources here that should not stay open while idle.
     func upkeep() -> Bool
-    /// The last request has been answered. Work in the background is waited for after this.
+    /// The last request has been answered. The server waits for background work after this call.
     func serverEnds()
-    /// Nothing of the server runs any more, until it is started again.
+    /// The server has stopped completely. It may be started again.
     func serverEnded()
 }
 
@@ -98,13 +99,13 @@ private final class ResidentList: Sendable {
 }
 
 extension ServerEnvironment {
-    /// Calls `body` for each resident, in the order in which they came.
+    /// Calls `body` for each resident, in the order of registration.
     package func forEachResident(_ body: (any Resident) -> Void) {
         for resident in residents.all.withLock({ $0 }) { body(resident) }
     }
 
-    /// Does what has to be done now and then.
-    /// - Returns: false if there is nothing left to do.
+    /// Performs periodic maintenance of all residents.
+    /// - Returns: false if nothing is left to do.
     package func upkeep() -> Bool {
         var hasMore = false
         forEachResident { if $0.upkeep() { hasMore = true } }
