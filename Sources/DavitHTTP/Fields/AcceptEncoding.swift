@@ -1,27 +1,27 @@
-/// Which codings of a response a client wants (RFC 9110 §12.5.3).
+/// The content codings that a client accepts in a response (RFC 9110 §12.5.3).
 public struct AcceptEncoding: Hashable, Sendable {
-    /// Nil where not named.
+    /// Nil if not listed.
     private var gzip: Weight?
     private var identity: Weight?
-    /// What `*` has, for codings that are not named.
+    /// The weight of `*`, which applies to codings not listed.
     private var others: Weight?
 
-    /// Of a request without the field, or with an empty one.
+    /// Creates the value for a request with a missing or empty field.
     public init() {}
 
-    /// All lines of the field as one list. No allocation.
+    /// Parses all lines of the field as one list. Does not allocate.
     public init(of request: HTTPRequest) {
         request.forEachElement(of: .acceptEncoding) { add($0) }
     }
 
     /// The coding in which a response is sent: gzip or identity.
     ///
-    /// gzip is sent to clients that name it, unless they want identity more. `*` does not name it: who sends that may
-    /// not know what it stands for, so that gzip has to be wanted more than identity then. Without the field any coding
-    /// is allowed, but a client that can decode one says so.
+    /// gzip is used for clients that list it, unless they prefer identity. With only `*`, gzip is used if it
+    /// is preferred to identity, because clients that send `*` may not support every coding. Without the
+    /// field any coding is allowed, but clients that support gzip normally list it.
     ///
-    /// Where both are refused the answer is identity, not 406: the RFC allows it since its edition of 2014, other
-    /// servers do so, and content that was asked for serves better than a refusal that nobody can act on.
+    /// If both are refused, the result is identity instead of 406. The RFC has allowed this since 2014, other
+    /// servers do it, and clients cannot usefully react to a 406.
     public var choice: ContentCoding {
         let identity = identity ?? others
         if let gzip { return gzip > .zero && gzip >= identity ?? .zero ? .gzip : .identity }
@@ -29,8 +29,8 @@ public struct AcceptEncoding: Hashable, Sendable {
         return others > identity ? .gzip : .identity
     }
 
-    /// Adds `codings [ ";" "q=" qvalue ]`; anything else is ignored. Of two for one coding the lower counts: a refusal is
-    /// meant.
+    /// Adds `codings [ ";" "q=" qvalue ]`; malformed elements are ignored. If a coding is listed twice, the
+    /// lower weight applies, so that a refusal always takes effect.
     private mutating func add(_ element: borrowing Span<UInt8>) {
         let end = element.firstIndex(of: UInt8(ascii: ";")) ?? element.count
         let name = element.extracting(0..<end)
@@ -47,7 +47,7 @@ public struct AcceptEncoding: Hashable, Sendable {
         }
     }
 
-    /// The weight behind a coding, with its semicolon; nil if it is malformed.
+    /// Parses the weight after a coding, including its semicolon; nil if it is malformed.
     private static func weight(_ rest: borrowing Span<UInt8>) -> Weight? {
         if rest.isEmpty { return .full }
         let parameter = rest.extracting(1..<rest.count)

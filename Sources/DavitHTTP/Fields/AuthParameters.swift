@@ -1,16 +1,16 @@
-/// The parameters behind the name of an authentication scheme: `#auth-param` (RFC 9110 §11.2).
+/// The parameters of an authentication scheme: `#auth-param` (RFC 9110 §11.2).
 package struct AuthParameters: Hashable, Sendable {
-    /// The most parameters; no scheme has half as many.
+    /// Maximum number of parameters; no scheme uses half as many.
     package static let limit = 32
 
-    /// In the order sent, names in lower case.
+    /// The parameters in the order sent, with names in lower case.
     package private(set) var all: [FieldParameters.Parameter] = []
 
-    /// The value of a parameter, whose name is in lower case; without the quotes it may have been sent in.
+    /// Returns the unquoted value of a parameter; `name` must be in lower case.
     package subscript(name: String) -> [UInt8]? { all.first { $0.name == name }?.value }
 
-    /// Parses up to the end of `bytes`; nil if it is anything else, if a name comes twice (§11.2), and over
-    /// ``limit``. Empty elements of the list do not count (§5.6.1).
+    /// Parses to the end of `bytes`. Returns nil if the list is malformed, if a name occurs twice (§11.2), or
+    /// if there are more than ``limit`` parameters. Empty list elements are ignored (§5.6.1).
     package init?(parsing bytes: borrowing Span<UInt8>, from start: Int) {
         var index = start
         while true {
@@ -29,7 +29,7 @@ package struct AuthParameters: Hashable, Sendable {
         }
     }
 
-    /// `token BWS "=" BWS ( token / quoted-string )`.
+    /// Parses `token BWS "=" BWS ( token / quoted-string )`.
     private static func takeParameter(
         _ bytes: borrowing Span<UInt8>, _ index: inout Int
     ) -> FieldParameters.Parameter? {

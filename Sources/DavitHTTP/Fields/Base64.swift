@@ -1,6 +1,6 @@
 /// Base64 (RFC 4648 §4).
 package enum Base64 {
-    /// With the padding at its end.
+    /// Encodes bytes with padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -20,7 +20,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a padded text. Nil for other characters, missing padding, or bits that no encoder leaves over.
+    /// Decodes padded text. Returns nil for invalid characters, missing padding, or nonzero unused bits.
     package static func decode(_ text: borrowing Span<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         var length = text.count

@@ -1,51 +1,53 @@
-/// A part of a representation in bytes.
+/// A byte range of a representation.
 public struct ByteRange: Hashable, Sendable {
-    /// The first byte, counted from 0.
+    /// The offset of the first byte, counted from 0.
     public var offset: Int64
-    /// At least 1.
+    /// The length in bytes, at least 1.
     public var length: Int64
 
-    /// A range of at least one byte.
+    /// Creates a range of at least one byte.
     public init(offset: Int64, length: Int64) {
         self.offset = offset
         self.length = length
     }
 
-    /// Where the next byte after the range is.
+    /// The offset of the first byte after the range.
     public var end: Int64 { offset + length }
 }
 
-/// What a Range field asks for, once the length of the representation is known.
+/// The result of evaluating a Range field against the length of the representation.
 public enum RangeOutcome: Hashable, Sendable {
-    /// 200: no range, none that this server understands, or not worth a partial answer.
+    /// 200: no range, an unsupported or malformed one, or partial content is not worthwhile.
     case whole
-    /// 206.
+    /// 206 with a single range.
     case single(ByteRange)
-    /// 206 with `multipart/byteranges`: at least two, ascending, with gaps between them.
+    /// 206 with `multipart/byteranges`: at least two ranges, ascending, with gaps between them.
     case multiple([ByteRange])
-    /// 416.
+    /// 416: no range overlaps the representation.
     case unsatisfiable
 }
 
-/// Ranges of a representation (RFC 9110 §14).
+/// Evaluation of Range fields (RFC 9110 §14).
 public enum ByteRanges {
-    /// More ranges than this are answered with the whole (§14.2: a sign of a broken or hostile client).
+    /// Maximum number of ranges. More are answered with the complete representation, because they indicate a
+    /// broken or malicious client (§14.2).
     public static let countLimit = 64
 
-    /// Ranges with a gap up to this become one: about what the head of another part costs (§15.3.7.2).
+    /// Ranges separated by at most this many bytes are merged: about the size of another part header
+    /// (§15.3.7.2).
     static let mergedGap: Int64 = 80
 
-    /// Resolves the Range field of a request. Methods and preconditions are not looked at, see
+    /// Evaluates the Range field of a request. Does not check the method and preconditions; see
     /// ``Preconditions/rangeApplies(_:tag:modified:now:)``.
     public static func resolve(_ request: HTTPRequest, length: Int64) -> RangeOutcome {
         guard request.count(of: .range) == 1 else { return .whole }
         return request.withValue(of: .range) { resolve($0, length: length) } ?? .whole
     }
 
-    /// Resolves `bytes=` with its list of ranges (§14.1.2).
-    /// - Parameter length: of the representation; 0 and more.
+    /// Evaluates `bytes=` with its list of ranges (§14.1.2).
+    /// - Parameter length: the length of the representation, at least 0.
     public static func resolve(_ value: borrowing Span<UInt8>, length: Int64) -> RangeOutcome {
-        // Other units, and everything that is malformed, count as no Range at all (§14.2).
+        // Other units and malformed values are ignored (§14.2).
         guard value.startsIgnoringCase(with: "bytes=") else { return .whole }
         var ranges: [ByteRange] = []
         var specCount = 0
@@ -60,7 +62,7 @@ public enum ByteRanges {
             if let range = spec.range(in: length) { ranges.append(range) }
         }
         if isMalformed || specCount == 0 { return .whole }
-        // A suffix of something empty is all of it, but no Content-Range can say so.
+        // A suffix range of empty content is all of it, but Content-Range cannot express that.
         if ranges.isEmpty { return .unsatisfiable }
         if ranges.contains(where: { $0.length == 0 }) { return .whole }
         return outcome(of: merged(ranges), length: length)
@@ -70,7 +72,7 @@ public enum ByteRanges {
         ranges.count == 1 ? .single(ranges[0]) : .multiple(ranges)
     }
 
-    /// Sorted, with those that overlap or nearly touch made one, so that no byte is sent twice.
+    /// Returns the ranges sorted, merging those that overlap or nearly touch, so that no byte is sent twice.
     private static func merged(_ ranges: [ByteRange]) -> [ByteRange] {
         var merged: [ByteRange] = []
         for range in ranges.sorted(by: { $0.offset < $1.offset }) {
@@ -84,8 +86,8 @@ public enum ByteRanges {
     }
 }
 
-/// One element of a Range field. Numbers that do not fit are as large as can be: no representation
-/// gets there.
+/// One element of a Range field. Numbers that overflow are clamped to the maximum, which no representation
+/// reaches.
 private enum RangeSpec {
     case from(first: Int64, last: Int64)
     case suffix(Int64)
@@ -108,7 +110,8 @@ private enum RangeSpec {
         self = .from(first: firstValue, last: lastValue)
     }
 
-    /// The range it means, or nil if it cannot be satisfied. Of length 0 only for a suffix of nothing.
+    /// Returns the range within a representation of this length; nil if it cannot be satisfied. The result is
+    /// empty only for a suffix of empty content.
     func range(in length: Int64) -> ByteRange? {
         switch self {
         case .from(let first, let last):

@@ -1,12 +1,12 @@
 extension ByteRanges {
-    /// `bytes 0-499/1234` (RFC 9110 §14.4).
+    /// Returns a Content-Range value such as `bytes 0-499/1234` (RFC 9110 §14.4).
     public static func contentRange(_ range: ByteRange, of length: Int64) -> [UInt8] {
         var text: [UInt8] = []
         appendContentRange(range, of: length, to: &text)
         return text
     }
 
-    /// `bytes */1234`, for a 416.
+    /// Returns the Content-Range value of a 416 response, such as `bytes */1234`.
     public static func unsatisfiedContentRange(of length: Int64) -> [UInt8] {
         var text: [UInt8] = []
         text.append("bytes */")
@@ -14,7 +14,7 @@ extension ByteRanges {
         return text
     }
 
-    /// `multipart/byteranges; boundary=…`
+    /// Returns `multipart/byteranges; boundary=…`.
     public static func multipartContentType(boundary: some Sequence<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.append("multipart/byteranges; boundary=")
@@ -22,12 +22,13 @@ extension ByteRanges {
         return text
     }
 
-    /// The content of a 206 with several ranges (§14.6): heads of parts and pieces of the file in turn.
+    /// Returns the content of a 206 response with several ranges (§14.6): part headers alternating with file
+    /// segments.
     ///
     /// - Parameters:
-    ///   - length: of the whole representation.
-    ///   - contentType: of each part; what a 200 would have said.
-    ///   - boundary: token characters only; must not occur in the content, so make it random.
+    ///   - length: the length of the complete representation.
+    ///   - contentType: the Content-Type of each part, that of a 200 response.
+    ///   - boundary: token characters only; must not occur in the content, so use random text.
     public static func multipart(
         ranges: [ByteRange], length: Int64, contentType: some Collection<UInt8>,
         boundary: some Collection<UInt8>

@@ -1,22 +1,22 @@
-/// The encodings of text that are read; what is written is UTF-8.
+/// The text encodings supported for input; output is always UTF-8.
 public enum Charset: Hashable, Sendable, CaseIterable {
-    /// Of one byte and more for a character.
+    /// Encodings with one or more bytes per character.
     case utf8, usASCII, latin1, windows1252
-    /// By its byte order mark; big-endian without one (RFC 2781 §4.3).
+    /// UTF-16 with a byte order mark; big-endian without one (RFC 2781 §4.3).
     case utf16
-    /// Of two bytes and four for a character.
+    /// UTF-16 with a fixed byte order.
     case utf16BigEndian, utf16LittleEndian
 
-    /// A label that names none of them; status 415.
+    /// The label of an unsupported charset; answered with 415.
     public struct Unsupported: Error, Hashable, Sendable {}
 
-    /// Bytes that are no text in this encoding; status 400.
+    /// Bytes that are invalid in the charset; answered with 400.
     public struct DecodingError: Error, Hashable, Sendable {
-        /// Where the first of them stands.
+        /// Offset of the first invalid byte.
         public let offset: Int
     }
 
-    /// The charset of a registered name or common alias; the case does not matter.
+    /// Creates a charset from a registered name or common alias, ignoring case.
     public init(label: [UInt8]) throws(Unsupported) {
         switch String(decoding: label.map(\.lowercasedASCII), as: UTF8.self) {
         case "utf-8", "utf8": self = .utf8
@@ -30,7 +30,7 @@ public enum Charset: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The text; a byte order mark is not part of it. Nothing is repaired.
+    /// Decodes text strictly, without repairing invalid bytes. A byte order mark is removed.
     public func decode(_ bytes: [UInt8]) throws(DecodingError) -> String {
         switch self {
         case .utf8: try Self.decodeUTF8(bytes)
@@ -73,7 +73,7 @@ public enum Charset: Hashable, Sendable, CaseIterable {
     ) throws(DecodingError) -> String {
         var units: [UInt16] = []
         units.reserveCapacity(bytes.count / 2)
-        // A high surrogate counts only with a low one behind it.
+        // A high surrogate is valid only if a low surrogate follows.
         var isHighPending = false
         for index in stride(from: bytes.startIndex, to: bytes.endIndex, by: 2) {
             guard index + 1 < bytes.endIndex else { throw DecodingError(offset: index) }
@@ -91,7 +91,7 @@ public enum Charset: Hashable, Sendable, CaseIterable {
         0x80...0x9F ~= byte ? windows1252Table[Int(byte - 0x80)] : UInt16(byte)
     }
 
-    /// 0x80 to 0x9F; the five that have no character are control characters, as in the Encoding Standard.
+    /// 0x80 to 0x9F. The five undefined bytes map to control characters, as in the Encoding Standard.
     private static let windows1252Table: [UInt16] = [
         0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
         0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,

@@ -1,8 +1,9 @@
-/// Digests as ownCloud and its clients write them: `SHA1:2fd4… MD5:9e10…`, in `OC-Checksum` and in the property `checksums`.
+/// The checksum format of ownCloud and its clients, used in `OC-Checksum` and the property `checksums`:
+/// `SHA1:2fd4… MD5:9e10…`.
 package enum ChecksumList {
-    /// Parses a list; kinds that nobody knows here are left out.
+    /// Parses a list of checksums. Unknown algorithms are skipped.
     ///
-    /// - Throws: for a word that names no kind, and for one of a known kind whose digits are none.
+    /// - Throws: for an element without an algorithm, or with malformed digits for a known algorithm.
     package static func parse(_ value: borrowing Span<UInt8>) throws(DigestError) -> [ContentDigest] {
         var digests: [ContentDigest] = []
         let words = [UInt8](copying: value).split { $0.isWhitespace || $0 == UInt8(ascii: ",") }
@@ -12,7 +13,7 @@ package enum ChecksumList {
             }
             guard let algorithm = algorithm(word[..<colon]) else { continue }
             var digits = Array(word[(colon + 1)...])
-            // A number rather than bytes: some leave zeros at its front out.
+            // Adler-32 is formatted as a number; some clients omit its leading zeros.
             if algorithm == .adler32, !digits.isEmpty {
                 while digits.count < 2 * algorithm.byteCount { digits.insert(UInt8(ascii: "0"), at: 0) }
             }
@@ -24,7 +25,7 @@ package enum ChecksumList {
         return digests
     }
 
-    /// The list, with digits in lower case.
+    /// Formats a list of checksums with lower-case digits.
     package static func encode(_ digests: [ContentDigest]) -> String {
         digests.map { digest in
             let digits = String(decoding: HexText.encode(digest.bytes), as: UTF8.self)

@@ -1,12 +1,11 @@
-/// A date of the Gregorian calendar with a time of day, in UTC.
+/// A Gregorian calendar date with a time of day, in UTC.
 struct CivilTime: Hashable {
     var year: Int64
-    /// 1 to 12, and 1 to 31.
+    /// Month 1 to 12, day 1 to 31.
     var month: Int64, day: Int64
     var hour: Int64, minute: Int64, second: Int64
 
-    /// Nil if the calendar does not have the date or the day the time. Second 60 is a leap second and
-    /// taken for the next one.
+    /// Returns nil for an invalid date or time. Second 60, a leap second, is treated as the following second.
     init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
         guard 1...12 ~= month, 1...Self.days(in: month, of: year) ~= day else { return nil }
         guard 0...23 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
@@ -26,8 +25,8 @@ struct CivilTime: Hashable {
         minute = time / 60 % 60
         second = time % 60
 
-        // Years begin in March here, so that a leap day is the last day of its year, of its four years and
-        // of its 400 years. Day 0 is 0000-03-01.
+        // Years begin in March here, so that a leap day is the last day of its year, of its 4-year and of its
+        // 400-year cycle. Day 0 is 0000-03-01.
         var rest = days + Self.epoch
         let cycles = Self.floorDivide(rest, 146_097)
         rest -= cycles * 146_097
@@ -37,14 +36,14 @@ struct CivilTime: Hashable {
         rest -= fours * 1461
         let ones = min(rest / 365, 3)
         rest -= ones * 365
-        // Five months from March or August on have 153 days.
+        // Every five months from March or August on have 153 days.
         let monthsSinceMarch = (5 * rest + 2) / 153
         day = rest - (153 * monthsSinceMarch + 2) / 5 + 1
         month = monthsSinceMarch < 10 ? monthsSinceMarch + 3 : monthsSinceMarch - 9
         year = 400 * cycles + 100 * centuries + 4 * fours + ones + (month <= 2 ? 1 : 0)
     }
 
-    /// 1970-01-01, in days since 0000-03-01.
+    /// The number of days from 0000-03-01 to 1970-01-01.
     private static let epoch: Int64 = 719_468
 
     /// Seconds since 1970-01-01T00:00:00Z.
@@ -58,13 +57,13 @@ struct CivilTime: Hashable {
         return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// The instant; years beyond what a ``Timestamp`` holds (1678 to 2261) become its first or last second.
+    /// The instant, clamped to the whole-second range of ``Timestamp`` (1677 to 2262).
     var timestamp: Timestamp {
         let last = Int64.max / 1_000_000_000
         return Timestamp(seconds: min(max(seconds, -last), last))
     }
 
-    /// 0 for Sunday.
+    /// The day of the week; 0 for Sunday.
     var weekday: Int {
         let days = Self.floorDivide(seconds, 86_400)
         return Int((days + 4) - Self.floorDivide(days + 4, 7) * 7)

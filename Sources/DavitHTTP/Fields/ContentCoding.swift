@@ -1,16 +1,17 @@
-/// The content codings that davit knows (RFC 9110 §8.4.1).
+/// The content codings that davit supports (RFC 9110 §8.4.1).
 public enum ContentCoding: Hashable, Sendable {
-    /// The content as it is.
+    /// Unencoded content.
     case identity
-    /// RFC 1952.
+    /// The gzip format (RFC 1952).
     case gzip
-    /// RFC 1950, or what clients take for it. Read, never written: it is gzip with two meanings.
+    /// The zlib format (RFC 1950), or the raw deflate data that some clients send instead. Because of this
+    /// ambiguity it is only decoded, never encoded.
     case deflate
 
-    /// A coding, or several, that are not read; the server answers 415.
+    /// An unsupported coding, or several codings; answered with 415.
     public struct Unsupported: Error, Hashable, Sendable {}
 
-    /// Parses a token in any case; nil if it is another coding. `x-gzip` is gzip (§8.4.1.3).
+    /// Parses a token, ignoring case; returns nil for other codings. `x-gzip` means gzip (§8.4.1.3).
     public init?(parsing token: borrowing Span<UInt8>) {
         if token.equalsIgnoringCase("gzip") || token.equalsIgnoringCase("x-gzip") {
             self = .gzip
@@ -23,14 +24,14 @@ public enum ContentCoding: Hashable, Sendable {
         }
     }
 
-    /// For the field Accept-Encoding of a response (RFC 9110 §12.5.3): the codings that are read.
+    /// The value of Accept-Encoding in responses (RFC 9110 §12.5.3): the codings that can be decoded.
     public static let accepted: StaticString = "gzip, deflate, identity"
 }
 
 extension HTTPRequest {
-    /// The coding of the content (RFC 9110 §8.4); identity where there is no Content-Encoding.
-    /// - Throws: ``ContentCoding/Unsupported`` also for codings on top of each other: nobody needs them but those who
-    ///   want a short request to become very long.
+    /// The coding of the content (RFC 9110 §8.4); identity without Content-Encoding.
+    /// - Throws: ``ContentCoding/Unsupported``, also for nested codings, which are useful mainly for
+    ///   decompression attacks.
     public func contentCoding() throws(ContentCoding.Unsupported) -> ContentCoding {
         var coding = ContentCoding.identity
         try forEachElement(of: .contentEncoding) { element throws(ContentCoding.Unsupported) in

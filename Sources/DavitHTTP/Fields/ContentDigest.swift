@@ -1,11 +1,11 @@
-/// How a digest of content is made, as far as davit knows.
+/// The supported digest algorithms.
 public enum DigestAlgorithm: Sendable, CaseIterable {
-    /// The ones that RFC 9530 recommends.
+    /// The algorithms recommended by RFC 9530.
     case sha256, sha512
-    /// Found out by accident only: whoever wants to can make other content of the same digest.
+    /// Detect only accidental changes: an attacker can create other content with the same digest.
     case sha1, md5, adler32
 
-    /// The key in `Content-Digest`, `Repr-Digest` and what asks for them (RFC 9530 §7.2).
+    /// The key in `Content-Digest`, `Repr-Digest` and the corresponding `Want-` fields (RFC 9530 §7.2).
     package var key: StaticString {
         switch self {
         case .sha256: "sha-256"
@@ -16,7 +16,7 @@ public enum DigestAlgorithm: Sendable, CaseIterable {
         }
     }
 
-    /// The name in `OC-Checksum` and in the property `checksums`.
+    /// The name in `OC-Checksum` and the property `checksums`.
     package var checksumName: StaticString {
         switch self {
         case .sha256: "SHA256"
@@ -27,7 +27,7 @@ public enum DigestAlgorithm: Sendable, CaseIterable {
         }
     }
 
-    /// The length of a digest.
+    /// The length of a digest in bytes.
     package var byteCount: Int {
         switch self {
         case .sha256: 32
@@ -41,20 +41,20 @@ public enum DigestAlgorithm: Sendable, CaseIterable {
 
 /// A digest of content.
 public struct ContentDigest: Hashable, Sendable {
-    /// How it was made.
+    /// The algorithm of the digest.
     public let algorithm: DigestAlgorithm
-    /// In the order in which they are written; not always as many as the algorithm makes.
+    /// The bytes of the digest; not necessarily of the length that the algorithm produces.
     public let bytes: [UInt8]
 
-    /// A digest that somebody has made, or claims.
+    /// Creates a digest from computed or received bytes.
     public init(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) {
         self.algorithm = algorithm
         self.bytes = bytes
     }
 }
 
-/// Why what was said about content cannot be looked at.
+/// The reason why digests sent by a client cannot be verified.
 package enum DigestError: Error, Equatable {
-    /// 400: the field is no list of digests.
+    /// The field is malformed; answered with 400.
     case malformed
 }

@@ -1,15 +1,15 @@
-/// How content is meant to be shown, and the name it should have (RFC 6266, RFC 7578 §4.2).
+/// The disposition of content and its file name (RFC 6266, RFC 7578 §4.2).
 public struct ContentDisposition: Hashable, Sendable {
-    /// `form-data`, `file`, `attachment`, in lower case.
+    /// The disposition type in lower case, such as `form-data`, `file` or `attachment`.
     public let type: String
-    /// `name` of a form's part.
+    /// The name of a form part.
     public let name: String?
-    /// Without any path; empty where no file was chosen, nil where the part is no file.
+    /// The file name without any path; empty if no file was selected, nil if the part is not a file.
     public let fileName: String?
 
-    /// Parses the field of a part of `multipart/form-data` (RFC 7578 §4.2): names in UTF-8, with quotes and
-    /// line ends as `%22`, `%0D` and `%0A`; `filename*` is not looked at, as that section says.
-    /// - Returns: nil if it is malformed.
+    /// Parses the field of a `multipart/form-data` part (RFC 7578 §4.2). Names are in UTF-8, with quotes, CR
+    /// and LF encoded as `%22`, `%0D` and `%0A`. As that section requires, `filename*` is ignored.
+    /// - Returns: nil if the field is malformed.
     public init?(formData bytes: borrowing Span<UInt8>) {
         var index = 0
         guard let type = FieldParameters.takeToken(bytes, &index),
@@ -20,7 +20,7 @@ public struct ContentDisposition: Hashable, Sendable {
         fileName = parameters["filename"].map { Self.lastComponent(Self.unescaped($0)) }
     }
 
-    /// Only what browsers escape; any other `%` is a part of the name.
+    /// Decodes only what browsers escape; any other `%` is part of the name.
     private static func unescaped(_ name: [UInt8]) -> [UInt8] {
         guard name.contains(UInt8(ascii: "%")) else { return name }
         var result: [UInt8] = []
@@ -39,8 +39,8 @@ public struct ContentDisposition: Hashable, Sendable {
         return result
     }
 
-    /// What follows the last slash or backslash, without control characters; empty for `.` and `..`, so that no
-    /// name leads anywhere.
+    /// Returns the part after the last slash or backslash, without control characters. Returns empty text for
+    /// `.` and `..`, to prevent path traversal.
     private static func lastComponent(_ name: [UInt8]) -> String {
         let isSeparator = { (byte: UInt8) in byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
         let start = name.lastIndex(where: isSeparator).map { $0 + 1 } ?? 0
@@ -48,10 +48,10 @@ public struct ContentDisposition: Hashable, Sendable {
         return text == "." || text == ".." ? "" : text
     }
 
-    /// The value that has content saved under `name` instead of shown (RFC 6266 §4).
+    /// Returns the value that makes clients save content as `name` instead of displaying it (RFC 6266 §4).
     ///
-    /// `filename` is for old readers and holds `_` for everything that some of them read in their own way
-    /// (appendix D); where that changes the name, `filename*` has it in UTF-8 (RFC 8187 §3.2).
+    /// `filename`, for old clients, contains `_` in place of characters that clients interpret differently
+    /// (appendix D). If this changes the name, `filename*` contains the original in UTF-8 (RFC 8187 §3.2).
     public static func attachment(named name: String) -> [UInt8] {
         let name = lastComponent(Array(name.utf8))
         if name.isEmpty { return Array("attachment".utf8) }

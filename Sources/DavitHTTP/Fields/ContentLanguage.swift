@@ -1,14 +1,14 @@
-/// The value of Content-Language (RFC 9110 §8.5): the tags of the languages that content is for.
+/// The value of Content-Language (RFC 9110 §8.5): the language tags of the content's audience.
 public struct ContentLanguage: Hashable, Sendable, CustomStringConvertible {
-    /// The longest value that is accepted, in bytes.
+    /// Maximum accepted length in bytes.
     public static let maximumBytes = 256
 
-    /// In their order, as they were sent.
+    /// The tags in the order and spelling sent.
     public let tags: [String]
 
-    /// Parses a list of language tags, in which empty elements are ignored (RFC 9110 §5.6.1).
+    /// Parses a list of language tags, ignoring empty elements (RFC 9110 §5.6.1).
     ///
-    /// - Returns: nil for a malformed value and for one over ``maximumBytes``; the server answers 400.
+    /// - Returns: nil for a value that is malformed or exceeds ``maximumBytes``; answered with 400.
     public init?(parsing value: borrowing Span<UInt8>) {
         let text = value.extracting(value.trimmedRange)
         guard text.count <= Self.maximumBytes else { return nil }
@@ -25,11 +25,11 @@ public struct ContentLanguage: Hashable, Sendable, CustomStringConvertible {
         self.tags = tags
     }
 
-    /// The list as a field value; empty for no language.
+    /// The list as a field value; empty without tags.
     public var description: String { tags.joined(separator: ", ") }
 
-    /// Whether it has the form of all tags of RFC 5646 §2.1: subtags of one to eight letters or digits with a hyphen
-    /// between them, the first one of letters. Whether they are registered does not matter.
+    /// Whether the text is well-formed according to RFC 5646 §2.1: hyphen-separated subtags of one to eight
+    /// letters or digits, the first consisting of letters. Registration is not checked.
     private static func isTag(_ text: borrowing Span<UInt8>) -> Bool {
         var length = 0
         var isFirst = true

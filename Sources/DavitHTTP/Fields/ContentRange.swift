@@ -1,12 +1,12 @@
-/// Which part of a representation the content of a message is: `bytes 4-9/10` (RFC 9110 §14.4).
+/// The part of a representation that a message contains: `bytes 4-9/10` (RFC 9110 §14.4).
 public struct ContentRange: Hashable, Sendable {
-    /// The part; its last byte is below ``total``.
+    /// The range; it ends within ``total``.
     public let range: ByteRange
-    /// Bytes of the whole representation; nil where the sender does not know (`*`).
+    /// The length of the complete representation; nil if the sender does not know it (`*`).
     public let total: Int64?
 
-    /// Parses `bytes first-last/total`. Nil for anything else: another unit, a range that ends before it begins or behind
-    /// the total, numbers that do not fit, and `*` in place of the range, which says of no bytes where they go.
+    /// Parses `bytes first-last/total`. Returns nil for anything else: another unit, a range that ends before
+    /// it begins or beyond the total, numbers that overflow, and `*` in place of the range.
     public init?(parsing value: borrowing Span<UInt8>) {
         guard value.startsIgnoringCase(with: "bytes ") else { return nil }
         let rest = value.extracting(6..<value.count)
@@ -26,7 +26,7 @@ public struct ContentRange: Hashable, Sendable {
 }
 
 extension ByteRange {
-    /// Parses `first-last`; nil for anything else, a last byte before the first included.
+    /// Parses `first-last`. Returns nil for anything else, including a last byte before the first.
     package init?(parsing text: borrowing Span<UInt8>) {
         guard let dash = text.firstIndex(of: UInt8(ascii: "-")),
             let first = text.extracting(0..<dash).decimalValue,

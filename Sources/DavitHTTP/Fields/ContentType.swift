@@ -1,11 +1,11 @@
-/// A media type with its parameters: the value of Content-Type (RFC 9110 §8.3.1).
+/// The value of Content-Type: a media type with parameters (RFC 9110 §8.3.1).
 public struct ContentType: Hashable, Sendable {
     /// `type/subtype` in lower case.
     public let essence: String
-    /// What follows the type, such as `charset` and `boundary`.
+    /// The parameters, such as `charset` and `boundary`.
     public let parameters: FieldParameters
 
-    /// Nil if it is not `type "/" subtype parameters`.
+    /// Parses `type "/" subtype parameters`; returns nil for anything else.
     public init?(parsing bytes: borrowing Span<UInt8>) {
         var index = 0
         guard let type = FieldParameters.takeToken(bytes, &index), index < bytes.count,
@@ -20,8 +20,8 @@ public struct ContentType: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The charset that is named; nil if none is.
-    /// - Throws: ``Charset/Unsupported``; the server answers 415.
+    /// Returns the charset parameter; nil if there is none.
+    /// - Throws: ``Charset/Unsupported``; answered with 415.
     public func charset() throws(Charset.Unsupported) -> Charset? {
         guard let label = parameters["charset"] else { return nil }
         return try Charset(label: label)
@@ -29,7 +29,7 @@ public struct ContentType: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Content-Type; nil where there is none, more than one, or a malformed one.
+    /// The value of Content-Type; nil if the field is missing, repeated or malformed.
     public var contentType: ContentType? {
         guard count(of: .contentType) == 1 else { return nil }
         return withValue(of: .contentType) { ContentType(parsing: $0) } ?? nil

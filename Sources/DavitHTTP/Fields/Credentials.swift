@@ -1,9 +1,9 @@
-/// Credentials in an Authorization field.
+/// Credentials in the Authorization field.
 public enum Credentials {
-    /// Name and password of `Basic` credentials (RFC 7617).
+    /// Parses the name and password of `Basic` credentials (RFC 7617).
     ///
-    /// - Returns: nil for every other scheme and for anything malformed, which means 401: no colon, broken
-    ///   Base64, control characters, bytes that are not UTF-8.
+    /// - Returns: nil for other schemes and malformed credentials, answered with 401: no colon, invalid
+    ///   Base64, control characters, invalid UTF-8.
     public static func basic(
         from value: borrowing Span<UInt8>
     ) -> (user: [UInt8], password: [UInt8])? {
@@ -11,7 +11,7 @@ public enum Credentials {
         var start = 6
         while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
         guard let pair = Base64.decode(value.extracting(start..<value.count)) else { return nil }
-        // §2: a user-id has no colon, a password can.
+        // §2: the user ID contains no colon; the password may.
         guard let colon = pair.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         guard !pair.contains(where: \.isControl), String(validating: pair, as: UTF8.self) != nil else {
             return nil

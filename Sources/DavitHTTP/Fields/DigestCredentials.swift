@@ -1,18 +1,18 @@
-/// The answer to a Digest challenge, as it stands in the Authorization field (RFC 7616 §3.4).
+/// Digest credentials in the Authorization field (RFC 7616 §3.4).
 package struct DigestCredentials: Hashable, Sendable {
     package enum User: Hashable, Sendable {
         case name([UInt8])
-        /// `userhash=true`: the digits of a digest of name and realm (§3.4.4).
+        /// `userhash=true`: the hexadecimal digest of name and realm (§3.4.4).
         case hash([UInt8])
     }
 
     package var user: User
     package var realm: [UInt8]
     package var nonce: [UInt8]
-    /// The request target, as the client understands it.
+    /// The request target as sent by the client.
     package var uri: [UInt8]
     package var response: [UInt8]
-    /// Nil stands for MD5.
+    /// Nil means MD5.
     package var algorithm: [UInt8]?
     /// `cnonce`.
     package var clientNonce: [UInt8]
@@ -21,14 +21,14 @@ package struct DigestCredentials: Hashable, Sendable {
     package var count: UInt32
     package var opaque: [UInt8]?
 
-    /// The longest `cnonce`; those of clients have 8 to 64 bytes.
+    /// Maximum length of `cnonce`; clients use 8 to 64 bytes.
     package static let clientNonceLimit = 256
 
     /// Parses the value of an Authorization field.
     ///
-    /// - Returns: nil for every other scheme, for anything malformed, for what a required parameter is missing from,
-    ///   and for a `qop` other than `auth`: that of RFC 2069 has no protection against replays, and `auth-int`
-    ///   would need the whole content before the first byte of it may be used.
+    /// - Returns: nil for other schemes, malformed values, missing required parameters, and a `qop` other
+    ///   than `auth`: without `qop` (RFC 2069) there is no replay protection, and `auth-int` would require
+    ///   the entire content before any of it could be processed.
     package init?(parsing value: borrowing Span<UInt8>) {
         guard value.startsIgnoringCase(with: "digest ") else { return nil }
         guard let parameters = AuthParameters(parsing: value, from: 7), let user = Self.user(parameters),
@@ -49,7 +49,8 @@ package struct DigestCredentials: Hashable, Sendable {
         opaque = parameters["opaque"]
     }
 
-    /// `username` or `username*`, never both; the latter is no hash (§3.4).
+    /// Returns the value of `username` or `username*`. They must not both occur, and the latter must not be a
+    /// hash (§3.4).
     private static func user(_ parameters: AuthParameters) -> User? {
         let isHash: Bool
         switch parameters["userhash"].map({ $0.map(\.lowercasedASCII) }) {
@@ -64,7 +65,7 @@ package struct DigestCredentials: Hashable, Sendable {
         }
     }
 
-    /// `ext-value` (RFC 8187 §3.2.1) in UTF-8.
+    /// Decodes `ext-value` (RFC 8187 §3.2.1) in UTF-8.
     private static func decode(extended value: [UInt8]) -> [UInt8]? {
         let parts = value.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
         guard parts.count == 3, Array(parts[0]).span.equalsIgnoringCase("utf-8"),
@@ -73,7 +74,7 @@ package struct DigestCredentials: Hashable, Sendable {
         return decoded
     }
 
-    /// From 1 on (§3.4).
+    /// Parses the count, which starts at 1 (§3.4).
     private static func count(_ digits: [UInt8]) -> UInt32? {
         guard digits.count == 8 else { return nil }
         var value: UInt32 = 0
@@ -84,7 +85,7 @@ package struct DigestCredentials: Hashable, Sendable {
         return value == 0 ? nil : value
     }
 
-    /// It goes back in a quoted string of Authentication-Info.
+    /// Whether the value can be returned in a quoted string in Authentication-Info.
     private static func isUsable(clientNonce: [UInt8]) -> Bool {
         guard 1...clientNonceLimit ~= clientNonce.count else { return false }
         return clientNonce.allSatisfy {

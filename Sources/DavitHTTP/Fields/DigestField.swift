@@ -1,15 +1,17 @@
-/// `Content-Digest`, `Repr-Digest`, and what asks for them (RFC 9530): dictionaries of structured fields (RFC 9651 §3.2).
+/// `Content-Digest`, `Repr-Digest` and the corresponding `Want-` fields (RFC 9530): structured field
+/// dictionaries (RFC 9651 §3.2).
 package enum DigestField {
-    /// Parses the digests of a field; keys that nobody knows here are left out (§2), and the last one of a key counts.
+    /// Parses the digests of a field. Unknown algorithms are ignored (§2); if a key is repeated, the last
+    /// value applies.
     ///
-    /// - Throws: where the value is no dictionary of byte sequences. RFC 9651 §4.2 lets a recipient take the message for
-    ///   malformed then, and who sends a digest wants it to be looked at.
+    /// - Throws: if the value is not a dictionary of byte sequences. RFC 9651 §4.2 permits treating such a
+    ///   message as malformed, and clients that send a digest expect it to be verified.
     package static func parse(_ value: borrowing Span<UInt8>) throws(DigestError) -> [ContentDigest] {
         var found: [DigestAlgorithm: ContentDigest] = [:]
         try forEachMember(value) { (key, item) throws(DigestError) in
             guard let item, item.count >= 2, item.first == colon, item.last == colon else { throw .malformed }
             var text = Array(item.dropFirst().dropLast())
-            // Some leave the padding out, and recipients should not mind (RFC 9651 §4.2.7).
+            // Some clients omit the padding, which recipients should accept (RFC 9651 §4.2.7).
             while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
             guard let bytes = Base64.decode(text.span) else { throw .malformed }
             if let algorithm = algorithm(key) { found[algorithm] = ContentDigest(algorithm, bytes) }
@@ -17,8 +19,8 @@ package enum DigestField {
         return DigestAlgorithm.allCases.compactMap { found[$0] }
     }
 
-    /// Parses a wish: algorithms that are known here and wanted at all, the most wanted first (§4). A wish that nobody
-    /// can read is none.
+    /// Parses a `Want-` field into the supported algorithms with a nonzero preference, most preferred first
+    /// (§4). A malformed field is ignored.
     package static func parseWish(_ value: borrowing Span<UInt8>) -> [DigestAlgorithm] {
         var wishes: [DigestAlgorithm: Int] = [:]
         do throws(DigestError) {
@@ -30,7 +32,7 @@ package enum DigestField {
         } catch {
             return []
         }
-        // Of those that are wanted alike the better one: the order of the cases.
+        // For equal preferences, the order of the cases decides, strongest first.
         let known = DigestAlgorithm.allCases.filter { wishes[$0, default: 0] > 0 }
         return known.enumerated().sorted { a, b in
             let (left, right) = (wishes[a.element, default: 0], wishes[b.element, default: 0])
@@ -38,7 +40,7 @@ package enum DigestField {
         }.map(\.element)
     }
 
-    /// The value that says this digest.
+    /// Returns the field value for a digest.
     package static func encode(_ digest: ContentDigest) -> String {
         "\(digest.algorithm.key)=:\(Base64.encode(digest.bytes)):"
     }
@@ -56,7 +58,8 @@ package enum DigestField {
         }
     }
 
-    /// Calls `body` for each member with its key and its item without parameters; nil for a key alone, which is true.
+    /// Calls `body` for each member with its key and its item without parameters; the item is nil for a key
+    /// without a value.
     private static func forEachMember(
         _ value: borrowing Span<UInt8>,
         _ body: (_ key: ArraySlice<UInt8>, _ item: ArraySlice<UInt8>?) throws(DigestError) -> Void
@@ -83,7 +86,8 @@ package enum DigestField {
         }
     }
 
-    /// A byte sequence, a number, a token or a string, as it stands there. Nothing that davit reads is a list.
+    /// Takes a byte sequence, number, token or string without decoding it. Inner lists are not supported;
+    /// davit does not need them.
     private static func takeItem(_ rest: inout ArraySlice<UInt8>) throws(DigestError) -> ArraySlice<UInt8> {
         guard let first = rest.first else { throw .malformed }
         if first == colon || first == UInt8(ascii: "\"") {

@@ -1,12 +1,13 @@
 extension EntityTag {
-    /// Parses `[ "W/" ] DQUOTE *etagc DQUOTE` (RFC 9110 §8.8.3) and nothing around it; nil if it is not one.
+    /// Parses `[ "W/" ] DQUOTE *etagc DQUOTE` (RFC 9110 §8.8.3); returns nil for anything else, including
+    /// surrounding text.
     public static func parse(_ bytes: borrowing Span<UInt8>) -> EntityTag? {
         var index = 0
         guard let tag = parse(bytes, at: &index), index == bytes.count else { return nil }
         return tag
     }
 
-    /// Parses the tag that starts at `index` and moves `index` behind it.
+    /// Parses the tag that starts at `index` and advances `index` past it.
     package static func parse(_ bytes: borrowing Span<UInt8>, at index: inout Int) -> EntityTag? {
         var start = index
         var isWeak = false
@@ -18,7 +19,7 @@ extension EntityTag {
         start += 1
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            // etagc: visible ASCII but the quote, and obs-text.
+            // etagc: visible ASCII except the quote, and obs-text.
             guard bytes[end] > 32, bytes[end] != 127 else { return nil }
             end += 1
         }
@@ -32,10 +33,10 @@ extension EntityTag {
 public enum EntityTagList: Hashable, Sendable {
     /// `*`: any current representation.
     case any
-    /// At least one.
+    /// A non-empty list of tags.
     case tags([EntityTag])
 
-    /// Parses `"*" / #entity-tag`; nil if it is neither, or if the list is empty.
+    /// Parses `"*" / #entity-tag`; returns nil for anything else, including an empty list.
     public static func parse(_ bytes: borrowing Span<UInt8>) -> EntityTagList? {
         if bytes.count == 1, bytes[0] == UInt8(ascii: "*") { return .any }
         var tags: [EntityTag] = []

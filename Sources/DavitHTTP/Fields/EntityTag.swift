@@ -1,18 +1,19 @@
 /// An entity tag (RFC 9110 §8.8.3).
 public struct EntityTag: Hashable, Sendable {
-    /// The opaque text without quotes.
+    /// The opaque text without its quotes.
     public let opaque: [UInt8]
-    /// True for a tag that stands for content of the same meaning, not of the same bytes (RFC 9110 §8.8.1).
+    /// Whether the tag is weak: it identifies semantically equivalent content, not identical bytes (RFC 9110
+    /// §8.8.1).
     public let isWeak: Bool
 
-    /// A tag of these bytes, which stand between its quotes.
+    /// Creates a tag with the given opaque text.
     public init(opaque: [UInt8], isWeak: Bool = false) {
         self.opaque = opaque
         self.isWeak = isWeak
     }
 
-    /// A tag for any text that is another one for other content, as a hash or a number that counts changes. What no tag may
-    /// hold is percent-encoded.
+    /// Creates a tag from a text that differs for different content, such as a hash or change counter. Bytes
+    /// not allowed in a tag are percent-encoded.
     public init(version: String, isWeak: Bool = false) {
         var opaque: [UInt8] = []
         for byte in version.utf8 {
@@ -25,35 +26,35 @@ public struct EntityTag: Hashable, Sendable {
         self.init(opaque: opaque, isWeak: isWeak)
     }
 
-    /// As it stands in a field: quoted, with `W/` in front if weak.
+    /// The tag in field syntax: quoted, and prefixed with `W/` if weak.
     public var encoded: [UInt8] {
         (isWeak ? [UInt8(ascii: "W"), UInt8(ascii: "/")] : []) + [UInt8(ascii: "\"")] + opaque
             + [UInt8(ascii: "\"")]
     }
 
-    /// Strong comparison (§8.8.3.2): equal, and neither is weak.
+    /// Strong comparison (§8.8.3.2): the tags are equal, and neither is weak.
     public func matchesStrongly(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && opaque == other.opaque
     }
 
-    /// Weak comparison (§8.8.3.2).
+    /// Weak comparison (§8.8.3.2): the opaque texts are equal.
     public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 }
 
-/// Tags of content that is kept in a coding beside the content itself.
+/// Tags of content that is stored in an encoded form in addition to the plain form.
 extension EntityTag {
-    /// No tag that davit makes of a file has these letters.
+    /// Does not occur in tags that davit creates for files.
     private static let separator = Array("-gzip-".utf8)
 
-    /// The tag of the same content in a coding: this one, then that of the coded bytes.
+    /// Returns the tag of the same content in a coding: this tag followed by that of the encoded bytes.
     package func coded(as other: EntityTag) -> EntityTag {
         EntityTag(opaque: opaque + Self.separator + other.opaque, isWeak: isWeak || other.isWeak)
     }
 
-    /// True for a tag that ``coded(as:)`` has made.
+    /// Whether the tag was created by ``coded(as:)``.
     package var isCoded: Bool { codingStart != nil }
 
-    /// The tag of the content as it is, whichever form of it this one is for.
+    /// The tag of the plain content, for a tag of either form.
     package var plain: EntityTag {
         guard let start = codingStart else { return self }
         return EntityTag(opaque: Array(opaque[..<start]), isWeak: isWeak)

@@ -1,34 +1,36 @@
-/// The parameters behind a field value: `; name=value` (RFC 9110 §5.6.6).
+/// The parameters of a field value: `; name=value` (RFC 9110 §5.6.6).
 ///
-/// Values are bytes: a parameter can hold text of any encoding. Names are in lower case, in the order sent.
+/// Values are bytes, because their encoding varies. Names are in lower case, in the order sent.
 public struct FieldParameters: Hashable, Sendable {
     /// One `name=value`.
     public struct Parameter: Hashable, Sendable {
-        /// In lower case.
+        /// The name in lower case.
         public var name: String
-        /// Without quotes and backslashes.
+        /// The value without quotes and escaping backslashes.
         public var value: [UInt8]
     }
 
-    /// What a backslash in a quoted value means.
+    /// How a backslash in a quoted value is interpreted.
     package enum Backslash: Sendable {
-        /// It escapes the character behind it (RFC 9110 §5.6.4).
+        /// As an escape for the next character (RFC 9110 §5.6.4).
         case escapes
-        /// Only before a quote or another backslash; else it stands for itself. Browsers do not escape it in
-        /// `multipart/form-data`, where `C:\a.txt` is a name, while other clients write `\"` there.
+        /// As an escape only before a quote or another backslash, otherwise literally. In
+        /// `multipart/form-data`, browsers do not escape backslashes, as in `C:\a.txt`, while other clients
+        /// send `\"`.
         case escapesQuotes
     }
 
-    /// More parameters of one value are malformed: nothing has so many, and each costs more memory than its bytes.
+    /// Maximum number of parameters; more are malformed. No field needs as many, and each uses more memory
+    /// than its bytes.
     package static let limit = 64
 
-    /// In the order sent.
+    /// The parameters in the order sent.
     public private(set) var all: [Parameter] = []
 
-    /// The value of the first parameter with this name, which is in lower case.
+    /// Returns the value of the first parameter with this name; `name` must be in lower case.
     public subscript(name: String) -> [UInt8]? { all.first { $0.name == name }?.value }
 
-    /// Parses `*( OWS ";" OWS [ parameter ] )` up to the end of `bytes`; nil if it is anything else.
+    /// Parses `*( OWS ";" OWS [ parameter ] )` to the end of `bytes`; returns nil for anything else.
     package init?(parsing bytes: borrowing Span<UInt8>, from start: Int, backslash: Backslash = .escapes) {
         var index = start
         while true {
@@ -54,14 +56,14 @@ public struct FieldParameters: Hashable, Sendable {
         while index < bytes.count, bytes[index].isWhitespace { index += 1 }
     }
 
-    /// At least one `tchar`.
+    /// Takes a token of at least one `tchar`.
     package static func takeToken(_ bytes: borrowing Span<UInt8>, _ index: inout Int) -> [UInt8]? {
         let start = index
         while index < bytes.count, bytes[index].isTokenCharacter { index += 1 }
         return index == start ? nil : [UInt8](copying: bytes.extracting(start..<index))
     }
 
-    /// A token, or a quoted string without its quotes.
+    /// Takes a token, or a quoted string without its quotes.
     package static func takeValue(
         _ bytes: borrowing Span<UInt8>, _ index: inout Int, _ backslash: Backslash
     ) -> [UInt8]? {

@@ -1,16 +1,16 @@
-/// What one proxy says about the request that it received: `forwarded-element` (RFC 7239 §4).
+/// The information that one proxy adds about the request it received: `forwarded-element` (RFC 7239 §4).
 package struct ForwardedElement: Hashable, Sendable {
-    /// The node that sent the request to the proxy; nil if there is none, or if it has no address to tell
-    /// (`unknown`, or a name of its own, §6.2 and §6.3).
+    /// The address of the node that sent the request to the proxy; nil if missing, or if it is `unknown` or
+    /// an obfuscated identifier (§6.2, §6.3).
     package var client: IPAddress?
-    /// The Host of that request, if it is one.
+    /// The Host of that request; nil if missing or malformed.
     package var host: [UInt8]?
-    /// Nil for schemes other than http and https.
+    /// Whether that request used https; nil for schemes other than http and https.
     package var isSecure: Bool?
 
-    /// Nil if the element is malformed, or has a parameter twice.
+    /// Returns nil if the element is malformed or repeats a parameter.
     package init?(parsing bytes: borrowing Span<UInt8>) {
-        // Parameters as behind a media type, but for the first semicolon, and without spaces around them.
+        // Same syntax as the parameters of a media type, except for the first semicolon.
         var text: [UInt8] = [UInt8(ascii: ";")]
         text.append(copying: bytes)
         guard let parameters = FieldParameters(parsing: text.span, from: 0), !parameters.all.isEmpty else {
@@ -28,7 +28,7 @@ package struct ForwardedElement: Hashable, Sendable {
         }
     }
 
-    /// True for https, false for http, nil for others.
+    /// Returns true for https, false for http, nil for other schemes.
     package static func isSecure(scheme: borrowing Span<UInt8>) -> Bool? {
         if scheme.equalsIgnoringCase("https") { return true }
         return scheme.equalsIgnoringCase("http") ? false : nil

@@ -1,8 +1,9 @@
 extension HTTPDate {
-    /// Parses `date-time` of RFC 3339 §5.6, as `creationdate` has it (RFC 4918 §15.1): `2026-11-21T17:53:08.5+01:00`.
+    /// Parses `date-time` of RFC 3339 §5.6, used by `creationdate` (RFC 4918 §15.1):
+    /// `2026-11-21T17:53:08.5+01:00`.
     ///
-    /// Letters in any case. A leap second is the second after it. Nil for anything else, and for years that a
-    /// ``Timestamp`` does not reach.
+    /// Ignores the case of letters and treats a leap second as the following second. Returns nil for anything
+    /// else, and for years outside the range of ``Timestamp``.
     public static func parseISO8601(_ text: borrowing Span<UInt8>) -> Timestamp? {
         guard text.count >= 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10].lowercasedASCII == UInt8(ascii: "t"), text[13] == UInt8(ascii: ":"),
@@ -29,7 +30,7 @@ extension HTTPDate {
         return Timestamp(nanoseconds: Timestamp(seconds: seconds).nanoseconds &+ nanoseconds)
     }
 
-    /// `Z`, or hours and minutes east of Greenwich, in seconds.
+    /// Parses `Z`, or an offset in hours and minutes; returns seconds east of UTC.
     private static func offset(_ text: borrowing Span<UInt8>, from start: Int) -> Int64? {
         guard start < text.count else { return nil }
         if text.count == start + 1 { return text[start].lowercasedASCII == UInt8(ascii: "z") ? 0 : nil }

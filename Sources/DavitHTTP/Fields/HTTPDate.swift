@@ -1,9 +1,10 @@
-/// Dates as HTTP and WebDAV write them (RFC 9110 §5.6.7, RFC 4918 §15.1). Whole seconds, no locale.
+/// Date formats of HTTP and WebDAV (RFC 9110 §5.6.7, RFC 4918 §15.1). Whole seconds; independent of the
+/// locale.
 public enum HTTPDate {
     private static let weekdays: StaticString = "SunMonTueWedThuFriSat"
     private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// Returns a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     public static func imf(_ timestamp: Timestamp) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(29)
@@ -27,7 +28,7 @@ public enum HTTPDate {
         buffer.append(" GMT")
     }
 
-    /// `1994-11-06T08:49:37Z` (RFC 3339), for `creationdate`.
+    /// Returns a date such as `1994-11-06T08:49:37Z` (RFC 3339), for `creationdate`.
     public static func iso8601(_ timestamp: Timestamp) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(20)
@@ -61,7 +62,7 @@ public enum HTTPDate {
         text.append(UInt8(ascii: "Z"))
     }
 
-    /// Appends `06/Nov/1994:08:49:37 +0000`, 26 bytes, as the common log format has it.
+    /// Appends a date in the Common Log Format such as `06/Nov/1994:08:49:37 +0000`, 26 bytes.
     package static func appendLogTime(_ timestamp: Timestamp, to text: inout [UInt8]) {
         let time = CivilTime(timestamp)
         appendTwoDigits(time.day, to: &text)
@@ -75,18 +76,18 @@ public enum HTTPDate {
         text.append(" +0000")
     }
 
-    /// Parses any of the three formats; nil if it is none of them or no date of the calendar. The name of
-    /// the weekday must be one, but need not fit the date.
+    /// Parses any of the three formats; returns nil for other formats and invalid dates. The weekday must be
+    /// a valid name but need not match the date.
     ///
-    /// - Parameter now: decides the century of an RFC 850 date: the latest year that is not more than 50
-    ///   years in the future.
+    /// - Parameter now: determines the century of an RFC 850 date: the latest year that is at most 50 years
+    ///   in the future.
     public static func parse(_ bytes: borrowing Span<UInt8>, now: Timestamp) -> Timestamp? {
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return parseAsctime(bytes) }
         if comma == 3 { return parseIMF(bytes) }
         return parseRFC850(bytes, comma: comma, now: now)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func parseIMF(_ text: borrowing Span<UInt8>) -> Timestamp? {
         guard text.count == 29, name(at: 0, of: text, in: weekdays) != nil,
             matches(text, at: 3, ", "), text[7] == 32, text[11] == 32, text[16] == 32,
@@ -97,7 +98,7 @@ public enum HTTPDate {
         return civil(year: year, month: month, day: day, text, timeAt: 17)?.timestamp
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`.
     private static func parseRFC850(
         _ text: borrowing Span<UInt8>, comma: Int, now: Timestamp
     ) -> Timestamp? {
@@ -110,7 +111,7 @@ public enum HTTPDate {
         let current = CivilTime(now)
         var limit = current
         limit.year += 50
-        // From next century's year downwards: the first that is not too far in the future.
+        // Try the next century first and take the latest year that is not too far in the future.
         for century in [1, 0, -1] as [Int64] {
             let year = (current.year / 100 + century) * 100 + shortYear
             guard let time = civil(year: year, month: month, day: day, text, timeAt: comma + 12) else {
@@ -121,7 +122,7 @@ public enum HTTPDate {
         return nil
     }
 
-    /// `Sun Nov  6 08:49:37 1994`
+    /// Parses `Sun Nov  6 08:49:37 1994`.
     private static func parseAsctime(_ text: borrowing Span<UInt8>) -> Timestamp? {
         guard text.count == 24, name(at: 0, of: text, in: weekdays) != nil, text[3] == 32,
             let month = name(at: 4, of: text, in: months), text[7] == 32, text[10] == 32, text[19] == 32,
@@ -131,7 +132,7 @@ public enum HTTPDate {
         return civil(year: year, month: month, day: day, text, timeAt: 11)?.timestamp
     }
 
-    /// `hour ":" minute ":" second` at `start`, with a date that was read before.
+    /// Combines a parsed date with `hour ":" minute ":" second` at `start`.
     private static func civil(
         year: Int64, month: Int, day: Int64, _ text: borrowing Span<UInt8>, timeAt start: Int
     ) -> CivilTime? {
@@ -142,7 +143,7 @@ public enum HTTPDate {
             year: year, month: Int64(month + 1), day: day, hour: hour, minute: minute, second: second)
     }
 
-    /// Exactly `count` digits.
+    /// Parses exactly `count` digits.
     private static func number(_ text: borrowing Span<UInt8>, _ start: Int, _ count: Int) -> Int64? {
         text.extracting(start..<start + count).decimalValue
     }
@@ -156,7 +157,7 @@ public enum HTTPDate {
         return true
     }
 
-    /// The index of the three-letter name at `start`. Names are case-sensitive (§5.6.7).
+    /// Returns the index of the three-letter name at `start`. Names are case-sensitive (§5.6.7).
     private static func name(
         at start: Int, of text: borrowing Span<UInt8>, in names: StaticString
     ) -> Int? {

@@ -1,6 +1,6 @@
-/// Bytes as hexadecimal digits.
+/// Hexadecimal encoding.
 package enum HexText {
-    /// Two lower-case digits for each byte, as Digest authentication writes them (RFC 7616 §3.3).
+    /// Encodes bytes with lower-case digits, as required for Digest authentication (RFC 7616 §3.3).
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -11,7 +11,7 @@ package enum HexText {
         return text
     }
 
-    /// The bytes of digits in either case; nil for other characters and for an odd number of them.
+    /// Decodes digits of either case; returns nil for other characters and for an odd number of digits.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

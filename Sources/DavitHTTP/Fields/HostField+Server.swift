@@ -1,6 +1,6 @@
 extension HostField {
-    /// True if both name one server: the same host, and the same port. The default ports of both schemes are one here: a
-    /// proxy that ends TLS changes scheme and port, and not what is meant.
+    /// Whether both identify the same server: equal host and port. The default ports of http and https count
+    /// as equal, because a proxy that terminates TLS changes scheme and port.
     package func isSameServer(as other: HostField) -> Bool {
         host == other.host && portThatCounts == other.portThatCounts
     }

@@ -1,23 +1,24 @@
-/// `uri-host [ ":" port ]` (RFC 9110 §7.2), of a Host field or of the authority of a URI.
+/// A host with an optional port, `uri-host [ ":" port ]` (RFC 9110 §7.2), from a Host field or URI authority.
 public struct HostField: Hashable, Sendable {
-    /// What a host is written as.
+    /// The syntactic kind of a host.
     public enum Kind: Hashable, Sendable {
-        /// Anything that is no address.
+        /// Any host that is not an IP address.
         case name
-        /// Four decimal octets. What else some resolvers take for an address (`127.1`, `0x7f.0.0.1`) is a name.
+        /// Four decimal octets. Other forms that some resolvers accept as addresses (`127.1`, `0x7f.0.0.1`)
+        /// count as names.
         case ipv4
-        /// In brackets.
+        /// An IPv6 address in brackets.
         case ipv6
     }
 
-    /// In lower case; an IPv6 address with its brackets. Never empty.
+    /// The host in lower case; an IPv6 address includes its brackets. Never empty.
     public let host: [UInt8]
-    /// Nil if there is none, also after a colon.
+    /// The port; nil if missing or empty.
     public let port: UInt16?
-    /// What the host is written as.
+    /// The kind of the host.
     public let kind: Kind
 
-    /// Nil if the authority is malformed, has userinfo or no host.
+    /// Returns nil if the authority is malformed, contains userinfo or has no host.
     public init?(parsing bytes: borrowing Span<UInt8>) {
         guard let parts = Parts(parsing: bytes) else { return nil }
         host = [UInt8](copying: bytes.extracting(0..<parts.hostLength)).map(\.lowercasedASCII)
@@ -25,20 +26,20 @@ public struct HostField: Hashable, Sendable {
         kind = parts.kind
     }
 
-    /// True for an address, false for a name.
+    /// Whether the host is an IP address.
     public var isIPLiteral: Bool { kind != .name }
 
-    /// The port in effect: the one that is given, or that of the scheme (RFC 9110 §4.2).
+    /// Returns the effective port: the specified one, or the default of the scheme (RFC 9110 §4.2).
     public func port(isSecure: Bool) -> UInt16 { port ?? (isSecure ? 443 : 80) }
 
-    /// True if both name the same host and the same port, each with the default of its scheme.
+    /// Whether both have the same host and the same effective port.
     public func matches(_ other: HostField, isSecure: Bool, otherIsSecure: Bool) -> Bool {
         host == other.host && port(isSecure: isSecure) == other.port(isSecure: otherIsSecure)
     }
 }
 
 extension HostField {
-    /// The same without a copy: where the host ends, and what it is.
+    /// The structure of a host field, parsed without copying.
     package struct Parts {
         package var hostLength: Int
         package var port: UInt16?
@@ -52,7 +53,7 @@ extension HostField {
             guard bytes[hostLength] == UInt8(ascii: ":") else { return nil }
             let digits = bytes.extracting((hostLength + 1)..<bytes.count)
             if digits.isEmpty { return }
-            // Five digits at most: a longer text of zeros is a game.
+            // Reject more than five digits, even leading zeros.
             guard digits.count <= 5, let value = digits.decimalValue, let port = UInt16(exactly: value) else {
                 return nil
             }
@@ -75,7 +76,7 @@ extension HostField {
             return (length, IPAddressText.ipv4(bytes.extracting(0..<length)) != nil ? .ipv4 : .name)
         }
 
-        /// `reg-name` (RFC 3986 §3.2.2).
+        /// Whether the character is valid in `reg-name` (RFC 3986 §3.2.2).
         private static func isNameCharacter(_ bytes: borrowing Span<UInt8>, at index: Int) -> Bool {
             let byte = bytes[index]
             if byte.isUnreserved || byte.isSubDelimiter { return true }

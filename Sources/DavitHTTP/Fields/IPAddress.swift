@@ -1,9 +1,9 @@
-/// A numeric IP address. An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) is the IPv4
-/// address: both name the same host.
+/// A numeric IP address. An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) is converted to
+/// the IPv4 address, because both identify the same host.
 public struct IPAddress: Hashable, Sendable {
-    /// False for IPv6.
+    /// Whether this is an IPv4 address; false for IPv6.
     public let isIPv4: Bool
-    /// The bits in the order of the network; those of an IPv4 address are the last 32 of `low`.
+    /// The address in network byte order; an IPv4 address is in the last 32 bits of `low`.
     package let high: UInt64
     package let low: UInt64
 
@@ -19,7 +19,8 @@ public struct IPAddress: Hashable, Sendable {
         self.low = isIPv4 ? low & 0xFFFF_FFFF : low
     }
 
-    /// Nil for anything but an address: no brackets, no port, no zone, no leading zeros in IPv4.
+    /// Parses an address without brackets, port, zone, or leading zeros in IPv4; returns nil for anything
+    /// else.
     public init?(_ text: String) {
         guard let address = text.utf8.withSpan({ IPAddress(parsing: $0) }) else { return nil }
         self = address
@@ -35,8 +36,8 @@ public struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Parses an address that may have brackets, and a port which is dropped: `192.0.2.1:80`, `[2001:db8::1]:80`,
-    /// `2001:db8::1` (`node` of RFC 7239 §6, and what stands in `X-Forwarded-For`).
+    /// Parses an address with optional brackets and an optional port, which is ignored: `192.0.2.1:80`,
+    /// `[2001:db8::1]:80`, `2001:db8::1` (`node` of RFC 7239 §6, and the format of `X-Forwarded-For`).
     package init?(node text: borrowing Span<UInt8>) {
         if let address = IPAddress(parsing: text) {
             self = address
@@ -60,14 +61,15 @@ public struct IPAddress: Hashable, Sendable {
         self = address
     }
 
-    /// Nothing, or a colon and one to five digits.
+    /// Whether the text is empty, or a colon with one to five digits of a valid port.
     private static func isPort(_ text: borrowing Span<UInt8>) -> Bool {
         if text.isEmpty { return true }
         guard text[0] == UInt8(ascii: ":"), text.count <= 6 else { return false }
         return text.extracting(1..<text.count).decimalValue.map { $0 <= 65535 } ?? false
     }
 
-    /// As RFC 5952 has it: in lower case, the longest run of zero groups as `::`, without brackets.
+    /// The address in the format of RFC 5952: lower case, the longest run of zero groups as `::`, without
+    /// brackets.
     public var text: String {
         NetworkAddress(family: isIPv4 ? .ipv4 : .ipv6, high: high, low: low, port: 0).host
     }

@@ -1,6 +1,6 @@
-/// The grammar of IP addresses as text (RFC 3986 §3.2.2).
+/// Parsers for textual IP addresses (RFC 3986 §3.2.2).
 enum IPAddressText {
-    /// `IPv4address`: four octets, decimal, without leading zeros. Nil for anything else.
+    /// Parses `IPv4address`: four decimal octets without leading zeros. Returns nil for anything else.
     static func ipv4(_ text: borrowing Span<UInt8>) -> UInt32? {
         guard text.count >= 7, text.count <= 15 else { return nil }
         var address: UInt32 = 0
@@ -19,8 +19,9 @@ enum IPAddressText {
         return octets == 4 ? address : nil
     }
 
-    /// `IPv6address`: eight groups, `::` once for one or more of zero, an IPv4 address for the last two.
-    /// Zone identifiers are refused: they mean nothing to another host.
+    /// Parses `IPv6address`: eight groups, with `::` at most once for one or more zero groups, and optionally
+    /// an IPv4 address in place of the last two. Zone identifiers are rejected, because they are meaningful
+    /// only on the local host.
     static func ipv6(_ text: borrowing Span<UInt8>) -> (high: UInt64, low: UInt64)? {
         guard text.count >= 2, text.count <= 45 else { return nil }
         var groups = Groups()
@@ -42,7 +43,7 @@ enum IPAddressText {
             guard let value = hexGroup(group) else { return nil }
             groups.append(value)
             if index == text.count { break }
-            index += 1  // the colon
+            index += 1  // Skip the colon.
             if index == text.count { return nil }
             if text[index] == UInt8(ascii: ":") {
                 if groups.hasGap { return nil }
@@ -63,7 +64,7 @@ enum IPAddressText {
         return value
     }
 
-    /// The groups of an IPv6 address as they are read, before and behind the gap; more than fit are counted only.
+    /// The groups of an IPv6 address before and after the gap. Groups that do not fit are only counted.
     private struct Groups {
         private var front: (high: UInt64, low: UInt64) = (0, 0)
         private var behindGap: (high: UInt64, low: UInt64) = (0, 0)
@@ -85,7 +86,7 @@ enum IPAddressText {
             }
         }
 
-        /// Nil if there are too many groups or too few.
+        /// The complete address; nil if there are too many or too few groups.
         var address: (high: UInt64, low: UInt64)? {
             let count = frontCount + behindCount
             guard hasGap ? count <= 7 : count == 8 else { return nil }
@@ -97,7 +98,7 @@ enum IPAddressText {
             _ value: (high: UInt64, low: UInt64), by groups: Int
         ) -> (high: UInt64, low: UInt64) {
             let bits = UInt64(groups) * 16
-            // Shifts by the width or more give zero.
+            // Shifting by the width or more yields zero.
             let carried = bits == 0 ? 0 : bits <= 64 ? value.low >> (64 - bits) : value.low << (bits - 64)
             return (value.high << bits | carried, value.low << bits)
         }

@@ -1,12 +1,13 @@
-/// Addresses with a common beginning (RFC 4632 §3.1, RFC 4291 §2.3): `192.0.2.0/24`, `2001:db8::/32`, or one address.
+/// A network of IP addresses (RFC 4632 §3.1, RFC 4291 §2.3): `192.0.2.0/24`, `2001:db8::/32`, or a single
+/// address.
 public struct IPNetwork: Hashable, Sendable {
-    /// Any address of the network.
+    /// The network address.
     public let address: IPAddress
-    /// How many bits an address has in common with ``address``: 0 to 32 for IPv4, 0 to 128 for IPv6.
+    /// The prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.
     public let prefixLength: Int
 
-    /// Nil for anything else, and for an address with bits behind the prefix: `10.0.0.1/8` is more likely a mistake
-    /// than the whole of 10.0.0.0/8.
+    /// Parses a network; returns nil for anything else, including an address with bits set after the prefix:
+    /// `10.0.0.1/8` is more likely a mistake than 10.0.0.0/8.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
@@ -23,14 +24,14 @@ public struct IPNetwork: Hashable, Sendable {
         guard address.high & ~high == 0, address.low & ~low == 0 else { return nil }
     }
 
-    /// True for addresses of the same family that begin with the same bits.
+    /// Whether the address is of the same family and has the same prefix.
     public func contains(_ other: IPAddress) -> Bool {
         guard other.isIPv4 == address.isIPv4 else { return false }
         let (high, low) = mask
         return other.high & high == address.high && other.low & low == address.low
     }
 
-    /// Ones where the prefix is.
+    /// A mask with the prefix bits set.
     private var mask: (high: UInt64, low: UInt64) {
         let length = address.isIPv4 ? prefixLength + 96 : prefixLength
         return (

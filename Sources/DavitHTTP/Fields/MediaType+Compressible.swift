@@ -1,7 +1,7 @@
 extension MediaType {
-    /// True for a Content-Type whose content gets much shorter by compression: text, and formats that are text or as
-    /// loose. False for all others: pictures, archives and the like are compressed already, and who does not say what
-    /// it is does not get it changed.
+    /// Whether content with this Content-Type is likely to compress well: text and similarly redundant
+    /// formats. False for images, archives and other compressed formats, and for unknown types, which are
+    /// left unchanged.
     public static func isCompressible(_ contentType: borrowing Span<UInt8>) -> Bool {
         let essence = contentType.extracting(essenceRange(of: contentType))
         if essence.startsIgnoringCase(with: "text/") { return true }
@@ -10,19 +10,20 @@ extension MediaType {
         return false
     }
 
-    /// Where the type is in a Content-Type, without parameters and what may be around it.
+    /// Returns the range of the media type in a Content-Type value, without parameters and surrounding white
+    /// space.
     static func essenceRange(of contentType: borrowing Span<UInt8>) -> Range<Int> {
         let end = contentType.firstIndex(of: UInt8(ascii: ";")) ?? contentType.count
         return contentType.extracting(0..<end).trimmedRange
     }
 
-    /// Whether a type has a structured syntax suffix (RFC 6838 §4.2.8), in any case.
+    /// Whether a type has a structured syntax suffix (RFC 6838 §4.2.8), ignoring case.
     static func hasSuffix(_ suffix: StaticString, _ essence: borrowing Span<UInt8>) -> Bool {
         let start = essence.count - suffix.utf8CodeUnitCount
         return start > 0 && essence.extracting(start..<essence.count).equalsIgnoringCase(suffix)
     }
 
-    /// RFC 6839.
+    /// The suffixes of RFC 6839.
     private static let compressibleSuffixes: [StaticString] = ["+xml", "+json"]
 
     private static let compressibleTypes: [StaticString] = [

@@ -1,5 +1,5 @@
 extension MediaType {
-    /// Types of the IANA registry, or in common use, with their extensions.
+    /// Media types from the IANA registry or in common use, with their file name extensions.
     package static let types: [(type: StaticString, extensions: StaticString)] = [
         // Text
         ("text/plain; charset=utf-8", "txt text log conf cfg ini list properties diff patch lst"),
@@ -81,7 +81,7 @@ extension MediaType {
         ("image/x-olympus-orf", "orf"),
         ("image/x-panasonic-rw2", "rw2"),
         ("image/x-fuji-raf", "raf"),
-        // Sound
+        // Audio
         ("audio/mpeg", "mp3 mpga"),
         ("audio/mp4", "m4a m4b"),
         ("audio/aac", "aac"),

@@ -1,16 +1,16 @@
-/// Media types by the extension of a name. Content is never looked at.
+/// Maps file name extensions to media types. Content is never inspected.
 public enum MediaType {
-    /// The type of content of which nothing is known.
+    /// The media type of unknown content.
     public static let octetStream: StaticString = "application/octet-stream"
 
-    /// The media type for a resource with this last segment; the case of the extension does not matter.
+    /// Returns the media type for a name by its extension, ignoring case.
     ///
-    /// Text gets `charset=utf-8`, unless its format says its encoding itself.
+    /// Text types include `charset=utf-8` unless the format declares its own encoding.
     public static func forName(_ name: some Collection<UInt8>) -> StaticString {
         name.withSpan { byExtension[key(of: $0)] ?? octetStream }
     }
 
-    /// The usual extension of a media type, without a dot; nil if the table has none, or only guesses.
+    /// Returns the preferred extension of a media type, without a dot; nil if the table has none.
     ///
     /// - Parameter essence: `type/subtype` in lower case, without parameters.
     /// - Complexity: O(size of the table).
@@ -23,16 +23,16 @@ public enum MediaType {
         return nil
     }
 
-    /// The extension in lower case as one number; 0 if there is none that could be in the table.
+    /// Returns the lower-case extension packed into a number; 0 if there is none that could be in the table.
     private static func key(of name: borrowing Span<UInt8>) -> UInt128 {
-        // Packed into one integer from the end: 16 bytes are more than any extension known here has.
+        // Packed from the end; 16 bytes exceed the longest known extension.
         var key: UInt128 = 0
         var length = 0
         var hasDot = false
         for index in 0..<name.count {
             let byte = name[index]
             if byte == UInt8(ascii: ".") {
-                // A dot at the start makes a hidden name, not an extension.
+                // A leading dot marks a hidden file, not an extension.
                 hasDot = index > 0
                 key = 0
                 length = 0

@@ -1,12 +1,12 @@
-/// Peers that count as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has whole. All that is no
-/// address is one network, too.
+/// A group of peers counted as one: an IPv4 address, or the /64 of an IPv6 address, which belongs to one
+/// subscriber. All peers without an IP address form one group too.
 package struct PeerNetwork: Hashable, Sendable {
     private enum Kind: Hashable, Sendable { case ipv4, ipv6, other }
 
     private let kind: Kind
     private let bits: UInt64
 
-    /// - Parameter address: nil for a peer without one.
+    /// - Parameter address: the address of the peer; nil if it has none.
     package init(of address: IPAddress?) {
         guard let address else {
             (kind, bits) = (.other, 0)
@@ -18,7 +18,7 @@ package struct PeerNetwork: Hashable, Sendable {
 
     private init(_ kind: Kind, _ bits: UInt64) { (self.kind, self.bits) = (kind, bits) }
 
-    /// The network around this one that one party often has all of: an IPv4 network of 24 bits, an IPv6 network of 48.
+    /// The larger network that often belongs to one party: /24 for IPv4, /48 for IPv6.
     package var surrounding: PeerNetwork {
         switch kind {
         case .ipv4: PeerNetwork(kind, bits & ~0xFF)
@@ -27,13 +27,13 @@ package struct PeerNetwork: Hashable, Sendable {
         }
     }
 
-    /// - Parameter text: an address as the system or a proxy writes it, perhaps with a zone.
+    /// - Parameter text: an address as formatted by the system or a proxy, possibly with a zone.
     package init(of text: String) {
         self.init(of: IPAddress(String(text.prefix { $0 != "%" })))
     }
 
-    /// The network of an address as text, equal for peers that count as one: an IPv4 address, the first half of an IPv6
-    /// address, or "".
+    /// Returns the network of an address as text, equal for peers counted as one: the IPv4 address, the /64
+    /// of an IPv6 address, or "".
     package static func text(of address: String) -> String {
         let network = PeerNetwork(of: address)
         switch network.kind {

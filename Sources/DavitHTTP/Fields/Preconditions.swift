@@ -1,27 +1,27 @@
-/// What the conditional fields of a request decide.
+/// The result of evaluating the conditional fields of a request.
 public enum PreconditionOutcome: Hashable, Sendable {
-    /// Nothing stands in the way.
+    /// All preconditions hold.
     case proceed
-    /// 304; GET and HEAD only.
+    /// 304; for GET and HEAD only.
     case notModified
-    /// 412.
+    /// 412: a precondition failed.
     case failed
 }
 
 /// Conditional requests (RFC 9110 §13).
 public enum Preconditions {
-    /// Evaluates the conditional fields in the order of §13.2.2, If-Range excepted.
+    /// Evaluates the conditional fields except If-Range in the order of §13.2.2.
     ///
-    /// A malformed If-Match is false, because ignoring it could lose an update; the other malformed fields
-    /// are ignored, as clients send them and mean nothing by it.
+    /// A malformed If-Match counts as false, because ignoring it could cause a lost update. Other malformed
+    /// fields are ignored.
     ///
     /// - Parameters:
-    ///   - current: tag and time of the current representation; nil if nothing is mapped. A collection
-    ///     exists without a tag.
-    ///   - comparesForms: the content is also sent in a coding, under a tag of its own
-    ///     (`EntityTag.coded(as:)`). Either tag then stands for both forms: for who asks whether the
-    ///     content has changed, not for who wants to go on with the bytes of one form.
-    ///   - now: the instant of the request, for the century of RFC 850 dates.
+    ///   - current: entity tag and modification time of the current representation; nil if the resource does
+    ///     not exist. Collections exist without a tag.
+    ///   - comparesForms: whether the content is also sent in a coding with a separate tag
+    ///     (`EntityTag.coded(as:)`). Either tag then matches both forms, which is right for detecting changes
+    ///     but not for resuming a download of one form.
+    ///   - now: the time of the request, for the century of RFC 850 dates.
     public static func evaluate(
         _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,
         comparesForms: Bool = false, now: Timestamp
@@ -32,8 +32,9 @@ public enum Preconditions {
         return evaluate(request, version, now: now)
     }
 
-    /// The same for a representation that may have a tag, a time, or both.
-    /// - Parameter exists: false if nothing is mapped.
+    /// Evaluates the conditional fields for a representation that may have a tag, a modification time, or
+    /// both.
+    /// - Parameter exists: whether the resource exists.
     package static func evaluate(
         _ request: HTTPRequest, exists: Bool = true, tag: EntityTag?, modified: Timestamp?, now: Timestamp
     ) -> PreconditionOutcome {
@@ -41,13 +42,13 @@ public enum Preconditions {
         return evaluate(request, version, now: now)
     }
 
-    /// Whether the request has any of the fields.
+    /// Whether the request has any of these fields.
     package static func stand(in request: HTTPRequest) -> Bool {
         request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince) || request.contains(.ifMatch)
             || request.contains(.ifUnmodifiedSince)
     }
 
-    /// What conditions are compared with.
+    /// The version with which conditions are compared.
     private struct Version {
         let exists: Bool
         let tag: EntityTag?
@@ -59,7 +60,7 @@ public enum Preconditions {
         _ request: HTTPRequest, _ current: Version, now: Timestamp
     ) -> PreconditionOutcome {
         switch request.method {
-        case .options, .trace, .connect: return .proceed  // §13.2.1: they select no representation
+        case .options, .trace, .connect: return .proceed  // §13.2.1: these select no representation
         default: break
         }
         if request.contains(.ifMatch) {
@@ -80,11 +81,11 @@ public enum Preconditions {
         return .proceed
     }
 
-    /// Step 5 of §13.2.2: whether the Range field is to be looked at. True for a GET with Range whose
-    /// If-Range, if there is one, holds (§13.1.5).
+    /// Evaluates step 5 of §13.2.2: whether the Range field applies. True for a GET with Range and without
+    /// If-Range, or whose If-Range holds (§13.1.5).
     ///
-    /// A tag must match strongly. A date must be the exact one and lie before the current second, as the
-    /// content can still change within that (§8.8.2.2). A malformed If-Range does not hold.
+    /// A tag must match strongly. A date must match exactly and be before the current second, because the
+    /// content can still change within that second (§8.8.2.2). A malformed If-Range does not hold.
     public static func rangeApplies(
         _ request: HTTPRequest, tag: EntityTag?, modified: Timestamp, now: Timestamp
     ) -> Bool {
@@ -100,7 +101,7 @@ public enum Preconditions {
         return holds ?? false
     }
 
-    /// §13.1.1, strong comparison.
+    /// Evaluates If-Match with strong comparison (§13.1.1).
     private static func ifMatchHolds(_ request: HTTPRequest, _ current: Version) -> Bool {
         guard current.exists else { return false }
         switch list(of: .ifMatch, in: request) {
@@ -113,7 +114,7 @@ public enum Preconditions {
         }
     }
 
-    /// §13.1.2, weak comparison.
+    /// Evaluates If-None-Match with weak comparison (§13.1.2).
     private static func ifNoneMatchHolds(_ request: HTTPRequest, _ current: Version) -> Bool {
         guard current.exists else { return true }
         if let tag = current.tag, isOnly(tag, in: .ifNoneMatch, of: request) { return false }
@@ -127,7 +128,7 @@ public enum Preconditions {
         }
     }
 
-    /// True if the field is this one tag as it was given out, which is what it nearly always is.
+    /// Fast path: whether the field consists of exactly this tag, as in nearly all requests.
     private static func isOnly(_ tag: EntityTag, in name: FieldName, of request: HTTPRequest) -> Bool {
         guard !tag.isWeak, request.count(of: name) == 1 else { return false }
         let isEqual = request.withValue(of: name) { value in
@@ -140,13 +141,13 @@ public enum Preconditions {
         return isEqual ?? false
     }
 
-    /// All lines of the field as one list; nil if it is malformed.
+    /// Returns all lines of the field as one list; nil if it is malformed.
     private static func list(of name: FieldName, in request: HTTPRequest) -> EntityTagList? {
         guard let value = request.combinedBytes(of: name) else { return nil }
         return EntityTagList.parse(value.span)
     }
 
-    /// The date of a field that stands once and is one, else nil.
+    /// Returns the date of a field that occurs once and is a valid date; else nil.
     private static func date(of name: FieldName, in request: HTTPRequest, now: Timestamp) -> Timestamp? {
         guard request.count(of: name) == 1 else { return nil }
         return request.withValue(of: name) { HTTPDate.parse($0, now: now) } ?? nil

@@ -1,23 +1,23 @@
-/// What a client would like, and can do without (RFC 7240).
+/// The preferences of a client, which the server may ignore (RFC 7240).
 public struct Preferences: Hashable, Sendable {
-    /// What a successful response should have in it (RFC 7240 §4.2).
+    /// The preferred content of a successful response (RFC 7240 §4.2).
     public enum Return: Hashable, Sendable {
-        /// As little as possible.
+        /// A minimal response.
         case minimal
-        /// What the resource is now.
+        /// The current representation of the resource.
         case representation
     }
 
-    /// Nil where the client does not say.
+    /// The value of the preference `return`; nil if unspecified.
     public var result: Return?
-    /// The members are asked for, and not the collection itself (RFC 8144 §4).
+    /// Whether the collection itself is excluded from a listing of its members (RFC 8144 §4).
     public var excludesRoot = false
 
-    /// None.
+    /// Creates empty preferences.
     public init() {}
 
-    /// What `Prefer` says, in however many lines. Of two preferences with one name the first counts (RFC 7240 §2); what
-    /// is malformed or not known here is ignored. Without the field it costs nothing.
+    /// Parses `Prefer`, which may span several lines. If a preference is repeated, the first one applies (RFC
+    /// 7240 §2); malformed and unknown preferences are ignored. Costs nothing if the field is missing.
     public init(of request: HTTPRequest) {
         guard let value = request.combinedBytes(of: .prefer) else { return }
         var hasReturn = false
@@ -33,14 +33,14 @@ public struct Preferences: Hashable, Sendable {
 
     /// Adds `token [ "=" word ] *( ";" parameter )`.
     private mutating func add(_ element: borrowing Span<UInt8>, _ hasReturn: inout Bool) {
-        // Parameters of these preferences mean nothing.
+        // Parameters of these preferences are ignored.
         let end = element.firstIndex(of: UInt8(ascii: ";")) ?? element.count
         let equals = element.firstIndex(of: UInt8(ascii: "=")) ?? end
         let name = element.extracting(0..<min(equals, end))
         let word = element.extracting(min(equals + 1, end)..<end)
         let token = name.extracting(name.trimmedRange)
         if token.equalsIgnoringCase("depth-noroot") {
-            // An empty value is none.
+            // An empty value is equivalent to no value.
             if Self.unquoted(word).isEmpty { excludesRoot = true }
         } else if token.equalsIgnoringCase("return"), !hasReturn {
             hasReturn = true
@@ -50,7 +50,7 @@ public struct Preferences: Hashable, Sendable {
         }
     }
 
-    /// A word without white space around it and without its quotes.
+    /// Returns a word without surrounding white space and quotes.
     private static func unquoted(_ word: borrowing Span<UInt8>) -> [UInt8] {
         let range = word.trimmedRange
         var index = range.lowerBound
@@ -61,7 +61,7 @@ public struct Preferences: Hashable, Sendable {
         return value
     }
 
-    /// Where the next comma is that stands in no quoted string.
+    /// Returns the position of the next comma outside quoted strings.
     private static func endOfElement(_ bytes: borrowing Span<UInt8>, from start: Int) -> Int {
         var isQuoted = false
         var index = start

@@ -1,8 +1,8 @@
 extension HTTPFields {
-    /// Says that the response depends on a field of the request (RFC 9110 §12.5.5).
+    /// Declares that the response depends on a request field (RFC 9110 §12.5.5).
     ///
-    /// All that is known goes into one line, each name once; `*` stays as it is. O(size of the fields) where there is a
-    /// Vary already.
+    /// Merges all names into one line without duplicates; `*` is kept. O(size of the fields) if there already
+    /// is a Vary field.
     public mutating func vary(on name: FieldName) {
         guard contains(.vary) else {
             append(.vary, name.text)

@@ -1,16 +1,16 @@
-/// How much something is wanted: the parameter `q` (RFC 9110 §12.4.2).
+/// A preference weight, the parameter `q` (RFC 9110 §12.4.2).
 public struct Weight: Hashable, Comparable, Sendable {
-    /// 0 to 1000.
+    /// The weight in thousandths, 0 to 1000.
     public let thousandths: UInt16
 
-    /// Not acceptable.
+    /// The weight 0: not acceptable.
     public static let zero = Weight(thousandths: 0)
-    /// What stands without `q`.
+    /// The default weight without `q`.
     public static let full = Weight(thousandths: 1000)
 
     private init(thousandths: UInt16) { self.thousandths = thousandths }
 
-    /// Parses `( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )`; nil if it is anything else.
+    /// Parses `( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )`; returns nil for anything else.
     public init?(parsing value: borrowing Span<UInt8>) {
         guard value.count >= 1, value.count <= 5, value.count < 2 || value[1] == UInt8(ascii: ".") else {
             return nil

@@ -1,6 +1,6 @@
-/// Bytes by their role in the grammars of RFC 9110 and RFC 3986. Nothing here knows a locale.
+/// Character classes from the grammars of RFC 9110 and RFC 3986. Independent of the locale.
 extension UInt8 {
-    /// `tchar` (RFC 9110 §5.6.2): what methods, field names and other tokens consist of.
+    /// `tchar` (RFC 9110 §5.6.2): the characters of methods, field names and other tokens.
     package var isTokenCharacter: Bool { isMember(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE) }
 
     /// `unreserved` (RFC 3986 §2.3): letters, digits and `-._~`.
@@ -14,17 +14,18 @@ extension UInt8 {
     /// OWS (RFC 9110 §5.6.3): space or tab.
     package var isWhitespace: Bool { self == 32 || self == 9 }
 
-    /// Control characters, DEL included.
+    /// Control characters, including DEL.
     package var isControl: Bool { self < 32 || self == 127 }
 
-    /// The value of a hexadecimal digit, or nil.
+    /// The value of a hexadecimal digit; nil for other bytes.
     package var hexValue: UInt8? {
         if isDigit { return self - 48 }
         let letter = lowercasedASCII
         return letter >= 97 && letter <= 102 ? letter - 87 : nil
     }
 
-    /// Sets of ASCII characters: bit n of `low` is character n, bit n of `high` is character 64 + n.
+    /// Tests membership in a set of ASCII characters: bit n of `low` is character n, bit n of `high` is
+    /// character 64 + n.
     private func isMember(low: UInt64, high: UInt64) -> Bool {
         if self >= 128 { return false }
         return ((self < 64 ? low : high) >> UInt64(self & 63)) & 1 == 1
@@ -32,7 +33,7 @@ extension UInt8 {
 }
 
 extension Span<UInt8> {
-    /// The bytes without the spaces and tabs at both ends.
+    /// The range without leading and trailing spaces and tabs.
     package var trimmedRange: Range<Int> {
         var start = 0
         var end = count
@@ -68,12 +69,12 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// Compares with a text that has no upper-case letters; ASCII letters here match in either case.
+    /// Whether the bytes equal a text, ignoring ASCII case. The text must be in lower case.
     package func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
         startsIgnoringCase(with: lowercase) && count == lowercase.utf8CodeUnitCount
     }
 
-    /// True if these bytes begin with a text that has no upper-case letters, in either case.
+    /// Whether the bytes begin with a text, ignoring ASCII case. The text must be in lower case.
     package func startsIgnoringCase(with lowercase: StaticString) -> Bool {
         guard count >= lowercase.utf8CodeUnitCount else { return false }
         for index in 0..<lowercase.utf8CodeUnitCount {
@@ -82,8 +83,8 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Calls `body` for each element of a comma-separated list (RFC 9110 §5.6.1), trimmed; also for empty
-    /// ones. Not for lists with quoted strings.
+    /// Calls `body` for each trimmed element of a comma-separated list (RFC 9110 §5.6.1), including empty
+    /// elements. Does not support lists with quoted strings.
     package func forEachElement<E: Error>(_ body: (borrowing Span<UInt8>) throws(E) -> Void) throws(E) {
         var start = 0
         for index in 0...count where index == count || self[index] == UInt8(ascii: ",") {
@@ -93,7 +94,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// The number in a text of digits only; nil for anything else, the empty text and overflow included.
+    /// The value of a text that consists only of digits; nil for anything else, including empty text and
+    /// overflow.
     package var decimalValue: Int64? {
         if isEmpty { return nil }
         var value: Int64 = 0
@@ -109,7 +111,7 @@ extension Span<UInt8> {
 }
 
 extension Collection<UInt8> {
-    /// Hands the bytes to `body` in one piece; copies them first where they are not in one.
+    /// Calls `body` with the bytes in contiguous memory, copying them if necessary.
     package func withSpan<R>(_ body: (borrowing Span<UInt8>) -> R) -> R {
         let result: R? = withContiguousStorageIfAvailable { bytes in unsafe body(bytes.span) }
         if let result { return result }
@@ -119,7 +121,7 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
-    /// As `==`, eight bytes at a time: that of arrays goes byte by byte.
+    /// Equivalent to `==`, but compares eight bytes at a time; array comparison is bytewise.
     package func hasSameBytes(as other: [UInt8]) -> Bool { other.span.hasSameBytes(as: self) }
 
     package init(copying span: borrowing Span<UInt8>) {

@@ -1,4 +1,4 @@
-/// Writes addresses (RFC 5952) where the caller has made room for the longest.
+/// Formats addresses (RFC 5952) into memory that the caller provides; it must fit the longest address.
 @safe struct AddressText {
     private let room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
@@ -18,7 +18,7 @@
         count += 1
     }
 
-    /// Without leading zeros.
+    /// Appends a number without leading zeros.
     mutating func appendNumber(_ value: UInt32, radix: UInt32) {
         var divisor: UInt32 = 1
         while value / divisor >= radix { divisor *= radix }
@@ -40,10 +40,10 @@
         func group(_ index: Int) -> UInt32 {
             UInt32((index < 4 ? high : low) >> UInt64((3 - index % 4) * 16) & 0xFFFF)
         }
-        // RFC 5952 §5: an IPv4 address in IPv6 is written as one.
+        // RFC 5952 §5: IPv4-mapped addresses end in dotted decimal notation.
         let isMapped = high == 0 && low >> 32 == 0xFFFF
         let end = isMapped ? 6 : 8
-        // §4.2: the first longest run of zeros is left out, if it has more than one.
+        // §4.2: the first longest run of at least two zero groups is abbreviated.
         var run = 0..<0
         var start = 0
         for index in 0..<end {

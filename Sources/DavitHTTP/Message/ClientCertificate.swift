@@ -1,19 +1,19 @@
-/// Who a client is by its certificate (RFC 5280). It was verified when the connection, or the session that goes on with
-/// it, began.
+/// The identity of a client according to its certificate (RFC 5280). The certificate was verified when the
+/// connection, or the session that it resumes, was established.
 public struct ClientCertificate: Hashable, Sendable {
-    // One reference, so that a request without a certificate carries no more than that.
+    // A single reference, to keep requests without a certificate small.
     private let content: Content
 
     /// - Parameters:
-    ///   - subject: as RFC 4514 writes it.
+    ///   - subject: in the string format of RFC 4514.
     ///   - fingerprint: 32 bytes.
     package init(subject: String, fingerprint: [UInt8]) {
         content = Content(subject: subject, fingerprint: fingerprint)
     }
 
-    /// The distinguished name of its owner, as RFC 4514 writes it, in ASCII: `CN=anna,O=Example`.
+    /// The distinguished name of the subject in the ASCII string format of RFC 4514: `CN=anna,O=Example`.
     public var subject: String { content.subject }
-    /// SHA-256 of the whole certificate, 32 bytes.
+    /// The SHA-256 digest of the entire certificate, 32 bytes.
     public var fingerprint: [UInt8] { content.fingerprint }
 
     public static func == (a: ClientCertificate, b: ClientCertificate) -> Bool {

@@ -1,11 +1,12 @@
-/// Both ends of a connection.
+/// The two endpoints of a connection.
 public struct ConnectionEnds: Hashable, Sendable {
-    /// This server's; where it listens on all addresses, the one that the peer has chosen.
+    /// The server's endpoint. If the server listens on all addresses, the address to which the peer
+    /// connected.
     public let local: NetworkAddress
-    /// The peer's: behind a proxy, the proxy's.
+    /// The peer's endpoint; behind a proxy, that of the proxy.
     public let remote: NetworkAddress
 
-    /// This server's end, and the peer's.
+    /// Creates a pair of endpoints.
     public init(local: NetworkAddress, remote: NetworkAddress) {
         self.local = local
         self.remote = remote

@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// What a response says about stored content, beside the content itself. Made once for each version of it.
+/// The response fields for stored content. Created once per version of the content.
 public final class ContentHead: Sendable {
-    /// Of the content as it is sent.
+    /// The entity tag of the content as sent.
     public let tag: EntityTag
-    /// When the content changed last.
+    /// When the content was last modified.
     public let modified: Timestamp
-    /// What goes with all of the content, or with one range.
+    /// The fields sent with the complete content or a single range.
     public let fields: HTTPFields
-    /// What a 304 repeats of them (RFC 9110 §15.4.5).
+    /// The subset of `fields` sent with a 304 response (RFC 9110 §15.4.5).
     public let notModified: HTTPFields
-    /// Whether a client may get the content in a coding instead; then `Vary` says so already.
+    /// Whether a client may get the content in a coding instead; `fields` then includes `Vary`.
     public let negotiatesCoding: Bool
-    /// The tag of the content as it is, where this is the head of a coded form.
+    /// The entity tag of the unencoded content if this is the head of an encoded form; else nil.
     private let plainTag: EntityTag?
-    /// The last head that ``asForm(of:)`` has made.
+    /// The most recent head created by ``asForm(of:)``.
     private let form = AtomicLazyReference<ContentHead>()
 
-    /// - Parameter name: of the resource as asked for; the media type follows from it.
+    /// - Parameter name: the name of the requested resource, from which the media type is derived.
     public init(
         tag: EntityTag, modified: Timestamp, name: some Collection<UInt8>, rules: borrowing ContentRules
     ) {
@@ -32,7 +32,7 @@ public final class ContentHead: Sendable {
         fields.append(.xContentTypeOptions, "nosniff")
         let kind = rules.appendType(of: name, to: &fields)
         if kind.isActive, rules.sandboxesActiveContent {
-            // Stored HTML and SVG may run, but never with the origin of this server.
+            // Stored HTML and SVG may run scripts, but not in the origin of this server.
             fields.append(.contentSecurityPolicy, "sandbox")
         }
         negotiatesCoding = kind.isCompressible && rules.negotiatesCoding
@@ -50,10 +50,10 @@ public final class ContentHead: Sendable {
         self.notModified = notModified
     }
 
-    /// The head of another resource whose content, in the coding gzip, is the content of this one.
+    /// Returns the head of another resource for which this content is the gzip form.
     ///
-    /// Its tag has the tag of this one as a part: who compresses the content anew makes other bytes out of it. Made once,
-    /// as long as the other does not change.
+    /// Its entity tag includes the tag of this content, because compressing the same content again may
+    /// produce different bytes. The result is cached until the other resource changes.
     public func asForm(of plain: ContentHead) -> ContentHead {
         let known = form.load() ?? form.storeIfNil(ContentHead(plain, gzip: self))
         return known.plainTag == plain.tag ? known : ContentHead(plain, gzip: self)
@@ -76,10 +76,10 @@ public final class ContentHead: Sendable {
         self.notModified = notModified
     }
 
-    /// The content is that of another resource, in a coding.
+    /// Whether the content is an encoded form of another resource.
     public var isCoded: Bool { plainTag != nil }
 
-    /// The fields without those that speak of the content itself, for answers whose content is another.
+    /// The fields without the content type, for responses with different content.
     var fieldsWithoutType: HTTPFields {
         var fields = fields
         fields.remove(.contentType)

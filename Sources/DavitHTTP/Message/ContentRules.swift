@@ -1,22 +1,23 @@
-/// What is said about stored content, whoever asks for it.
+/// Settings for the response fields of stored content.
 public struct ContentRules: Sendable {
-    /// The media types by the ends of names.
+    /// The media types by file name extension.
     public var types = MediaTypes()
-    /// The type of all content, whatever its name; nil for that of the name.
+    /// The media type of all content regardless of its name; nil to derive it from the name.
     public var onlyType: String?
-    /// How long caches may keep the content without asking again; 0 has them ask each time, nil says nothing, which has
-    /// browsers guess (RFC 9111 §4.2.2).
+    /// How long caches may store the content without revalidation, in seconds. With 0, they must revalidate
+    /// each time; with nil, no Cache-Control is sent and browsers use heuristics (RFC 9111 §4.2.2).
     public var cacheAgeSeconds: Int?
-    /// Whether HTML and SVG may run, but not with the origin of this server. Off for content that the owner of the server
-    /// has put there, as that of a website.
+    /// Whether stored HTML and SVG are sandboxed, so that they cannot run in the origin of this server.
+    /// Disable this for content controlled by the server's owner, such as a website.
     public var sandboxesActiveContent = true
-    /// Whether clients may get content of types that get shorter in the coding gzip. Says `Vary: Accept-Encoding` on it.
+    /// Whether clients may get compressible content in the coding gzip. Adds `Vary: Accept-Encoding` to such
+    /// content.
     public var negotiatesCoding = false
 
-    /// Types by name, nothing about caches, active content in a sandbox.
+    /// Creates the default rules: types by name, no Cache-Control, active content sandboxed.
     public init() {}
 
-    /// What matters about a media type here.
+    /// The relevant properties of a media type.
     struct Kind {
         var isActive: Bool
         var isCompressible: Bool
@@ -38,7 +39,8 @@ public struct ContentRules: Sendable {
 }
 
 extension HTTPFields {
-    /// Has caches keep the response for so many seconds; 0 and less has them ask each time (RFC 9111 §5.2.2).
+    /// Appends a Cache-Control max-age in seconds; with 0 or less, caches must revalidate each time (RFC 9111
+    /// §5.2.2).
     package mutating func appendCacheAge(_ seconds: Int) {
         guard seconds > 0 else { return append(.cacheControl, "no-cache") }
         append(.cacheControl, "max-age=\(seconds)")

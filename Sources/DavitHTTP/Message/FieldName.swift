@@ -1,39 +1,39 @@
-/// The field names that mean something to this server. A name gets its case once, when a head is parsed,
-/// so that later look-ups compare one byte.
+/// The field names known to this server. A name is mapped to its case once, when a head is parsed, so that
+/// later lookups compare a single byte.
 public enum FieldName: UInt8, CaseIterable, Sendable {
-    /// A name without a case here; compare its bytes.
+    /// A name without a case; compare its bytes.
     case other
-    /// What is accepted, to `Authorization`.
+    /// `Accept` to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization
-    /// `Brief`, a field of Microsoft's that Prefer has replaced.
+    /// `Brief`, a Microsoft extension superseded by Prefer.
     case brief
-    /// Caching, connection and content.
+    /// Caching, connection and content fields.
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
-    /// Content, continued.
+    /// Further content fields.
     case contentDigest, contentLocation, contentRange, contentSecurityPolicy, contentType
     /// `DASL` to `Host`.
     case dasl, date, dav, depth, destination, etag, expect, forwarded, host
-    /// Conditions.
+    /// Conditional request fields.
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
     /// `Keep-Alive` to `Referer`.
     case keepAlive, lastModified, location, lockToken, msAuthorVia, origin, overwrite, prefer, range, referer
-    /// `Davit-Trash`: the ids of what the trash keeps of what a change has taken away.
+    /// `Davit-Trash`: the IDs of the trash entries created by a change.
     case davitTrash
-    /// What a client says of content that it sends: `OC-Checksum`, `Repr-Digest`.
+    /// Digests of uploaded content: `OC-Checksum`, `Repr-Digest`.
     case ocChecksum, reprDigest
     /// `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
-    /// Uploads that go on over several requests: tus 1.0, and draft-ietf-httpbis-resumable-upload.
+    /// Resumable uploads: tus 1.0 and draft-ietf-httpbis-resumable-upload.
     case tusResumable, uploadComplete, uploadIncomplete, uploadLength, uploadOffset
     /// `WWW-Authenticate`, and names that begin with X.
     case wwwAuthenticate, xContentTypeOptions, xForwardedFor, xForwardedHost, xForwardedPrefix,
         xForwardedProto
-    /// What content a client wants to be sure of (RFC 9530).
+    /// Digests requested by a client (RFC 9530).
     case wantContentDigest, wantReprDigest
-    /// What clients of ownCloud and the Finder say of content that they send.
+    /// Upload metadata sent by ownCloud clients and the Finder.
     case xExpectedEntityLength, xOCCTime, xOCMTime
 
-    /// The name as davit writes it.
+    /// The spelling of the name used in responses.
     public var text: StaticString {
         switch self {
         case .other: ""

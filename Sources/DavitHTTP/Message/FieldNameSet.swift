@@ -1,6 +1,7 @@
-/// Which names were seen: a bit for each ``FieldName``, of which there may be 128, as many as a ``NameTable`` holds.
+/// A set of known field names with one bit for each ``FieldName``. Holds up to 128 names, like a
+/// ``NameTable``.
 ///
-/// Two words and not one wide integer, whose shifts cost more.
+/// Uses two words because shifting a wider integer is slower.
 struct FieldNameSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0

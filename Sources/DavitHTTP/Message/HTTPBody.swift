@@ -1,10 +1,10 @@
 /// Stored content that can be sent without copying it through this process.
 public protocol FileContent: AnyObject, Sendable {
-    /// An open, readable descriptor; valid as long as the object lives.
+    /// An open, readable file descriptor; valid for the lifetime of the object.
     var descriptor: Int32 { get }
-    /// Bytes in the content when it was opened; does not change afterwards.
+    /// Length of the content in bytes when it was opened; constant.
     var length: Int64 { get }
-    /// Names the volume, so that what it cannot do is found out once; 0 if it has no name.
+    /// Identifies the volume, so that unsupported operations are detected once per volume; 0 if unknown.
     var volume: UInt64 { get }
 }
 
@@ -12,27 +12,29 @@ extension FileContent {
     public var volume: UInt64 { 0 }
 }
 
-/// Content that is made while it is sent. Used by one task at a time.
+/// Content that is generated while it is sent. Used by one task at a time.
 public protocol BodyStream: AnyObject {
     /// Appends at least one byte to `buffer`, or nothing at the end of the content.
     ///
-    /// The next call comes when the bytes are on their way: the socket is the queue.
-    /// - Throws: when the content cannot be finished; the connection is then cut, so that the peer sees it.
+    /// The next call is made after the bytes have been sent, so that the socket provides back-pressure.
+    /// - Throws: an error if the content cannot be completed; the connection is then aborted so that the peer
+    ///   can detect the truncation.
     func next(into buffer: IOBuffer) async throws(HTTPError)
-    /// True for content whose pieces somebody waits for, like events: each goes out when it is made, and the head
-    /// with the first. Else the connection may gather some, so that it can tell the length of what is short.
+    /// Whether each piece must be sent as soon as it is generated, as for events, and the head with the first
+    /// piece. If false, the connection may buffer pieces to determine the length of short content.
     var isLive: Bool { get }
-    /// Bytes of the whole content, where they are known before it is made; else nil. Content that turns out longer or
-    /// shorter is cut off with its connection, so that the peer sees it.
+    /// Length of the content in bytes if known in advance; else nil. If the generated content is longer or
+    /// shorter, the connection is aborted so that the peer can detect it.
     var length: Int64? { get }
-    /// Bytes that the last piece was made of, where that took longer than to send it; else 0. The connection gives
-    /// others their turn accordingly, and does not wait long for the end of what is short.
+    /// Number of input bytes processed for the last piece if generating it took longer than sending it; else
+    /// 0. The connection uses it to share time fairly, and does not buffer such content for long.
     var effortBytes: Int { get }
-    /// Called once before the first ``next(into:)`` of live content, with where the connection runs: tasks that make
-    /// the content belong there, so that a piece needs no hop and no thread of the global pool.
+    /// Called once before the first ``next(into:)`` of live content, with the executor of the connection.
+    /// Tasks that generate the content should run there, to avoid thread switches and the global pool.
     func begin(on executor: any TaskExecutor)
-    /// Called when the connection is to end after this response, also more than once, and where ``next(into:)`` waits:
-    /// live content that would go on for ever ends as soon as it can, and all other content goes on to its end.
+    /// Called when the connection is to close after this response, possibly repeatedly and while
+    /// ``next(into:)`` waits. Live content without an end should end as soon as possible; other content
+    /// continues to its end.
     func wrapUp()
 }
 
@@ -54,7 +56,7 @@ public enum HTTPBody {
     case file(any FileContent, offset: Int64, length: Int64)
     /// Several pieces, in order: the parts of `multipart/byteranges`.
     case segments(any FileContent, [Segment])
-    /// Content that is made while it is sent, mostly of unknown length.
+    /// Content that is generated while it is sent, usually of unknown length.
     case stream(any BodyStream)
 
     /// A piece of content.
@@ -65,7 +67,7 @@ public enum HTTPBody {
         case file(offset: Int64, length: Int64)
     }
 
-    /// Bytes of content, or nil where it is not known before the end.
+    /// Length of the content in bytes; nil if not known in advance.
     public var length: Int64? {
         switch self {
         case .empty: return 0
@@ -83,31 +85,32 @@ public enum HTTPBody {
     }
 }
 
-/// The content of a request, read once, from its connection. Nothing is read ahead of the handler.
+/// The content of a request, read once from its connection. Nothing is read before the handler requests it.
 public protocol RequestBody: AnyObject {
-    /// False when the head announced no content: neither Transfer-Encoding nor a Content-Length over 0.
+    /// Whether the head announced content, by Transfer-Encoding or a Content-Length above 0.
     var isPresent: Bool { get }
-    /// Content-Length, or nil for chunked content.
+    /// The value of Content-Length; nil for chunked content.
     var declaredLength: Int64? { get }
-    /// All of the content if it is here already: a short one that came with the head. Empty if there is none.
+    /// The complete content if it has already arrived with the head. Empty if there is none.
     ///
-    /// Nothing is taken: ``read(into:)`` still gives it. Nil also after some of it was read. One copy.
+    /// Does not consume the content: ``read(into:)`` still returns it. Nil after content has been read.
+    /// Copies the content once.
     var arrived: [UInt8]? { get }
-    /// Reads more content behind what `buffer` holds; at least one byte unless the content ended.
+    /// Appends content to `buffer`: at least one byte unless the content has ended.
     ///
-    /// The first call answers `Expect: 100-continue`.
-    /// - Returns: how many bytes were read; 0 at the end of the content.
-    /// - Throws: 400 for broken chunks, 408 for a body that comes too slowly, ``HTTPError/disconnected``.
+    /// The first call sends the response to `Expect: 100-continue`.
+    /// - Returns: the number of bytes read; 0 at the end of the content.
+    /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, ``HTTPError/disconnected``.
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
-    /// Sends a response in front of the final one (RFC 9110 §15.2) over the connection that the content comes from: at
-    /// once, before or between the calls of ``read(into:)``. It does not answer `Expect: 100-continue`.
+    /// Sends an interim response (RFC 9110 §15.2) immediately over the connection of the request, before or
+    /// between calls of ``read(into:)``. Does not count as the response to `Expect: 100-continue`.
     ///
-    /// Nothing is sent to a client of HTTP/1.0, with a status that is none of 102 to 199, after the final
-    /// response has begun, and where there is no connection.
+    /// Does nothing for HTTP/1.0 clients, for a status outside 102 to 199, after the final response has
+    /// begun, and without a connection.
     /// - Throws: ``HTTPError/disconnected``.
     func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError)
-    /// Cuts the connection that the content comes over, from any thread, if it is still being read then: for who learns that
-    /// its sender has given it up and goes on elsewhere. Nil where there is no connection.
+    /// Aborts the connection if the content is still being read; may be called from any thread. Used when the
+    /// client has abandoned this upload and resumed it elsewhere. Nil without a connection.
     var cutOff: (@Sendable () -> Void)? { get }
 }
 
@@ -117,11 +120,11 @@ extension RequestBody {
     public var cutOff: (@Sendable () -> Void)? { nil }
 }
 
-/// The content of a request that has none.
+/// The body of a request without content.
 public final class EmptyRequestBody: RequestBody, Sendable {
     package static let shared = EmptyRequestBody()
 
-    /// All such bodies are alike.
+    /// Creates an empty body.
     public init() {}
     public var isPresent: Bool { false }
     public var declaredLength: Int64? { 0 }

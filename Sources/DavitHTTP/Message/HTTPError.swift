@@ -1,22 +1,26 @@
-/// A request that cannot be served, below the level of methods: framing, limits, a peer that went away.
+/// A request that cannot be processed at the level of HTTP: framing errors, exceeded limits, disconnected
+/// peers.
 public struct HTTPError: Error, Hashable, Sendable {
-    /// What is answered; ignored when ``isDisconnected``.
+    /// The status of the response; ignored if ``isDisconnected`` is true.
     public var status: HTTPStatus
-    /// A constant for the log and the short body; never bytes from the request, which can be credentials.
+    /// A constant text for the log and the response body. Never include data from the request, which may
+    /// contain credentials.
     public var reason: String
-    /// The peer is gone or too slow to be answered: nothing is sent, the connection is closed.
+    /// Whether the peer has disconnected or is too slow for a response; the connection is then closed without
+    /// one.
     public var isDisconnected: Bool
 
-    /// An error that is answered with `status` and `reason`; the reason must hold nothing of the request.
+    /// Creates an error that is answered with `status` and `reason`; `reason` must not contain data from the
+    /// request.
     public init(_ status: HTTPStatus, _ reason: String) {
         self.status = status
         self.reason = reason
         isDisconnected = false
     }
 
-    /// The peer closed, or broke off, while a body was expected.
+    /// The peer closed or reset the connection while content was expected.
     public static let disconnected: HTTPError = {
-        var error = HTTPError(.badRequest, "the peer went away")
+        var error = HTTPError(.badRequest, "peer disconnected")
         error.isDisconnected = true
         return error
     }()

@@ -1,39 +1,39 @@
-/// The fields of a response, kept as the bytes that go out: `Name: value CRLF`, one line after another.
+/// The fields of a response, stored in wire format: `Name: value CRLF`, one line after another.
 ///
-/// Appending copies into one buffer and makes no String per field.
+/// Appending copies into one buffer and creates no String per field.
 public struct HTTPFields: Sendable {
     /// Complete field lines, each with its CRLF.
     public private(set) var encoded: [UInt8] = []
     private var present = FieldNameSet()
 
-    /// No fields.
+    /// Creates an empty collection.
     public init() {}
 
     /// Whether a field of this name was appended. O(1).
     public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-    /// Appends a field. CR, LF and NUL in the value become spaces, so that a value can never end its line.
+    /// Appends a field. CR, LF and NUL in the value are replaced by spaces, to prevent field injection.
     public mutating func append(_ name: FieldName, _ value: StaticString) {
         begin(name)
         appendText(value)
         end()
     }
 
-    /// Appends a field of text, which is sent in UTF-8. CR, LF and NUL become spaces.
+    /// Appends a text field in UTF-8. CR, LF and NUL are replaced by spaces.
     public mutating func append(_ name: FieldName, _ value: String) {
         begin(name)
         appendSafely(value.utf8)
         end()
     }
 
-    /// Appends a field of bytes. CR, LF and NUL become spaces.
+    /// Appends a field of bytes. CR, LF and NUL are replaced by spaces.
     public mutating func append(_ name: FieldName, _ value: some Sequence<UInt8>) {
         begin(name)
         appendSafely(value)
         end()
     }
 
-    /// Appends a number in decimal digits.
+    /// Appends a field with a decimal number.
     public mutating func append(_ name: FieldName, _ value: Int64) {
         begin(name)
         encoded.appendDecimal(value)
@@ -42,7 +42,7 @@ public struct HTTPFields: Sendable {
 
     /// Appends a field whose name has no case in ``FieldName``.
     ///
-    /// If it has one after all, it is known by it from now on.
+    /// If the name does have a case, ``contains(_:)`` and the other methods find the field by it.
     public mutating func append(named name: String, _ value: String) {
         let known = FieldName(parsing: Array(name.utf8).span)
         if known != .other { present.insert(known) }
@@ -53,13 +53,14 @@ public struct HTTPFields: Sendable {
         end()
     }
 
-    /// The value of the first field with this name, or nil. O(size of the fields): for tests and rare paths.
+    /// Returns the value of the first field with this name, or nil. O(size of the fields); for tests and
+    /// infrequent use.
     public func first(_ name: FieldName) -> String? {
         guard contains(name) else { return nil }
         return first(named: name.text.description)
     }
 
-    /// As ``first(_:)``, for any name; names compare without case.
+    /// Like ``first(_:)``, for any name; names are compared case-insensitively.
     public func first(named name: String) -> String? {
         let wanted = Array(name.lowercased().utf8) + [UInt8(ascii: ":")]
         for line in encoded.split(separator: UInt8(ascii: "\n")) {
@@ -73,13 +74,13 @@ public struct HTTPFields: Sendable {
         return nil
     }
 
-    /// Calls `body` with the value of each field of this name, trimmed. O(size of the fields).
+    /// Calls `body` with the trimmed value of each field with this name. O(size of the fields).
     package func forEachValue<E: Error>(
         of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> Void
     ) throws(E) {
         guard contains(name) else { return }
         for line in encoded.split(separator: UInt8(ascii: "\n")) where Self.name(of: line) == name {
-            // The name, its colon, and the CR at the end.
+            // Drop the name, the colon, and the CR at the end.
             let value = Array(line.dropFirst(name.text.utf8CodeUnitCount + 1).dropLast())
             try body(value.span.extracting(value.span.trimmedRange))
         }
@@ -97,7 +98,8 @@ public struct HTTPFields: Sendable {
         present.remove(name)
     }
 
-    /// Appends those fields of `other` whose names have a case in ``FieldName`` and are not here yet.
+    /// Appends the fields of `other` whose names have a case in ``FieldName`` and are not present in this
+    /// collection.
     public mutating func appendMissing(_ other: HTTPFields) {
         let before = present
         for line in other.encoded.split(separator: UInt8(ascii: "\n")) {
@@ -133,7 +135,7 @@ public struct HTTPFields: Sendable {
 
     private mutating func appendSafely(_ value: some Sequence<UInt8>) {
         let start = encoded.count
-        // One call for the whole value: byte by byte, a sequence of another module costs a call for each.
+        // Append in one call: iterating over a sequence of another module costs a call per byte.
         let isCopied: Void? = value.withContiguousStorageIfAvailable { bytes in
             unsafe encoded.append(contentsOf: bytes)
         }
@@ -146,7 +148,7 @@ public struct HTTPFields: Sendable {
 }
 
 extension UInt8 {
-    /// ASCII letters in lower case, every other byte as it is.
+    /// The lower-case form of an ASCII letter; other bytes unchanged.
     package var lowercasedASCII: UInt8 { self >= 65 && self <= 90 ? self + 32 : self }
 }
 
@@ -154,7 +156,7 @@ extension [UInt8] {
     /// Appends the decimal digits of `value`.
     package mutating func appendDecimal(_ value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
-        // No Int64 has more than 19 digits.
+        // An Int64 has at most 19 digits.
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
             var start = digits.count
             var rest = value.magnitude

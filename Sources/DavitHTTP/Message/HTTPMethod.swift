@@ -4,16 +4,16 @@ public enum HTTPMethod: Hashable, Sendable {
     case get, head, options, put, post, delete, patch, trace, connect
     /// Methods of RFC 4918.
     case mkcol, copy, move, propfind, proppatch, lock, unlock
-    /// RFC 3253 §3.6.
+    /// The method of RFC 3253 §3.6.
     case report
     /// The method of RFC 5323.
     case search
-    /// A method this server has no name for; the token as sent.
+    /// A method without a case; the token as sent.
     case other(String)
 }
 
 extension HTTPMethod {
-    /// The methods with a case of their own, by name.
+    /// All methods that have a case, by name.
     package static let named: [(name: StaticString, method: HTTPMethod)] = [
         ("GET", .get), ("HEAD", .head), ("OPTIONS", .options), ("PUT", .put), ("POST", .post),
         ("DELETE", .delete), ("PATCH", .patch), ("TRACE", .trace), ("CONNECT", .connect),
@@ -22,7 +22,7 @@ extension HTTPMethod {
         ("SEARCH", .search),
     ]
 
-    /// The method token, as it stands in a request line.
+    /// The method token as used in a request line.
     public var rawValue: String {
         if case .other(let token) = self { return token }
         for (name, method) in Self.named where method == self { return name.description }

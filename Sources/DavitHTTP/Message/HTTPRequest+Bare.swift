@@ -1,7 +1,7 @@
 extension HTTPRequest {
-    /// The same request from the same client, with other content, and with nothing said about it in fields but to which
-    /// host it was sent: what a form asks for of one member. Conditions, lengths and names that stand in the head are
-    /// about the form.
+    /// Returns a request from the same client with the same method and target but other content and, of the
+    /// fields, only Host. Used to process a single member of a form: conditions, lengths and names in the
+    /// original head apply to the form.
     package func bare(with content: any RequestBody = EmptyRequestBody.shared) -> HTTPRequest {
         let other = HTTPRequest()
         other.method = method

@@ -1,11 +1,11 @@
-/// Where a request came from before a trusted proxy passed it on.
+/// The origin of a request as reported by a trusted proxy.
 package struct ForwardedOrigin: Hashable, Sendable {
-    /// Nil where the proxy does not say.
+    /// Nil if the proxy does not report it.
     package var peerAddress: String?
     package var isSecure: Bool?
-    /// `host[:port]`, well formed.
+    /// A well-formed `host[:port]`.
     package var host: [UInt8]?
-    /// What the proxies took away from the beginning of the path.
+    /// The path prefix that the proxies removed.
     package var prefix: PathPrefix?
 
     package init(
@@ -19,8 +19,8 @@ package struct ForwardedOrigin: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The host that the client asked: what a trusted proxy says, else that of the absolute form, else Host. Nil in
-    /// HTTP/1.0 without a Host field.
+    /// The host to which the client sent the request: as reported by a trusted proxy, else from the absolute
+    /// form, else from Host. Nil for HTTP/1.0 without Host.
     public var host: HostField? {
         guard let bytes = forwardedOrigin?.host ?? authority ?? bytes(of: .host) else { return nil }
         return HostField(parsing: bytes.span)
@@ -28,8 +28,9 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// True if the name that the client asked for cannot be known: the peer is a trusted proxy, or by its fields some
-    /// proxy on this machine, and says nothing of it. Such a proxy may have put its own name for this server into Host.
+    /// Whether the host that the client used is unknown: the request came through a trusted proxy, or judging
+    /// by its fields through a proxy on this machine, that does not report the host. Such a proxy may have
+    /// replaced Host.
     package var isHostUncertain: Bool {
         if let forwardedOrigin { return forwardedOrigin.host == nil }
         guard contains(.xForwardedFor) || contains(.forwarded), !contains(.xForwardedHost) else {
@@ -39,26 +40,26 @@ extension HTTPRequest {
     }
 }
 
-/// How ``HTTPRequest/forEachElementFromRight(of:_:)`` goes on.
+/// How ``HTTPRequest/forEachElementFromRight(of:_:)`` continues.
 package enum ListStep {
-    /// To the next element.
+    /// Continue with the next element.
     case next
-    /// The comma in front of the element belongs to it: again, with what stands before.
+    /// The comma before the element belongs to it: repeat with the element extended to the left.
     case extend
     case stop
 }
 
 extension HTTPRequest {
-    /// A comma in a quoted string is rare; more of them in one element are a game.
+    /// Commas in quoted strings are rare; more of them in one element indicate abuse.
     private static let extensionLimit = 8
 
-    /// Calls `body` for the elements of a list field from the last one to the first, as far as it wants, trimmed and
-    /// without empty ones. Proxies add theirs at the right, so that what stands to the left of them, however
-    /// malformed, cannot change how they are read.
+    /// Calls `body` for the non-empty elements of a list field, trimmed, from the last to the first, until it
+    /// stops. Proxies append on the right, so malformed data on the left, sent by the client, cannot affect
+    /// how their elements are parsed.
     ///
-    /// An element with quoted strings can have commas; it is then offered from its last comma on first, and longer
-    /// with each ``ListStep/extend``. None but the whole element is well formed, because quoted strings stand only
-    /// behind an equals sign.
+    /// An element with quoted strings may contain commas. It is passed starting after its last comma, and
+    /// extended to the left with each ``ListStep/extend``. Only the complete element is well-formed, because
+    /// quoted strings occur only after an equals sign.
     package func forEachElementFromRight(
         of name: FieldName, _ body: (borrowing Span<UInt8>) -> ListStep
     ) {
@@ -91,11 +92,11 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// The ``peerAddress`` of a connection over a local socket, which has no address.
+    /// The ``peerAddress`` of a connection over a Unix socket, which has no address.
     package static let localPeer = "unix:"
 
-    /// Sixteen hexadecimal digits that name this request in the log; made when it is first asked for. For whatever a
-    /// person may have to quote: a response that shows it can be found in the access log.
+    /// Sixteen hexadecimal digits that identify this request in the log; generated on first use. Include them
+    /// in responses that users may report, so that the request can be found in the access log.
     public var requestID: String {
         if requestNumber == 0 { requestNumber = .random(in: 1 ... .max) }
         let digits = String(requestNumber, radix: 16)

@@ -1,19 +1,18 @@
-/// What the parser does with a request, in this order: `removeAll`, lines one by one, `keepHead`,
-/// `interpretFields`.
+/// Used by the parser in this order: `removeAll`, `append` for each line, `keepHead`, `interpretFields`.
 extension HTTPRequest {
-    /// A request whose head is in memory, for clients without a socket.
-    /// - Parameter head: one complete head and nothing behind it.
-    /// - Throws: as ``HeadParser/parse(_:into:)``; 400 for a head that is not complete.
+    /// Parses a request from memory, for clients without a socket.
+    /// - Parameter head: exactly one complete head.
+    /// - Throws: the errors of ``HeadParser/parse(_:into:)``; 400 for an incomplete head.
     package convenience init(parsing head: [UInt8]) throws(HTTPError) {
         self.init()
         var parser = HeadParser()
         let result = unsafe head.withUnsafeBytes { bytes in
             Result { () throws(HTTPError) in try unsafe parser.parse(bytes, into: self) }
         }
-        guard try result.get() == head.count else { throw HTTPError(.badRequest, "not one head") }
+        guard try result.get() == head.count else { throw HTTPError(.badRequest, "malformed request head") }
     }
 
-    /// Checks Host and finds out what the fields say about this message and its connection.
+    /// Validates Host, and evaluates the fields that describe the message and its connection.
     /// - Throws: 400, 417 or 501.
     package func interpretFields() throws(HTTPError) {
         try checkHost()
@@ -22,7 +21,7 @@ extension HTTPRequest {
         interpretConnection()
     }
 
-    /// Calls `body` for each element of a list field, whatever lines it is spread over (RFC 9110 §5.3).
+    /// Calls `body` for each element of a list field, which may span several lines (RFC 9110 §5.3).
     package func forEachElement<E: Error>(
         of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> Void
     ) throws(E) {
@@ -33,21 +32,21 @@ extension HTTPRequest {
         }
     }
 
-    /// RFC 9112 §3.2: one valid Host, in HTTP/1.1 always. An empty one would make an `http` URI without
-    /// host, which RFC 9110 §4.2.1 has recipients reject.
+    /// RFC 9112 §3.2: HTTP/1.1 requires exactly one valid Host. An empty Host would yield an `http` URI
+    /// without a host, which recipients must reject (RFC 9110 §4.2.1).
     private func checkHost() throws(HTTPError) {
         switch count(of: .host) {
         case 0:
-            if minorVersion >= 1 { throw HTTPError(.badRequest, "no Host") }
+            if minorVersion >= 1 { throw HTTPError(.badRequest, "missing Host field") }
         case 1:
             hostKind = kindOfHost()
-            if hostKind == nil { throw HTTPError(.badRequest, "malformed Host") }
+            if hostKind == nil { throw HTTPError(.badRequest, "malformed Host field") }
         default:
-            throw HTTPError(.badRequest, "more than one Host")
+            throw HTTPError(.badRequest, "multiple Host fields")
         }
     }
 
-    /// RFC 9110 §10.1.1; in HTTP/1.0 the field means nothing.
+    /// RFC 9110 §10.1.1. Ignored in HTTP/1.0.
     private func interpretExpect() throws(HTTPError) {
         guard minorVersion >= 1, contains(.expect) else { return }
         var isContinue = true
@@ -55,12 +54,12 @@ extension HTTPRequest {
             if !element.equalsIgnoringCase("100-continue") { isContinue = false }
         }
         guard isContinue else {
-            throw HTTPError(.expectationFailed, "an expectation other than 100-continue")
+            throw HTTPError(.expectationFailed, "unsupported expectation")
         }
         expectsContinue = framing != .none
     }
 
-    /// RFC 9112 §9.3.
+    /// Determines whether the client keeps the connection open (RFC 9112 §9.3).
     private func interpretConnection() {
         keepsAlive = minorVersion >= 1
         guard contains(.connection) else { return }

@@ -1,32 +1,32 @@
-/// A request: its head as bytes with offsets into them, and its content as something to read.
+/// A request: its head as bytes with offsets into them, and its content as a stream.
 ///
-/// Belongs to one connection at a time and is reused for the next request, unless somebody still holds it.
+/// Belongs to one connection at a time and is reused for the next request unless it is still referenced.
 ///
-/// The task of its connection owns it, and nobody else writes to it: a job that is handed the request reads it
-/// while that task waits. That is what makes the unchecked conformance true.
+/// `@unchecked Sendable` because only the task of its connection writes to it: work on other threads reads
+/// the request while that task waits.
 ///
-/// What the parser writes is not checked for overlapping access at run time either: the checks were a third
-/// of the cost of a head. The compiler forgets that outside this module, so that what others use is behind
+/// Runtime exclusivity checks are disabled for state that the parser writes, because they took a third of the
+/// time to parse a head. The compiler does not apply the attribute outside this module, so other modules use
 /// accessors.
 public final class HTTPRequest: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var values = Values()
-    /// What ``target`` is; parsed in place.
+    /// Storage of ``target``; parsed in place.
     @safe @exclusivity(unchecked) var parsedTarget = RequestTarget()
-    /// What ``mountPath`` is.
+    /// Storage of ``mountPath``.
     @safe @exclusivity(unchecked) var parsedMountPath: [UInt8] = []
 
     /// The head from the request line to the empty line.
     @safe @exclusivity(unchecked) package private(set) var head: [UInt8] = []
     @safe @exclusivity(unchecked) package private(set) var lines: [FieldLine] = []
-    /// One bit per ``FieldName`` that stands in `lines`, so that asking for an absent field costs nothing.
+    /// One bit per ``FieldName`` present in `lines`, so that looking up an absent field is cheap.
     @safe @exclusivity(unchecked) private var present = FieldNameSet()
 
-    /// The last valid Host field that this object has seen, and what it names: clients send the same again. Nil
+    /// The last valid Host field parsed by this object and its kind, because clients usually repeat it. Nil
     /// before the first.
     @safe @exclusivity(unchecked) private var knownHost: [UInt8] = []
     @safe @exclusivity(unchecked) private var knownHostKind: HostField.Kind?
 
-    /// An empty GET, for a parser to fill.
+    /// Creates an empty GET request for a parser to fill.
     public init() {}
 
     private struct Values {
@@ -39,7 +39,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var ends: ConnectionEnds?
-        /// Nil where it is the one of `ends`.
+        /// Nil if it is that of `ends`.
         var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0
@@ -49,56 +49,57 @@ public final class HTTPRequest: @unchecked Sendable {
         var keepsAlive = false
     }
 
-    /// As sent; ``HTTPMethod/rawValue`` has its text.
+    /// The method as sent; ``HTTPMethod/rawValue`` is its text.
     public package(set) var method: HTTPMethod {
         get { values.method }
         set { values.method = newValue }
     }
-    /// HTTP/1.x: the x. Other majors never get here.
+    /// The minor version of HTTP/1.x. Requests with other major versions are rejected.
     public package(set) var minorVersion: UInt8 {
         get { values.minorVersion }
         set { values.minorVersion = newValue }
     }
-    /// What is asked for, below ``mountPath``; split, but not decoded. A copy: ask for it once.
+    /// The request target relative to ``mountPath``, split but not decoded. Returns a copy; avoid repeated
+    /// access.
     public var target: RequestTarget { parsedTarget }
-    /// The prefix below which the handler is mounted, as sent and without a slash at its end; empty at the top.
-    /// The path in `target` is what follows it, and empty where nothing does.
+    /// The prefix at which the handler is mounted, as sent and without a trailing slash; empty at the root.
+    /// The path in `target` is the remainder and may be empty.
     public var mountPath: [UInt8] { parsedMountPath }
-    /// As ``target`` has it, without copying that.
+    /// The authority of ``target``, without copying the target.
     package var authority: [UInt8]? { parsedTarget.authority }
-    /// The content, to be read once. Middleware may put another in its place.
+    /// The content, which can be read once. Middleware may replace it.
     public var body: any RequestBody {
         get { values.body }
         set { values.body = newValue }
     }
-    /// Who is asking, once authentication has found out.
+    /// The name of the authenticated account; nil before authentication.
     public var principal: String? {
         get { values.principal }
         set { values.principal = newValue }
     }
-    /// What let this request in, where it was looked at without a task, so that it is not looked at twice.
+    /// The middleware that admitted this request without a task, so that credentials are not checked twice.
     package var admittedBy: ObjectIdentifier? {
         get { values.admittedBy }
         set { values.admittedBy = newValue }
     }
-    /// Identifies the account that admitted this request, with the password that it had then; 0 without one. No number is
-    /// used twice in a process.
+    /// Identifies the account and password with which this request was admitted; 0 without an account.
+    /// Numbers are unique within a process.
     package var credentialNumber: UInt64 {
         get { values.credentialNumber }
         set { values.credentialNumber = newValue }
     }
-    /// The client asks over TLS: the connection came in over it, or a trusted proxy says that its own did.
+    /// Whether the client used TLS, on this connection or, as reported by a trusted proxy, to the proxy.
     public package(set) var isSecure: Bool {
         get { values.forwardedOrigin?.isSecure ?? values.isSecure }
         set { values.isSecure = newValue }
     }
-    /// What the client has shown in the handshake of TLS: valid, and signed by an authority that the server trusts for
-    /// clients. Nil without one.
+    /// The certificate that the client presented in the TLS handshake. It is valid and was issued by an
+    /// authority that the server trusts for clients. Nil without a certificate.
     public package(set) var clientCertificate: ClientCertificate? {
         get { values.clientCertificate }
         set { values.clientCertificate = newValue }
     }
-    /// The ends of the connection; nil in tests without a socket.
+    /// The endpoints of the connection; nil in tests without a socket.
     package var ends: ConnectionEnds? {
         get { values.ends }
         set {
@@ -106,50 +107,50 @@ public final class HTTPRequest: @unchecked Sendable {
             values.peerAddress = nil
         }
     }
-    /// This server's end of the connection; nil in tests without a socket.
+    /// The server's endpoint of the connection; nil in tests without a socket.
     public var localAddress: NetworkAddress? { values.ends?.local }
-    /// The other end of the connection, which is a proxy's where there is one; nil in tests without a socket.
+    /// The peer's endpoint of the connection, which may be a proxy; nil in tests without a socket.
     public var remoteAddress: NetworkAddress? { values.ends?.remote }
-    /// Numeric address of the client, without port: of the peer, or, if that is a trusted proxy, what the proxy says.
-    /// `unix:` for a local socket; "" in tests without a socket. Made when it is
-    /// asked for.
+    /// The numeric client address without port: that of the peer, or, if the peer is a trusted proxy, the
+    /// address that it reports. `unix:` for a Unix socket; empty in tests without a socket. Computed on each
+    /// access.
     public package(set) var peerAddress: String {
         get { values.forwardedOrigin?.peerAddress ?? connectionPeerAddress }
         set { values.peerAddress = newValue }
     }
-    /// As ``peerAddress``, whatever a proxy says.
+    /// Like ``peerAddress``, ignoring proxies.
     package var connectionPeerAddress: String { values.peerAddress ?? values.ends?.remote.host ?? "" }
-    /// What a trusted proxy says; nil without one.
+    /// The origin reported by a trusted proxy; nil without one.
     package var forwardedOrigin: ForwardedOrigin? {
         get { values.forwardedOrigin }
         set { values.forwardedOrigin = newValue }
     }
-    /// 0 until somebody has asked for ``requestID``.
+    /// 0 until ``requestID`` is first used.
     package var requestNumber: UInt64 {
         get { values.requestNumber }
         set { values.requestNumber = newValue }
     }
-    /// What the Host field names; nil if there is none.
+    /// The kind of host in the Host field; nil without Host.
     package var hostKind: HostField.Kind? {
         get { values.hostKind }
         set { values.hostKind = newValue }
     }
-    /// How the end of the content is found.
+    /// How the end of the content is determined.
     package var framing: BodyFraming {
         get { values.framing }
         set { values.framing = newValue }
     }
-    /// The client waits for a 100 before it sends the content (RFC 9110 §10.1.1).
+    /// Whether the client waits for a 100 response before it sends the content (RFC 9110 §10.1.1).
     package var expectsContinue: Bool {
         get { values.expectsContinue }
         set { values.expectsContinue = newValue }
     }
-    /// The client lets the connection live after the response (RFC 9112 §9.3).
+    /// Whether the client keeps the connection open after the response (RFC 9112 §9.3).
     package var keepsAlive: Bool {
         get { values.keepsAlive }
         set { values.keepsAlive = newValue }
     }
-    /// One field: where its name and its trimmed value stand in `head`.
+    /// One field: the positions of its name and its trimmed value in `head`.
     package struct FieldLine {
         package var name: FieldName
         package var nameStart: UInt16, nameLength: UInt16
@@ -175,7 +176,7 @@ extension HTTPRequest {
 
     package func keepHead(_ bytes: UnsafeRawBufferPointer) { unsafe head.append(contentsOf: bytes) }
 
-    /// Makes a used request a new one; keeps its memory and what belongs to the connection.
+    /// Resets a used request; keeps its memory and the state of the connection.
     package func removeAll() {
         values.method = .get
         values.minorVersion = 1
@@ -196,7 +197,7 @@ extension HTTPRequest {
         values.keepsAlive = false
     }
 
-    /// What the one Host field names; nil if it is malformed.
+    /// Returns the kind of host in the only Host field; nil if it is malformed.
     func kindOfHost() -> HostField.Kind? {
         let kind = withValue(of: .host) { value -> HostField.Kind? in
             if let knownHostKind, value.hasSameBytes(as: knownHost) { return knownHostKind }
@@ -209,7 +210,7 @@ extension HTTPRequest {
         return kind ?? nil
     }
 
-    /// How many field lines have this name.
+    /// Returns the number of field lines with this name.
     public func count(of name: FieldName) -> Int {
         guard contains(name) else { return 0 }
         var count = 0
@@ -217,10 +218,11 @@ extension HTTPRequest {
         return count
     }
 
-    /// Whether a field of this name was sent. O(1).
+    /// Whether a field with this name was sent. O(1).
     public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-    /// Hands the bytes of the first field with this name to `body`; nil if there is none. No copy is made.
+    /// Calls `body` with the value of the first field with this name, without copying it; nil if there is
+    /// none.
     public func withValue<R, E: Error>(
         of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R? {
@@ -232,14 +234,14 @@ extension HTTPRequest {
         return nil
     }
 
-    /// The value of the first field with this name.
+    /// Returns the value of the first field with this name.
     public func bytes(of name: FieldName) -> [UInt8]? {
         guard contains(name) else { return nil }
         for line in lines where line.name == name { return Array(head[line.valueRange]) }
         return nil
     }
 
-    /// All values of this name as one list, joined by ", " (RFC 9110 §5.3); nil if there is none.
+    /// Returns all values of fields with this name, joined by ", " (RFC 9110 §5.3); nil if there is none.
     public func combinedBytes(of name: FieldName) -> [UInt8]? {
         guard contains(name) else { return nil }
         var combined: [UInt8]?
@@ -254,7 +256,7 @@ extension HTTPRequest {
         return combined
     }
 
-    /// The value of the first field with this name as text; bytes that are not UTF-8 are replaced.
+    /// Returns the value of the first field with this name as text; invalid UTF-8 is replaced.
     public func string(of name: FieldName) -> String? {
         guard contains(name) else { return nil }
         for line in lines where line.name == name {
@@ -263,7 +265,8 @@ extension HTTPRequest {
         return nil
     }
 
-    /// The value of the first field with a name that has no case in ``FieldName``; names compare without case.
+    /// Returns the value of the first field with a name that has no case in ``FieldName``; names are compared
+    /// case-insensitively.
     public func string(named name: String) -> String? {
         for line in lines where line.name == .other {
             let range = Int(line.nameStart)..<Int(line.nameStart) + Int(line.nameLength)

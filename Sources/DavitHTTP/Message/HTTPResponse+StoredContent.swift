@@ -1,12 +1,13 @@
 extension HTTPResponse {
-    /// What GET and HEAD get of stored content: the conditions of the request (RFC 9110 §13), then its ranges (§14).
+    /// Returns the response to GET or HEAD for stored content, evaluating conditions (RFC 9110 §13) and then
+    /// ranges (§14).
     ///
     /// - Parameters:
-    ///   - comparesForms: a tag of the content in a coding stands for the content as it is, and the other way round; see
-    ///     ``Preconditions/evaluate(_:current:comparesForms:now:)``.
-    ///   - allowsRange: if false, a Range field means nothing.
-    ///   - now: the instant of the request.
-    /// - Returns: 200, 206, 304 or 416; 412 without content, for the caller to explain.
+    ///   - comparesForms: whether a tag of an encoded form also matches the unencoded content and vice versa;
+    ///     see ``Preconditions/evaluate(_:current:comparesForms:now:)``.
+    ///   - allowsRange: if false, the Range field is ignored.
+    ///   - now: the time of the request.
+    /// - Returns: 200, 206, 304 or 416; 412 without content, to which the caller may add an explanation.
     package static func stored(
         _ content: any FileContent, _ head: ContentHead, for request: HTTPRequest,
         comparesForms: Bool = false, allowsRange: Bool = true, now: Timestamp
@@ -46,7 +47,7 @@ extension HTTPResponse {
             return .whole
         }
         let outcome = ByteRanges.resolve(request, length: length)
-        // Nobody has said what is coded there: the parts, or all of the multipart.
+        // It is not specified whether the coding would apply to the parts or to the entire multipart.
         if head.isCoded, case .multiple = outcome { return .whole }
         return outcome
     }
@@ -63,7 +64,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// Hex digits nobody can know in advance, so that no stored content holds them (RFC 2046 §5.1.1).
+    /// Returns unpredictable digits, so that stored content cannot contain the boundary (RFC 2046 §5.1.1).
     private static func randomBoundary() -> [UInt8] {
         let number = UInt64.random(in: .min ... .max)
         return Array(("davit-" + String(number, radix: 16)).utf8)

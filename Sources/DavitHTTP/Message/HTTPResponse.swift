@@ -1,16 +1,17 @@
-/// A final response. The connection adds Date, Content-Length or Transfer-Encoding, and Connection;
-/// a HEAD request gets the head of what is here, without the content.
+/// A final response. The connection adds Date, Content-Length or Transfer-Encoding, and Connection. For HEAD
+/// it sends the head of this response without the content.
 public struct HTTPResponse {
-    /// What became of the request.
+    /// The status code.
     public var status: HTTPStatus
-    /// Without those that say how the message is framed: the transport adds these, `Date` and `Server`.
+    /// The fields except those for message framing, which the transport adds together with `Date` and
+    /// `Server`.
     public var fields: HTTPFields
-    /// The content. It is left out of answers to HEAD.
+    /// The content; not sent in responses to HEAD.
     public var body: HTTPBody
-    /// Close the connection after this response although the request would let it live.
+    /// Whether to close the connection after this response even if the request allows keeping it open.
     public var closesConnection = false
 
-    /// A response with these fields and this content.
+    /// Creates a response.
     public init(_ status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: HTTPBody = .empty) {
         self.status = status
         self.fields = fields

@@ -3,7 +3,7 @@ public struct HTTPStatus: Hashable, Sendable {
     /// Three digits, 100 to 599.
     public let code: UInt16
 
-    /// - Parameter code: three digits, 100 to 599; what is sent as it is.
+    /// - Parameter code: the three-digit code to send, 100 to 599.
     public init(_ code: UInt16) { self.code = code }
 }
 
@@ -95,7 +95,7 @@ extension HTTPStatus {
     /// 508 Loop Detected (RFC 5842 §7.2).
     public static let loopDetected = HTTPStatus(508)
 
-    /// The reason phrase of the registry, or of the code's class where the code is not known.
+    /// The registered reason phrase; for unknown codes, that of the code's class.
     public var reasonPhrase: StaticString {
         switch code {
         case 100: "Continue"
@@ -150,6 +150,6 @@ extension HTTPStatus {
         }
     }
 
-    /// 1xx, 204 and 304 never have content (RFC 9110 §6.4.1).
+    /// Whether responses with this status never have content: 1xx, 204 and 304 (RFC 9110 §6.4.1).
     public var forbidsContent: Bool { code < 200 || code == 204 || code == 304 }
 }

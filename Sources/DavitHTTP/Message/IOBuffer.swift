@@ -1,20 +1,20 @@
-/// Memory of fixed size that bytes are read into and written from.
+/// A fixed-size memory buffer for I/O.
 ///
-/// One owner at a time: it may be handed to another thread, which then is the owner until it gives it back.
-/// That hand-over is what makes the unchecked conformance true.
+/// `@unchecked Sendable` because it has one owner at a time: it may be passed to another thread, which owns
+/// it until it passes it back.
 @safe public final class IOBuffer: @unchecked Sendable {
-    /// Bytes there is memory for.
+    /// The size of the buffer in bytes.
     public let capacity: Int
     @safe @exclusivity(unchecked) @usableFromInline var filled = 0
     @usableFromInline let storage: UnsafeMutableRawPointer
 
-    /// Bytes `0..<count` are valid.
+    /// The number of valid bytes, which are at the start of the buffer.
     @inlinable public var count: Int {
         get { filled }
         set { filled = newValue }
     }
 
-    /// Allocates `capacity` bytes.
+    /// Allocates a buffer of `capacity` bytes.
     public init(capacity: Int) {
         self.capacity = capacity
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
@@ -22,17 +22,18 @@
 
     deinit { unsafe storage.deallocate() }
 
-    /// Bytes that can still be appended.
+    /// The number of bytes that can still be appended.
     @inlinable public var freeCount: Int { capacity - count }
 
-    /// The valid bytes.
+    /// Calls `body` with the valid bytes.
     @inlinable public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E)
         -> R
     {
         try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
     }
 
-    /// The free part behind the valid bytes; `body` returns how many bytes it filled.
+    /// Calls `body` with the free space after the valid bytes; `body` returns the number of bytes it has
+    /// written.
     @inlinable public func fill<E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int) throws(E)
         -> Int
     {
@@ -42,7 +43,7 @@
         return filled
     }
 
-    /// Appends as much of `bytes` as fits, and returns how much that was.
+    /// Appends as much of `bytes` as fits and returns the number of bytes appended.
     @inlinable public func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, capacity - count)
         if taken > 0, let source = bytes.baseAddress {
@@ -52,13 +53,13 @@
         return taken
     }
 
-    /// Appends as much of `bytes` as fits, and returns how much that was.
+    /// Appends as much of `bytes` as fits and returns the number of bytes appended.
     public func append(_ bytes: [UInt8]) -> Int { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
-    /// Forgets the valid bytes; the memory stays.
+    /// Discards the valid bytes; keeps the memory.
     public func removeAll() { count = 0 }
 
-    /// Drops bytes at the start; what is behind them moves there.
+    /// Removes bytes at the start and moves the remaining bytes there.
     public func removeFirst(_ dropped: Int) {
         let dropped = min(max(dropped, 0), count)
         count -= dropped

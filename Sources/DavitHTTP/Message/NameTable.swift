@@ -1,7 +1,7 @@
-/// A fixed set of names that are found by their bytes, without a String and without allocation.
+/// A fixed set of names, looked up by their bytes without allocation.
 ///
-/// Open addressing over a hash of length and three bytes. A hit is always verified, so a bad hash costs
-/// time and never correctness.
+/// Uses open addressing with a hash of the length and three bytes. Hits are always verified, so collisions
+/// cost only time.
 package struct NameTable: Sendable {
     private let names: [StaticString]
     /// Index into `names` plus one; 0 is a free slot.
@@ -10,7 +10,7 @@ package struct NameTable: Sendable {
 
     private static let slotCount = 256
 
-    /// - Parameter names: at most 128, none empty; where case is ignored, only letters and `-`.
+    /// - Parameter names: at most 128 non-empty names; if case is ignored, only letters and `-`.
     package init(_ names: [StaticString], ignoresCase: Bool) {
         var slots = [UInt8](repeating: 0, count: Self.slotCount)
         for (index, name) in names.prefix(128).enumerated() {
@@ -25,7 +25,7 @@ package struct NameTable: Sendable {
         self.ignoresCase = ignoresCase
     }
 
-    /// Which name this is, or nil.
+    /// Returns the index of a name; nil if it is not in the table.
     package func index(of token: borrowing Span<UInt8>) -> Int? {
         let length = token.count
         if length == 0 { return nil }
@@ -48,7 +48,7 @@ package struct NameTable: Sendable {
         return true
     }
 
-    /// Letters hash alike in both cases: the bit that tells them apart is left out.
+    /// Returns the initial slot. Ignores the bit that distinguishes upper-case and lower-case letters.
     private static func slot(_ length: Int, _ first: UInt8, _ middle: UInt8, _ last: UInt8) -> Int {
         let letters = Int(first & 0x1F) &* 7 &+ Int(middle & 0x1F) &* 19 &+ Int(last & 0x1F) &* 37
         let mixed = length &* 59 &+ letters
@@ -59,9 +59,9 @@ package struct NameTable: Sendable {
 extension FieldName {
     private static let table = NameTable(allCases.dropFirst().map(\.text), ignoresCase: true)
 
-    /// The case of a field name, or `other`.
+    /// Returns the case of a field name, or `other`.
     package init(parsing name: borrowing Span<UInt8>) {
-        // `other` is the raw value 0 and not in the table.
+        // `other` has the raw value 0 and is not in the table.
         guard let index = Self.table.index(of: name) else {
             self = .other
             return
@@ -73,10 +73,10 @@ extension FieldName {
 extension HTTPMethod {
     private static let table = NameTable(named.map(\.name), ignoresCase: false)
 
-    /// The method of a token; methods are case-sensitive (RFC 9110 §9.1).
+    /// Returns the method of a token; methods are case-sensitive (RFC 9110 §9.1).
     package init(parsing token: borrowing Span<UInt8>) {
         if token.count == 3, token[0] == 71, token[1] == 69, token[2] == 84 {
-            self = .get  // by far the most frequent
+            self = .get  // Fast path for the most frequent method.
         } else if let index = Self.table.index(of: token) {
             self = Self.named[index].method
         } else {

@@ -1,23 +1,23 @@
-/// One end of a connection: an Internet address and a port, or that it is local to the machine.
+/// An endpoint of a connection: an IP address and port, or a Unix socket.
 ///
-/// Holds numbers only; text is made when it is asked for.
+/// Stores only numbers; text is generated on demand.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// What an address is one of.
+    /// The kind of an address.
     public enum Family: Sendable {
-        /// Of the Internet, in 4 bytes or 16.
+        /// An IP address of 4 or 16 bytes.
         case ipv4, ipv6
-        /// A socket in the file system, which has no address and no port.
+        /// A Unix socket, which has no address and no port.
         case local
     }
 
-    /// What it is one of.
+    /// The kind of this address.
     public let family: Family
-    /// The address in the order of the network; an IPv4 address is the last four bytes of `low`.
+    /// The address in network byte order; an IPv4 address is in the last four bytes of `low`.
     package let high: UInt64
     package let low: UInt64
-    /// The interface of a link-local IPv6 address, as the system numbers it; else 0.
+    /// The interface index of a link-local IPv6 address; else 0.
     public let scope: UInt32
-    /// 0 for what is local.
+    /// The port; 0 for Unix sockets.
     public let port: UInt16
 
     package init(family: Family, high: UInt64, low: UInt64, scope: UInt32 = 0, port: UInt16) {
@@ -28,19 +28,19 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `a.b.c.d`, and a port.
+    /// Creates the IPv4 address `a.b.c.d` with a port.
     public static func ipv4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8, port: UInt16) -> NetworkAddress {
         let low = UInt64(a) << 24 | UInt64(b) << 16 | UInt64(c) << 8 | UInt64(d)
         return NetworkAddress(family: .ipv4, high: 0, low: low, port: port)
     }
 
-    /// An end of a socket in the file system.
+    /// An endpoint of a Unix socket.
     public static let local = NetworkAddress(family: .local, high: 0, low: 0, port: 0)
 
-    /// False for IPv4 and for what is local.
+    /// Whether this is an IPv6 address.
     public var isIPv6: Bool { family == .ipv6 }
 
-    /// The address of this machine for itself: 127.0.0.0/8 and ::1, and what is local anyway.
+    /// Whether this is a loopback address, 127.0.0.0/8 or ::1, or a Unix socket.
     public var isLoopback: Bool {
         switch family {
         case .ipv4: low >> 24 == 127
@@ -49,7 +49,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address alone; nil for what is local.
+    /// The IP address without port; nil for Unix sockets.
     public var address: IPAddress? {
         switch family {
         case .ipv4: IPAddress(ipv4: UInt32(truncatingIfNeeded: low))
@@ -58,7 +58,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address in the order of the network: 4 bytes or 16; none for what is local.
+    /// The address in network byte order: 4 or 16 bytes; empty for Unix sockets.
     public var bytes: [UInt8] {
         let own: Range<UInt64> =
             switch family {
@@ -71,12 +71,12 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address as text, without port and brackets (RFC 5952 §4); a scope stands behind it as `%2`. `unix:` for what
-    /// is local.
+    /// The address as text without port and brackets (RFC 5952 §4), followed by its scope, if any, as `%2`.
+    /// `unix:` for Unix sockets.
     public var host: String {
         switch family {
         case .local: "unix:"
-        // Short enough for a string without memory of its own.
+        // Short enough for a string without heap allocation.
         case .ipv4: AddressText.string(capacity: 15) { $0.appendIPv4(UInt32(truncatingIfNeeded: low)) }
         case .ipv6:
             AddressText.string(capacity: 56) { text in
@@ -88,7 +88,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Address and port, as they stand in a URL: `192.0.2.7:80`, `[2001:db8::1]:80`.
+    /// Address and port in URL syntax: `192.0.2.7:80`, `[2001:db8::1]:80`.
     public var description: String {
         switch family {
         case .ipv4: "\(host):\(port)"

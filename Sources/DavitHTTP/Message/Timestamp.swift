@@ -1,18 +1,18 @@
-/// An instant in UTC: nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// An instant in UTC: nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Since 1970; negative before. From 1677 to 2262.
+    /// Nanoseconds since 1970; negative for earlier instants. The range is 1677 to 2262.
     public var nanoseconds: Int64
 
-    /// An instant by nanoseconds since 1970.
+    /// Creates an instant from nanoseconds since 1970.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// An instant by seconds since 1970; saturates at the ends of the range of ``nanoseconds``.
+    /// Creates an instant from seconds since 1970; saturates at the ends of the range of ``nanoseconds``.
     public init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         nanoseconds = overflow ? (seconds < 0 ? .min : .max) : product
     }
 
-    /// Whole seconds, rounded towards the past.
+    /// Whole seconds since 1970, rounded down.
     public var seconds: Int64 {
         let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return remainder < 0 ? quotient - 1 : quotient
@@ -32,7 +32,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return adding(seconds: overflow ? (days < 0 ? .max : .min) : seconds)
     }
 
-    /// Returns the whole seconds from `start` to this instant, rounded up; 0 if this instant is not after it. Saturates.
+    /// Returns the whole seconds since `start`, rounded up; 0 if this instant is not after `start`.
+    /// Saturates.
     package func secondsRoundedUp(since start: Timestamp) -> Int64 {
         guard start < self else { return 0 }
         let (difference, overflow) = nanoseconds.subtractingReportingOverflow(start.nanoseconds)

@@ -1,38 +1,39 @@
-/// Names and values of a query or of a form, decoded once, in the order sent; names can repeat.
+/// The decoded fields of a query or form, in the order sent; names may repeat.
 public struct FormFields: Sendable {
     /// A name with its value.
     public struct Field: Hashable, Sendable {
-        /// Decoded.
+        /// The decoded name.
         public var name: String
-        /// Decoded; empty where there was no `=`.
+        /// The decoded value; empty without `=`.
         public var value: String
 
-        /// A field of decoded text.
+        /// Creates a field from decoded text.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Why a form is refused. Offsets are in bytes from its start.
+    /// The reason why a form was rejected. Offsets are in bytes from its start.
     public enum ParseError: Error, Hashable, Sendable {
-        /// A `%` without two hexadecimal digits behind it.
+        /// A `%` that is not followed by two hexadecimal digits.
         case brokenEscape(offset: Int)
-        /// Bytes that are no text in the charset of the form, in the name or the value that begins there.
+        /// Bytes that are invalid in the charset of the form, in the name or value that begins at this
+        /// offset.
         case malformedText(offset: Int)
-        /// More fields than the caller takes.
+        /// The form has more fields than the limit.
         case tooManyFields(limit: Int)
     }
 
     private var fields: [Field] = []
 
-    /// These fields, in their order.
+    /// Creates a collection of fields, keeping their order.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
-    /// The value of the first field with this name.
+    /// Returns the value of the first field with this name.
     public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// The values of all fields with this name, in their order.
+    /// Returns the values of all fields with this name, in order.
     public func all(_ name: String) -> [String] {
         fields.compactMap { $0.name == name ? $0.value : nil }
     }
@@ -45,15 +46,15 @@ extension FormFields: RandomAccessCollection {
 }
 
 extension FormFields {
-    /// The fields of a query. Never fails: a `%` that escapes nothing stands for itself, and bytes that are not
-    /// UTF-8 are replaced, because a query is often typed by hand.
+    /// Parses a query. Never fails, because queries are often typed by hand: a `%` without two hexadecimal
+    /// digits is kept, and invalid UTF-8 is replaced.
     public init(query: [UInt8]) {
         Self.forEachComponent(of: query.span) { name, value in
             fields.append(Field(name: Self.lenientText(name, query), value: Self.lenientText(value, query)))
         }
     }
 
-    /// The same fields as bytes, for names of resources, which need not be UTF-8.
+    /// Parses a query into bytes, for resource names, which need not be UTF-8.
     package static func bytes(of query: [UInt8]) -> [(name: [UInt8], value: [UInt8])] {
         var fields: [(name: [UInt8], value: [UInt8])] = []
         forEachComponent(of: query.span) { name, value in
@@ -62,11 +63,11 @@ extension FormFields {
         return fields
     }
 
-    /// Parses `application/x-www-form-urlencoded` (URL Standard §5.1), and refuses what it cannot read.
+    /// Parses `application/x-www-form-urlencoded` (URL Standard §5.1) strictly.
     ///
     /// - Parameters:
-    ///   - limitFields: the most fields that are taken.
-    ///   - charset: of the text under the escapes.
+    ///   - limitFields: maximum number of fields.
+    ///   - charset: the charset of the decoded text.
     public init(parsing form: [UInt8], limitFields: Int, charset: Charset = .utf8) throws(ParseError) {
         var failure: ParseError?
         Self.forEachComponent(of: form.span) { name, value in
@@ -86,8 +87,7 @@ extension FormFields {
         if let failure { throw failure }
     }
 
-    /// Calls `body` with the ranges of each name and its value; what stands between two `&` and is empty is no
-    /// field.
+    /// Calls `body` with the ranges of each name and its value; empty components between two `&` are skipped.
     private static func forEachComponent(
         of bytes: borrowing Span<UInt8>, _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void
     ) {
@@ -122,8 +122,9 @@ extension FormFields {
         String(decoding: decode(range, query.span).bytes, as: UTF8.self)
     }
 
-    /// `+` is a space here, and only here.
-    /// - Returns: the bytes, with broken escapes as they stand, and where the first of those is.
+    /// Decodes a component. `+` means a space only in this format.
+    /// - Returns: the decoded bytes, with malformed escapes unchanged, and the offset of the first malformed
+    ///   escape.
     private static func decode(
         _ range: Range<Int>, _ form: borrowing Span<UInt8>
     ) -> (bytes: [UInt8], brokenEscape: Int?) {
@@ -152,6 +153,6 @@ extension FormFields {
 }
 
 extension HTTPRequest {
-    /// The fields of the query. Decoded at each call: keep the value if you need it twice.
+    /// The fields of the query. Decoded on each access.
     public var query: FormFields { target.rawQuery.map { FormFields(query: $0) } ?? FormFields() }
 }

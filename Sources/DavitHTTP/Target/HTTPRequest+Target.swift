@@ -1,16 +1,15 @@
-/// Rewriting the target, and handlers below a prefix.
+/// Rewriting of the request target, and support for mounted handlers.
 extension HTTPRequest {
-    /// The path as the client sent it, also for a handler that is mounted below a prefix: what hrefs and
-    /// redirects are made from.
+    /// The path as the client sent it, including the mount prefix. Use it to create hrefs and redirects.
     public var fullRawPath: [UInt8] { mountPath.isEmpty ? target.rawPath : mountPath + target.rawPath }
 
-    /// Replaces path and query, as if the client had asked for them. For middleware, before a router looks.
+    /// Replaces path and query as if the client had requested them. For middleware in front of a router.
     ///
-    /// - Parameter pathAndQuery: percent-encoded, with its leading slash.
-    /// - Throws: 400 for text that no request target of this form has.
+    /// - Parameter pathAndQuery: a percent-encoded path with its leading slash, and an optional query.
+    /// - Throws: 400 if the text is not a valid request target.
     public func rewriteTarget(to pathAndQuery: String) throws(HTTPError) {
         guard pathAndQuery.utf8.first == UInt8(ascii: "/") else {
-            throw HTTPError(.badRequest, "a path without leading slash")
+            throw HTTPError(.badRequest, "path must begin with a slash")
         }
         let authority = target.authority
         let form = target.form
@@ -20,22 +19,22 @@ extension HTTPRequest {
         parsedTarget.form = form == .absolute ? .absolute : .origin
     }
 
-    /// Puts what a proxy has taken away from the path into ``mountPath``.
-    /// - Returns: what ``leaveMount(_:)`` needs.
+    /// Prepends a prefix removed by a proxy to ``mountPath``.
+    /// - Returns: the previous state for ``leaveMount(_:)``.
     package func enter(_ prefix: PathPrefix) -> Place {
         let place = Place(rawPath: target.rawPath, mountPath: mountPath)
         parsedMountPath = prefix.bytes + parsedMountPath
         return place
     }
 
-    /// What ``enterMount(segments:)`` changes.
+    /// The state that ``enterMount(segments:)`` changes.
     package struct Place {
         fileprivate var rawPath: [UInt8]
         fileprivate var mountPath: [UInt8]
     }
 
-    /// Moves so many segments of the path to ``mountPath``.
-    /// - Returns: what ``leaveMount(_:)`` needs.
+    /// Moves leading segments of the path to ``mountPath``.
+    /// - Returns: the previous state for ``leaveMount(_:)``.
     package func enterMount(segments: Int) -> Place {
         let place = Place(rawPath: target.rawPath, mountPath: mountPath)
         let end = target.end(ofSegments: segments)
@@ -52,7 +51,8 @@ extension HTTPRequest {
 }
 
 extension RequestTarget {
-    /// Where in `rawPath` its first `count` segments end; empty ones do not count, as in ``ResourcePath``.
+    /// Returns the end of the first `count` segments in `rawPath`; empty segments do not count, as in
+    /// ``ResourcePath``.
     fileprivate func end(ofSegments count: Int) -> Int {
         let slash = UInt8(ascii: "/")
         var index = 0

@@ -1,20 +1,21 @@
-/// The beginning of the paths of URLs below which something is served: `/dav`, or nothing at all.
+/// A URL path prefix below which resources are served, such as `/dav`; may be empty.
 package struct PathPrefix: Hashable, Sendable {
-    /// Percent-encoded, with a slash at its beginning and none at its end; empty for the root.
+    /// The percent-encoded prefix with a leading and without a trailing slash; empty for the root.
     package let bytes: [UInt8]
 
-    /// No prefix: everything is served.
+    /// The empty prefix.
     package static let empty = PathPrefix(bytes: [])
 
-    /// More is a game.
+    /// Maximum length in bytes; longer prefixes indicate abuse.
     private static let limitBytes = 1024
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Parses a path, percent-encoded, with or without a slash at its end.
+    /// Parses a percent-encoded path with or without a trailing slash.
     ///
-    /// Nil for what has no slash at its beginning, an empty segment, a dot segment, bytes that are not UTF-8, or a
-    /// character that no path of a URI has: two slashes would be the beginning of a host to whoever reads a reference that begins with them.
+    /// Returns nil for a path without a leading slash, with an empty segment or dot segment, with invalid
+    /// UTF-8, or with a character not allowed in a URI path. Empty segments are rejected because a reference
+    /// that begins with two slashes refers to a host.
     package init?(parsing text: borrowing Span<UInt8>) {
         guard text.count <= Self.limitBytes, !text.isEmpty else { return nil }
         let slash = UInt8(ascii: "/")
@@ -30,7 +31,7 @@ package struct PathPrefix: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// As ``init(parsing:)``.
+    /// Like ``init(parsing:)``.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         self.init(parsing: bytes.span)
@@ -38,10 +39,11 @@ package struct PathPrefix: Hashable, Sendable {
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The resource that the prefix names, decoded.
+    /// The decoded path of the prefix.
     package var path: ResourcePath { (try? ResourcePath.parse(rawPath: bytes).path) ?? .root }
 
-    /// What comes first in front of `suffix`, where this ends in that, whatever the spelling; nil where it does not.
+    /// Returns this prefix without `suffix`; nil if it does not end in it. The percent-encoding of the two
+    /// may differ.
     package func removing(suffix: PathPrefix) -> PathPrefix? {
         let count = suffix.bytes.reduce(0) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
         var end = bytes.endIndex
@@ -59,7 +61,7 @@ package struct PathPrefix: Hashable, Sendable {
         PathPrefix(bytes: first.bytes + second.bytes)
     }
 
-    /// `pchar` or a slash (RFC 3986 §3.3).
+    /// Whether the byte is `pchar`, `%` or a slash (RFC 3986 §3.3).
     private static func isPathCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: ":"), UInt8(ascii: "@"): true

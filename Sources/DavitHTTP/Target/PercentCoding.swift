@@ -1,11 +1,11 @@
-/// The one percent-coder (RFC 3986 §2.1).
+/// Percent-encoding and decoding (RFC 3986 §2.1).
 public enum PercentCoding {
-    /// The bytes with every `%XX` decoded, once. Nil if a `%` is not followed by two hexadecimal digits.
+    /// Decodes every `%XX` once. Returns nil if a `%` is not followed by two hexadecimal digits.
     public static func decode(_ bytes: some Collection<UInt8>) -> [UInt8]? {
         bytes.withSpan { decode($0) }
     }
 
-    /// The same for bytes that are borrowed.
+    /// Like ``decode(_:)-(Collection<UInt8>)``, for borrowed bytes.
     public static func decode(_ bytes: borrowing Span<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -23,7 +23,7 @@ public enum PercentCoding {
         return decoded
     }
 
-    /// The byte that the `%XX` at `index` means; nil if it is not one.
+    /// Returns the byte encoded by the `%XX` at `index`; nil if it is malformed.
     static func escapedByte(_ bytes: borrowing Span<UInt8>, at index: Int) -> UInt8? {
         guard index + 2 < bytes.count, let high = bytes[index + 1].hexValue,
             let low = bytes[index + 2].hexValue
@@ -31,24 +31,25 @@ public enum PercentCoding {
         return high << 4 | low
     }
 
-    /// Appends one segment, encoding all but unreserved characters (§2.3); hexadecimal digits in upper case.
+    /// Appends a segment with all but unreserved characters encoded (§2.3), using upper-case hexadecimal
+    /// digits.
     public static func append(_ segment: some Collection<UInt8>, to buffer: inout [UInt8]) {
         segment.withSpan { append($0, to: &buffer) { $0.isUnreserved } }
     }
 
-    /// Writes one segment, encoded as ``append(_:to:)-(Collection<UInt8>,_)`` does, to `memory`.
-    /// - Parameter memory: three times as long as the segment.
-    /// - Returns: how many bytes were written.
+    /// Writes a segment to `memory`, encoded as by ``append(_:to:)-(Collection<UInt8>,_)``.
+    /// - Parameter memory: at least three times as long as the segment.
+    /// - Returns: the number of bytes written.
     package static func write(_ segment: [UInt8], to memory: UnsafeMutableRawBufferPointer) -> Int {
         let bytes = segment.span
         guard memory.count >= longest(bytes.count), let start = memory.baseAddress else { return 0 }
         return unsafe write(bytes, to: start) { $0.isUnreserved }
     }
 
-    /// The most bytes that `count` bytes become.
+    /// Returns the maximum encoded length of `count` bytes.
     package static func longest(_ count: Int) -> Int { 3 * count }
 
-    /// Appends a path with its leading slash: every segment encoded, the slashes between them not.
+    /// Appends a path with its leading slash. Segments are encoded; the slashes between them are not.
     public static func append(_ path: ResourcePath, to buffer: inout [UInt8]) {
         buffer.append(UInt8(ascii: "/"))
         append(path.bytes.span, to: &buffer) { $0.isUnreserved || $0 == UInt8(ascii: "/") }
@@ -65,7 +66,7 @@ public enum PercentCoding {
         }
     }
 
-    /// - Parameter start: of ``longest(_:)`` bytes.
+    /// - Parameter start: memory for ``longest(_:)`` bytes.
     @inline(__always)
     private static func write(
         _ bytes: borrowing Span<UInt8>, to start: UnsafeMutableRawPointer, keeping stays: (UInt8) -> Bool

@@ -7,42 +7,42 @@ extension RequestTarget {
         namesSecureScheme = false
     }
 
-    /// Parses the request target (RFC 9112 §3.2); the method decides which forms it may have.
+    /// Parses a request target (RFC 9112 §3.2); `method` determines the allowed forms.
     ///
-    /// Any visible ASCII character but `#` is taken: which of them RFC 3986 would want encoded makes no
-    /// difference here, and clients differ in it.
+    /// Accepts any visible ASCII character except `#`, including those that RFC 3986 requires to be encoded,
+    /// because clients differ in what they encode.
     /// - Throws: 400.
     package mutating func parse(_ text: borrowing Span<UInt8>, method: HTTPMethod) throws(HTTPError) {
         for index in 0..<text.count {
             let byte = text[index]
             guard byte > 32, byte < 127, byte != UInt8(ascii: "#") else {
-                throw HTTPError(.badRequest, "a byte that no request target has")
+                throw HTTPError(.badRequest, "invalid character in the request target")
             }
         }
-        guard !text.isEmpty else { throw HTTPError(.badRequest, "no request target") }
+        guard !text.isEmpty else { throw HTTPError(.badRequest, "missing request target") }
         if method == .connect {
             try parseAuthority(text)
         } else if text[0] == UInt8(ascii: "/") {
             form = .origin
             parsePathAndQuery(text)
         } else if text.count == 1, text[0] == UInt8(ascii: "*") {
-            guard method == .options else { throw HTTPError(.badRequest, "* is for OPTIONS") }
+            guard method == .options else { throw HTTPError(.badRequest, "target * requires OPTIONS") }
             form = .asterisk
         } else {
             try parseAbsolute(text, method: method)
         }
     }
 
-    /// `authority-form`, for CONNECT only (§3.2.3).
+    /// Parses `authority-form`, for CONNECT only (§3.2.3).
     private mutating func parseAuthority(_ text: borrowing Span<UInt8>) throws(HTTPError) {
         guard let parts = HostField.Parts(parsing: text), parts.port != nil else {
-            throw HTTPError(.badRequest, "CONNECT needs host and port")
+            throw HTTPError(.badRequest, "CONNECT requires host and port")
         }
         form = .authority
         authority = [UInt8](copying: text)
     }
 
-    /// `absolute-form` (§3.2.2), for the schemes that a request to this server can have.
+    /// Parses `absolute-form` (§3.2.2) with the scheme `http` or `https`.
     private mutating func parseAbsolute(
         _ text: borrowing Span<UInt8>, method: HTTPMethod
     ) throws(HTTPError) {
@@ -52,11 +52,11 @@ extension RequestTarget {
         } else if text.startsIgnoringCase(with: "https://") {
             start = 8
         } else {
-            throw HTTPError(.badRequest, "a request target of no known form")
+            throw HTTPError(.badRequest, "unsupported request target")
         }
         var end = start
         while end < text.count, text[end] != UInt8(ascii: "/"), text[end] != UInt8(ascii: "?") { end += 1 }
-        // Parts refuses userinfo, as RFC 9110 §4.2.4 asks.
+        // Parts rejects userinfo, as required by RFC 9110 §4.2.4.
         guard HostField.Parts(parsing: text.extracting(start..<end)) != nil else {
             throw HTTPError(.badRequest, "malformed authority in the request target")
         }
@@ -65,7 +65,7 @@ extension RequestTarget {
         authority = [UInt8](copying: text.extracting(start..<end))
         parsePathAndQuery(text.extracting(end..<text.count))
         if rawPath.isEmpty {
-            // §3.2.4: OPTIONS without path and query is about the server as a whole.
+            // §3.2.4: OPTIONS without path and query applies to the entire server.
             if method == .options, rawQuery == nil {
                 form = .asterisk
             } else {

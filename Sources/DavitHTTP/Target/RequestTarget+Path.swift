@@ -1,21 +1,21 @@
 extension RequestTarget {
-    /// The resource the target names; the query is ignored. The root for `*` and for CONNECT.
-    /// - Throws: 400, see ``ResourcePath/parse(rawPath:)``.
+    /// Returns the path of the target resource, ignoring the query; the root for `*` and CONNECT.
+    /// - Throws: 400; see ``ResourcePath/parse(rawPath:)``.
     public func resourcePath() throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
         try ResourcePath.parse(rawPath: rawPath)
     }
 }
 
 extension ResourcePath {
-    /// Decodes and normalises the path of a URI, in one pass and once.
+    /// Decodes and normalises a URI path in one pass.
     ///
-    /// Empty segments are skipped. Dot segments are refused instead of resolved, raw or encoded: clients
-    /// resolve theirs (RFC 3986 §5.2.4), and what is left is an attempt to get somewhere else. `%2F` has
-    /// no name that could hold it.
+    /// Empty segments are skipped. Dot segments, raw or encoded, are rejected instead of resolved: clients
+    /// resolve theirs (RFC 3986 §5.2.4), so remaining ones indicate an attempt at path traversal. `%2F` is
+    /// rejected because no name can contain a slash.
     ///
-    /// - Parameter rawPath: without query; empty means the root.
-    /// - Returns: the path, and whether a slash stands at its end.
-    /// - Throws: 400 for a path without leading slash, a broken escape, `.` or `..`, `%2F`, NUL.
+    /// - Parameter rawPath: the path without query; empty means the root.
+    /// - Returns: the path, and whether it ends in a slash.
+    /// - Throws: 400 for a path without leading slash, a malformed escape, `.` or `..`, `%2F`, NUL.
     public static func parse(
         rawPath: some Collection<UInt8>
     ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
@@ -30,7 +30,7 @@ extension ResourcePath {
     ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
         if rawPath.isEmpty { return (.root, true) }
         guard rawPath[0] == UInt8(ascii: "/") else {
-            throw HTTPError(.badRequest, "a path without leading slash")
+            throw HTTPError(.badRequest, "path must begin with a slash")
         }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(rawPath.count)
@@ -67,10 +67,10 @@ extension ResourcePath {
         _ rawPath: borrowing Span<UInt8>, at index: Int
     ) throws(HTTPError) -> UInt8 {
         guard let byte = PercentCoding.escapedByte(rawPath, at: index) else {
-            throw HTTPError(.badRequest, "a broken percent-escape in the path")
+            throw HTTPError(.badRequest, "malformed percent-encoding in the path")
         }
         guard byte != 0, byte != UInt8(ascii: "/") else {
-            throw HTTPError(.badRequest, "an encoded slash or NUL in the path")
+            throw HTTPError(.badRequest, "encoded slash or NUL in the path")
         }
         return byte
     }
@@ -78,6 +78,6 @@ extension ResourcePath {
     private static func checkSegment(_ segment: ArraySlice<UInt8>) throws(HTTPError) {
         let dot = UInt8(ascii: ".")
         guard segment.first == dot, segment.count <= 2, segment.last == dot else { return }
-        throw HTTPError(.badRequest, "a dot segment in the path")
+        throw HTTPError(.badRequest, "dot segment in the path")
     }
 }

@@ -6,19 +6,19 @@ public struct RequestTarget: Sendable {
         case origin, absolute, authority, asterisk
     }
 
-    /// How it was written.
+    /// The form in which the target was sent.
     public package(set) var form = Form.origin
     /// The path as sent, percent-encoded, with its leading slash; empty for `*`.
     public package(set) var rawPath: [UInt8] = []
-    /// What follows `?`, without it, as sent; nil without a `?`.
+    /// The query as sent, without its `?`; nil without `?`.
     public package(set) var rawQuery: [UInt8]?
-    /// `host[:port]` of the absolute form and of CONNECT, else nil. It wins over the Host field
-    /// (RFC 9112 §3.2.2).
+    /// `host[:port]` of the absolute form and of CONNECT, else nil. Overrides the Host field (RFC 9112
+    /// §3.2.2).
     public package(set) var authority: [UInt8]?
-    /// True for an `https` URI in the absolute form: not to be answered on a connection that is not secured, unless a
-    /// trusted proxy sends it (RFC 9110 §7.4).
+    /// Whether the target is an `https` URI in absolute form. It must not be answered on an insecure
+    /// connection unless a trusted proxy forwarded it (RFC 9110 §7.4).
     package var namesSecureScheme = false
 
-    /// An empty one, for a parser to fill.
+    /// Creates an empty target for a parser to fill.
     public init() {}
 }

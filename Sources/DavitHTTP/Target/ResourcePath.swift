@@ -1,18 +1,18 @@
-/// The path of a resource below the root of its share: decoded, normalised, never leaving the root.
+/// The path of a resource relative to the root of its share: decoded, normalised, and always below the root.
 ///
-/// Segments are bytes, because names need not be UTF-8. There is no empty segment, no `.`, no `..`,
-/// no NUL, and no slash inside a segment.
+/// Segments are bytes, because names need not be UTF-8. No segment is empty, `.` or `..`, or contains NUL or
+/// a slash.
 public struct ResourcePath: Hashable, Sendable {
-    /// The segments joined by "/", with no slash at either end; empty for the root.
+    /// The segments joined by "/", without leading and trailing slash; empty for the root.
     public let bytes: [UInt8]
 
-    /// - Parameter bytes: already in the form that ``bytes`` describes.
+    /// - Parameter bytes: bytes in the format of ``bytes``.
     package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The share itself.
+    /// The root of the share.
     public static let root = ResourcePath(unchecked: [])
 
-    /// Nil if a segment is empty, `.` or `..`, or if a byte is NUL.
+    /// Returns nil if a segment is empty, `.` or `..`, or contains a slash or NUL.
     public init?(segments: some Sequence<some Collection<UInt8>>) {
         var path = ResourcePath.root
         for segment in segments {
@@ -23,14 +23,14 @@ public struct ResourcePath: Hashable, Sendable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        // In one call: an array hashes its elements one by one.
+        // Hash in one call; an array hashes its elements one by one.
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// True for the share itself.
+    /// Whether this is the root of the share.
     public var isRoot: Bool { bytes.isEmpty }
 
-    /// True if all names in it are plain ASCII, which has one spelling only.
+    /// Whether all names are ASCII, which Unicode normalisation leaves unchanged.
     package var isASCII: Bool { bytes.allSatisfy { $0 < 0x80 } }
 
     /// The last segment; empty for the root.
@@ -39,29 +39,29 @@ public struct ResourcePath: Hashable, Sendable {
         return bytes[(slash + 1)...]
     }
 
-    /// The collection above; nil for the root.
+    /// The path of the parent collection; nil for the root.
     public var parent: ResourcePath? {
         if isRoot { return nil }
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return .root }
         return ResourcePath(unchecked: Array(bytes[..<slash]))
     }
 
-    /// From the root down; none for the root.
+    /// The segments from the root down; empty for the root.
     public var segments: [ArraySlice<UInt8>] { bytes.split(separator: UInt8(ascii: "/")) }
 
-    /// Levels below the root; 0 for the root. Linear in the length.
+    /// Number of levels below the root; 0 for the root. Linear in the length.
     public var depth: Int {
         if isRoot { return 0 }
         return bytes.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
     }
 
-    /// Whether ``depth`` is over a limit. Counts only where the path is long enough for that.
+    /// Whether ``depth`` exceeds a limit. Counts only if the path is long enough to exceed it.
     package func isDeeper(than limit: Int) -> Bool {
-        // Each level has a name, and all but one a slash.
+        // Each level has a name of at least one byte, and all but one have a slash.
         bytes.count > 2 * limit && depth > limit
     }
 
-    /// The path of a member; nil if `name` cannot be a segment.
+    /// Returns the path of a member; nil if `name` is not a valid segment.
     public func appending(_ name: some Collection<UInt8>) -> ResourcePath? {
         name.withSpan { name in
             guard Self.isSegment(name) else { return nil }
@@ -74,7 +74,7 @@ public struct ResourcePath: Hashable, Sendable {
         }
     }
 
-    /// Not empty, no dot segment, and without NUL and slash.
+    /// Whether `name` is not empty, not a dot segment, and contains neither NUL nor slash.
     private static func isSegment(_ name: borrowing Span<UInt8>) -> Bool {
         if name.isEmpty { return false }
         for index in 0..<name.count where name[index] == 0 || name[index] == UInt8(ascii: "/") {
@@ -84,20 +84,20 @@ public struct ResourcePath: Hashable, Sendable {
         return !(name.count <= 2 && name[0] == dot && name[name.count - 1] == dot)
     }
 
-    /// True if `other` is this resource or below it.
+    /// Whether `other` is this resource or below it.
     public func contains(_ other: ResourcePath) -> Bool {
         if isRoot { return true }
         guard other.bytes.count >= bytes.count, other.bytes.starts(with: bytes) else { return false }
         return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
     }
 
-    /// True if `collection` is the ``parent`` of this resource.
+    /// Whether `collection` is the ``parent`` of this resource.
     public func isMember(of collection: ResourcePath) -> Bool {
         !isRoot && collection.contains(self)
             && bytes.count == name.count + (collection.isRoot ? 0 : collection.bytes.count + 1)
     }
 
-    /// This path with the leading `old` replaced by `new`; nil if it is not `old` or below it.
+    /// Returns this path with the prefix `old` replaced by `new`; nil if it is not `old` or below it.
     public func rebased(from old: ResourcePath, to new: ResourcePath) -> ResourcePath? {
         guard old.contains(self) else { return nil }
         if self == old { return new }
@@ -108,6 +108,6 @@ public struct ResourcePath: Hashable, Sendable {
 }
 
 extension ResourcePath: CustomStringConvertible {
-    /// For logs and tests; bytes that are not UTF-8 are replaced.
+    /// The path for logs and tests; invalid UTF-8 is replaced.
     public var description: String { "/" + String(decoding: bytes, as: UTF8.self) }
 }

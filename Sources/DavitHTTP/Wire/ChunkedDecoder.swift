@@ -1,5 +1,5 @@
-/// Finds the data in chunked content (RFC 9112 §7.1). Holds no data itself: it reads the framing between
-/// the chunks and says how much data follows, so that data can be received straight into its destination.
+/// Parses the framing of chunked content (RFC 9112 §7.1). Stores no data: it consumes the framing between the
+/// chunks and returns how much data follows, so that data can be received directly into its destination.
 ///
 /// ```
 /// loop: step = decode(buffered) → drop `consumed` bytes →
@@ -7,15 +7,15 @@
 ///   .needMore: receive more, call again with it
 ///   .end: done; what is left belongs to the next request
 /// ```
-/// Where many chunks are received at once, ``decodeInPlace(_:)`` does all of it.
+/// If many chunks arrive together, ``decodeInPlace(_:)`` performs the entire loop.
 ///
-/// Strict where a peer in front could read it otherwise: lines end in CRLF, sizes are hexadecimal digits
-/// and nothing else. Extensions and trailers are checked and dropped.
+/// Strict where other implementations might interpret the input differently: lines end in CRLF, and sizes
+/// consist only of hexadecimal digits. Extensions and trailers are validated and discarded.
 package struct ChunkedDecoder: Sendable {
     package enum Step: Hashable, Sendable {
-        /// The next bytes are data, at most so many of them, at least 1.
+        /// The next bytes are data: at most `remaining`, which is at least 1.
         case data(remaining: Int64)
-        /// All input is used up.
+        /// All input has been consumed.
         case needMore
         /// The content and its trailers are complete.
         case end
@@ -23,7 +23,7 @@ package struct ChunkedDecoder: Sendable {
 
     private enum Phase {
         case size(digits: Int)
-        /// White space after the size; only `;` may follow.
+        /// White space after the size; only `;` or more white space may follow.
         case beforeExtension
         case chunkExtension
         case sizeLineFeed
@@ -36,19 +36,20 @@ package struct ChunkedDecoder: Sendable {
 
     private let limits: WireLimits
     private var phase = Phase.size(digits: 0)
-    /// The size as far as it is read, then the data of the chunk that are still to come.
+    /// The partially parsed chunk size, then the remaining data bytes of the chunk.
     private var remaining: Int64 = 0
-    /// Bytes of the current size line, or of the trailer section.
+    /// Length of the current size line or of the trailer section in bytes.
     private var lineBytes = 0
     private var trailerCount = 0
 
     package init(limits: WireLimits = WireLimits()) { self.limits = limits }
 
-    /// Reads framing up to the next data or the end.
+    /// Parses framing up to the next data or the end.
     ///
-    /// - Parameter input: what has been received and not been consumed or taken yet.
-    /// - Returns: how many bytes at its start were framing, and what comes next.
-    /// - Throws: 400 for broken framing, 431 for trailers over the limits. The connection cannot go on.
+    /// - Parameter input: the bytes received and neither consumed nor taken yet.
+    /// - Returns: the number of framing bytes at the start of `input`, and the next step.
+    /// - Throws: 400 for malformed framing, 431 for trailers over the limits. The connection is then
+    ///   unusable.
     package mutating func decode(
         _ input: UnsafeRawBufferPointer
     ) throws(HTTPError) -> (consumed: Int, step: Step) {
@@ -63,24 +64,25 @@ package struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// Counts data that the caller took after ``Step/data(remaining:)``; more than that is cut to it.
+    /// Records that the caller has taken data after ``Step/data(remaining:)``; larger counts are clamped.
     package mutating func didTake(_ count: Int) {
         guard case .data = phase else { return }
         remaining -= min(remaining, Int64(count))
         if remaining == 0 { phase = .dataCarriageReturn }
     }
 
-    /// Bytes of the present chunk that are still to come; 0 between chunks.
+    /// The remaining data bytes of the current chunk; 0 between chunks.
     package var dataRemaining: Int64 {
         if case .data = phase { remaining } else { 0 }
     }
 
-    /// Decodes what was received where the data belong: moves these to the start, over the framing.
+    /// Decodes received bytes in place, moving the data to the start of the buffer.
     ///
-    /// - Parameter received: what follows the bytes that were consumed or taken before.
-    /// - Returns: how many bytes of data it starts with now, and how many bytes at its end, left where they
-    ///   were, come behind the content and belong to the next request; nil while the content has not ended.
-    /// - Throws: as ``decode(_:)``.
+    /// - Parameter received: the bytes that follow those already consumed or taken.
+    /// - Returns: the number of data bytes now at the start of the buffer, and the number of bytes at its
+    ///   end, left in place, that follow the content and belong to the next request; nil if the content has
+    ///   not ended.
+    /// - Throws: the errors of ``decode(_:)``.
     package mutating func decodeInPlace(
         _ received: UnsafeMutableRawBufferPointer
     ) throws(HTTPError) -> (dataCount: Int, behindEnd: Int?) {
@@ -119,7 +121,7 @@ package struct ChunkedDecoder: Sendable {
         case .dataLineFeed where byte == 10:
             return .size(digits: 0)
         case .dataCarriageReturn, .dataLineFeed:
-            throw HTTPError(.badRequest, "no CRLF after a chunk")
+            throw HTTPError(.badRequest, "missing CRLF after a chunk")
         case .data, .end:
             return phase
         }
@@ -129,12 +131,12 @@ package struct ChunkedDecoder: Sendable {
     private mutating func nextOfSizeLine(_ byte: UInt8) throws(HTTPError) -> Phase {
         lineBytes += 1
         guard lineBytes <= limits.chunkLineBytes + 2 else {
-            throw HTTPError(.badRequest, "the size line of a chunk is too long")
+            throw HTTPError(.badRequest, "chunk size line too long")
         }
         switch (phase, byte) {
         case (.size(let digits), _) where byte.hexValue != nil:
-            // 15 digits are below 2⁶⁰.
-            guard digits < 15 else { throw HTTPError(.badRequest, "a chunk size over the limit") }
+            // Limits the size to 15 digits, below 2⁶⁰.
+            guard digits < 15 else { throw HTTPError(.badRequest, "chunk size too large") }
             remaining = remaining << 4 | Int64(byte.hexValue ?? 0)
             return .size(digits: digits + 1)
         case (.size(let digits), 13) where digits > 0, (.size(let digits), 59) where digits > 0,
@@ -152,7 +154,7 @@ package struct ChunkedDecoder: Sendable {
             lineBytes = 0
             return remaining == 0 ? .trailerStart : .data
         default:
-            throw HTTPError(.badRequest, "a malformed chunk size")
+            throw HTTPError(.badRequest, "malformed chunk size")
         }
     }
 
@@ -160,7 +162,7 @@ package struct ChunkedDecoder: Sendable {
     private mutating func nextOfTrailers(_ byte: UInt8) throws(HTTPError) -> Phase {
         lineBytes += 1
         guard lineBytes <= limits.trailerBytes + 2 else {
-            throw HTTPError(.fieldsTooLarge, "the trailers are too large")
+            throw HTTPError(.fieldsTooLarge, "trailers too large")
         }
         switch (phase, byte) {
         case (.trailerStart, 13):
@@ -184,7 +186,7 @@ package struct ChunkedDecoder: Sendable {
         case (.trailerLineFeed, 10):
             return .trailerStart
         default:
-            throw HTTPError(.badRequest, "a malformed trailer")
+            throw HTTPError(.badRequest, "malformed trailer")
         }
     }
 }

@@ -1,21 +1,21 @@
-/// How the content of a response is delimited (RFC 9112 §6.3); what the connection sends after the head.
+/// How the content of a response is delimited (RFC 9112 §6.3).
 package enum ResponseFraming: Hashable, Sendable {
-    /// Nothing follows the head.
+    /// No content follows the head.
     case none
-    /// So many bytes; 0 is possible.
+    /// Content of this many bytes, possibly 0.
     case length(Int64)
     case chunked
-    /// Content until the connection closes: for HTTP/1.0 and a length that is not known.
+    /// Content ends when the connection closes; for HTTP/1.0 and unknown length.
     case untilClose
 }
 
-/// Writes response heads.
+/// Encodes response heads.
 package enum HeadEncoder {
-    /// What the encoder has to know about the request.
+    /// The properties of the request that affect the response head.
     package struct Exchange: Hashable, Sendable {
         package var isHead: Bool
         package var minorVersion: UInt8
-        /// The connection lives after this response if the response lets it.
+        /// Whether the client keeps the connection open after the response.
         package var keepsAlive: Bool
 
         package init(isHead: Bool, minorVersion: UInt8, keepsAlive: Bool) {
@@ -34,7 +34,7 @@ package enum HeadEncoder {
     /// The interim response to `Expect: 100-continue`.
     package static let continueHead: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 
-    /// The whole of an interim response: fields of framing and of the connection are none of its business.
+    /// Returns a complete interim response, without fields for framing and connection.
     package static func interim(_ status: HTTPStatus, _ fields: HTTPFields) -> [UInt8] {
         var head: [UInt8] = []
         appendStatusLine(status, to: &head)
@@ -43,7 +43,8 @@ package enum HeadEncoder {
         return head
     }
 
-    /// Appends a complete head, as ``encode(_:length:for:date:server:into:)`` with the length of the body.
+    /// Appends a complete head, as ``encode(_:length:for:date:server:into:)`` does, with the length of the
+    /// body.
     package static func encode(
         _ response: HTTPResponse, for exchange: Exchange, date: [UInt8], server: [UInt8]? = nil,
         into buffer: inout [UInt8]
@@ -54,12 +55,13 @@ package enum HeadEncoder {
 
     /// Appends a complete head.
     ///
-    /// The connection lives on if `exchange.keepsAlive`, not `response.closesConnection`, and the result is
-    /// not ``ResponseFraming/untilClose``; see ``isPersistent(_:_:framing:)``.
+    /// The connection stays open if `exchange.keepsAlive` is true, `response.closesConnection` is false, and
+    /// the result is not ``ResponseFraming/untilClose``; see ``isPersistent(_:_:framing:)``.
     ///
     /// - Parameters:
-    ///   - length: bytes of content, or nil if not known; what a 304 or an answer to HEAD would have had.
-    ///   - date: a date of 29 bytes, as ``HTTPDate/appendIMF(_:to:)`` makes it.
+    ///   - length: the length of the content in bytes, or nil if unknown; for 304 and HEAD, that of the
+    ///     omitted content.
+    ///   - date: a date of 29 bytes, as formatted by ``HTTPDate/appendIMF(_:to:)``.
     ///   - server: the value of `Server`.
     package static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
@@ -68,8 +70,9 @@ package enum HeadEncoder {
         write(response, length: length, for: exchange, date: date, server: server, to: &buffer)
     }
 
-    /// As ``encode(_:length:for:date:server:into:)``, straight into memory from which it is sent.
-    /// - Returns: nil, and nothing was appended, if there is not enough room.
+    /// Like ``encode(_:length:for:date:server:into:)``, but writes directly into the buffer from which the
+    /// head is sent.
+    /// - Returns: nil, without appending anything, if the buffer has not enough space.
     package static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
         server: [UInt8]?, into buffer: IOBuffer
@@ -80,7 +83,8 @@ package enum HeadEncoder {
         return write(response, length: length, for: exchange, date: date, server: server, to: &sink)
     }
 
-    /// More than a head can have beside its fields and the name of the server: status line, names and date.
+    /// Upper bound for the length of a head without its fields and server name: status line, field names and
+    /// date.
     private static let fixedBytes = 512
 
     private static func write(
@@ -99,7 +103,7 @@ package enum HeadEncoder {
             buffer.write(server)
             buffer.write("\r\n")
         }
-        // RFC 9110 §8.6: these two may tell the length of content that is not sent.
+        // RFC 9110 §8.6: these may contain the length of content that is not sent.
         let tellsLengthOnly = exchange.isHead || response.status.code == 304
         let hasOwnLength = tellsLengthOnly && fields.contains(.contentLength)
         appendFields(fields, keepingLength: hasOwnLength, to: &buffer)
@@ -116,7 +120,7 @@ package enum HeadEncoder {
         return framing
     }
 
-    /// True if the connection can carry another request after this response (RFC 9112 §9.3).
+    /// Whether the connection can carry another request after this response (RFC 9112 §9.3).
     package static func isPersistent(
         _ response: HTTPResponse, _ exchange: Exchange, framing: ResponseFraming
     ) -> Bool {
@@ -145,7 +149,7 @@ package enum HeadEncoder {
         case .none:
             let status = response.status
             if status.code == 304 {
-                // An empty body says nothing about the length of the content that was not sent.
+                // An empty body does not indicate the length of the omitted content.
                 if let length, length > 0 { appendLength(length, to: &buffer) }
             } else if exchange.isHead, !status.forbidsContent {
                 if let length {
@@ -163,7 +167,7 @@ package enum HeadEncoder {
         buffer.write("\r\n")
     }
 
-    /// Framing belongs to the connection: fields that would contradict it are left out.
+    /// Appends the fields except those that would contradict the framing chosen by the connection.
     private static func appendFields(
         _ fields: HTTPFields, keepingLength: Bool, to buffer: inout some HeadSink
     ) {

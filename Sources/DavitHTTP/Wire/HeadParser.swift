@@ -1,36 +1,36 @@
 /// Parses request heads (RFC 9112 §2 to §3, §5).
 ///
-/// As strict as a server on the internet must be: whatever two implementations could read in two ways is
-/// refused, never repaired. Lines end in CRLF only; there is no folding, no space around names, no second
-/// space in the request line.
+/// Strict for security: input that implementations could interpret differently is rejected, never repaired.
+/// Lines end only in CRLF; line folding, white space around field names and extra spaces in the request line
+/// are errors.
 ///
-/// Each byte is looked at once, however the head arrives, and the outcome does not depend on how it arrives.
+/// Each byte is scanned once, and the result does not depend on how the head is split into reads.
 package struct HeadParser: Sendable {
     private let limits: WireLimits
-    /// True once the request line has been read.
+    /// Whether the request line has been parsed.
     private var isInFields = false
-    /// Empty lines in front of the request line (§2.2).
+    /// Number of empty lines before the request line (§2.2).
     private var emptyLineCount = 0
     private var headStart = 0
     private var lineStart = 0
-    /// Where the search for the end of the current line goes on.
+    /// Where to resume the search for the end of the current line.
     private var scanned = 0
 
-    /// §2.2 asks for "at least one"; more than two is not an accident of a client.
+    /// §2.2 requires accepting "at least one"; more than two are not plausible for a legitimate client.
     private static let emptyLineLimit = 2
 
     package init(limits: WireLimits = WireLimits()) { self.limits = limits }
 
-    /// Forgets the head so far. Needed only after an error: a complete head does it by itself.
+    /// Discards the partial head. Needed only after an error; parsing a complete head resets the parser.
     package mutating func reset() { self = HeadParser(limits: limits) }
 
-    /// Parses as much as there is; called again with the same bytes and more after them while it returns nil.
+    /// Parses the available input. While it returns nil, call it again with the same bytes and more appended.
     ///
-    /// - Parameter input: everything received since the end of the previous request.
-    /// - Returns: how many bytes of `input` the head takes, empty lines before it included, or nil while it
-    ///   is incomplete. Fields and body of `request` are valid only after a non-nil result.
-    /// - Throws: 400, 414, 417, 431, 501 or 505. The connection cannot go on: where the next request would
-    ///   begin is not known.
+    /// - Parameter input: all bytes received since the end of the previous request.
+    /// - Returns: the length of the head in `input`, including preceding empty lines, or nil while it is
+    ///   incomplete. Fields and body of `request` are valid only after a non-nil result.
+    /// - Throws: 400, 414, 417, 431, 501 or 505. The connection is then unusable, because the start of the
+    ///   next request is unknown.
     package mutating func parse(
         _ input: UnsafeRawBufferPointer, into request: HTTPRequest
     ) throws(HTTPError) -> Int? {
@@ -56,7 +56,7 @@ package struct HeadParser: Sendable {
             } else {
                 emptyLineCount += 1
                 guard emptyLineCount <= Self.emptyLineLimit else {
-                    throw HTTPError(.badRequest, "empty lines instead of a request")
+                    throw HTTPError(.badRequest, "too many empty lines before the request")
                 }
                 headStart = lineStart
             }
@@ -64,7 +64,7 @@ package struct HeadParser: Sendable {
         return nil
     }
 
-    /// The end of the line that starts at `lineStart`, without its CRLF; nil if it is not there yet.
+    /// Returns the end of the line that starts at `lineStart`, without its CRLF; nil if incomplete.
     private mutating func nextLine(_ bytes: borrowing Span<UInt8>) throws(HTTPError) -> Int? {
         let headLimit = headStart + limits.headBytes
         let lineLimit = isInFields ? headLimit : lineStart + limits.requestLineBytes + 2
@@ -73,12 +73,12 @@ package struct HeadParser: Sendable {
         case .line(let carriageReturn):
             return carriageReturn
         case .forbiddenByte:
-            throw HTTPError(.badRequest, "a control character, or a line end that is not CRLF")
+            throw HTTPError(.badRequest, "control character or invalid line terminator in the request head")
         case .incomplete(let resume):
             if bytes.count >= limit {
                 throw isInFields
-                    ? HTTPError(.fieldsTooLarge, "the head is too large")
-                    : HTTPError(.uriTooLong, "the request line is too long")
+                    ? HTTPError(.fieldsTooLarge, "request head too large")
+                    : HTTPError(.uriTooLong, "request line too long")
             }
             scanned = resume
             return nil
@@ -92,8 +92,9 @@ package struct HeadParser: Sendable {
         var colon = 0
         while colon < line.count, line[colon].isTokenCharacter { colon += 1 }
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
-            // Also a space before the colon (§5.1) and a folded line (§5.2): both hide fields.
-            throw HTTPError(.badRequest, "a field line without a valid name")
+            // Includes a space before the colon (§5.1) and line folding (§5.2), both of which can hide
+            // fields.
+            throw HTTPError(.badRequest, "malformed field name")
         }
         guard request.lines.count < limits.fieldCount else {
             throw HTTPError(.fieldsTooLarge, "too many fields")

@@ -1,4 +1,4 @@
-/// What ``HeadEncoder`` writes into.
+/// A destination for ``HeadEncoder``.
 protocol HeadSink {
     mutating func write(_ text: StaticString)
     mutating func write(_ bytes: [UInt8])
@@ -11,7 +11,7 @@ extension [UInt8]: HeadSink {
     mutating func writeDecimal(_ value: Int64) { appendDecimal(value) }
 }
 
-/// Whoever writes makes sure of the room; what does not fit is left out.
+/// The caller must ensure sufficient space; excess bytes are discarded.
 extension IOBuffer: HeadSink {
     func write(_ text: StaticString) {
         _ = unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))

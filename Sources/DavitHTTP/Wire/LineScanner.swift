@@ -1,19 +1,19 @@
-/// Finds the end of a line, and refuses what no line of a head may hold.
+/// Finds the end of a line and rejects bytes not allowed in a head.
 enum LineScanner {
     enum Result: Equatable {
         /// The line ends with the CR at this index; its LF follows.
         case line(carriageReturn: Int)
-        /// No end yet; everything before this index has been looked at.
+        /// No line end found; all bytes before this index have been scanned.
         case incomplete(resume: Int)
-        /// NUL, another control character, a CR without LF or an LF without CR. RFC 9112 §2.2 lets a
-        /// recipient take a bare LF as a line end; two servers that differ in this split a message
-        /// differently, so it is refused.
+        /// NUL, another control character, a CR without LF or an LF without CR. RFC 9112 §2.2 allows
+        /// recipients to accept a bare LF as a line terminator, but servers that disagree on this split
+        /// messages differently, so it is rejected.
         case forbiddenByte
     }
 
-    /// Looks at `bytes[start..<end]`, eight bytes at a time.
+    /// Scans `bytes[start..<end]` eight bytes at a time.
     ///
-    /// A result depends only on the bytes up to where it was found, never on how they arrived.
+    /// The result depends only on the bytes up to where it was found, not on how they were received.
     static func scan(_ bytes: borrowing Span<UInt8>, from start: Int, to end: Int) -> Result {
         var index = start
         while let found = firstControl(bytes, from: index, to: end) {
@@ -37,7 +37,7 @@ enum LineScanner {
         while index + 8 <= end {
             let loaded = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             let word = UInt64(littleEndian: loaded)
-            // The lowest bit set in either term is exact; a borrow can only disturb bytes above it.
+            // The lowest bit set in either term is exact; a borrow affects only bytes above it.
             let belowSpace = (word &- ones &* 0x20) & ~word
             let delete = word ^ (ones &* 0x7F)
             let hits = (belowSpace | ((delete &- ones) & ~delete)) & (ones &* 0x80)

@@ -6,12 +6,12 @@ enum RequestLine {
         var methodEnd = 0
         while methodEnd < line.count, line[methodEnd].isTokenCharacter { methodEnd += 1 }
         guard methodEnd > 0, methodEnd < line.count, line[methodEnd] == UInt8(ascii: " ") else {
-            throw HTTPError(.badRequest, "no method")
+            throw HTTPError(.badRequest, "missing or malformed method")
         }
         let targetStart = methodEnd + 1
         var targetEnd = targetStart
         while targetEnd < line.count, line[targetEnd] != UInt8(ascii: " ") { targetEnd += 1 }
-        guard targetEnd < line.count else { throw HTTPError(.badRequest, "no HTTP version") }
+        guard targetEnd < line.count else { throw HTTPError(.badRequest, "missing HTTP version") }
 
         request.minorVersion = try minorVersion(line.extracting((targetEnd + 1)..<line.count))
         request.method = HTTPMethod(parsing: line.extracting(0..<methodEnd))
@@ -25,7 +25,7 @@ enum RequestLine {
         for index in 0..<5 where isValid { isValid = unsafe text[index] == name.utf8Start[index] }
         guard isValid else { throw HTTPError(.badRequest, "malformed HTTP version") }
         guard text[5] == UInt8(ascii: "1") else {
-            throw HTTPError(.versionNotSupported, "only HTTP/1.x is spoken here")
+            throw HTTPError(.versionNotSupported, "unsupported HTTP version")
         }
         return text[7] - UInt8(ascii: "0")
     }

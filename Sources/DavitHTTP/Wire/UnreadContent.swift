@@ -1,25 +1,27 @@
-/// What to do with content of a request that the handler did not read (RFC 9112 §9.3, §9.6).
+/// What to do with request content that the handler did not read (RFC 9112 §9.3, §9.6).
 ///
-/// Decided before the head of the response goes out, because ``close`` has to stand in it. Bytes of unread
-/// content must never be parsed as the next request.
+/// Decided before the head of the response is sent, because ``close`` affects it. Unread content must never
+/// be parsed as the next request.
 package enum UnreadContent: Hashable, Sendable {
-    /// There is none: the next request can follow.
+    /// There is no unread content; the next request can follow.
     case none
-    /// Read and drop it after the response, at most ``discardLimitBytes``; then go on. If it is longer, close
-    /// lingering.
+    /// Discard the content after the response, up to ``discardLimitBytes``, then continue with the next
+    /// request. If it is longer, perform a lingering close.
     case discard
-    /// Say `Connection: close`, send the response, shut down writing, read and drop for a while, close.
+    /// Send the response with `Connection: close`, shut down writing, discard input for a while, and close.
     case close
 
-    /// More than this is not read just to keep a connection.
+    /// Maximum number of bytes discarded to keep a connection open.
     package static let discardLimitBytes: Int64 = 256 * 1024
 
+    /// Chooses the plan.
     /// - Parameters:
-    ///   - remaining: content not yet read, chunk framing not counted; nil for chunked content before its end.
-    ///   - awaitsContinue: the client waits for a 100 that was not sent, and nothing of the content arrived.
-    ///     It may then leave the content out or send it all the same (RFC 9110 §10.1.1): where the
-    ///     next request begins cannot be known.
-    ///   - keepsAlive: the connection would live otherwise.
+    ///   - remaining: the unread content in bytes, without chunk framing; nil for chunked content before its
+    ///     end.
+    ///   - awaitsContinue: whether the client is still waiting for a 100 response and no content has arrived.
+    ///     It may then send the content or omit it (RFC 9110 §10.1.1), so the start of the next request is
+    ///     unknown.
+    ///   - keepsAlive: whether the connection would otherwise stay open.
     package static func plan(remaining: Int64?, awaitsContinue: Bool, keepsAlive: Bool) -> UnreadContent {
         if remaining == 0 { return .none }
         if !keepsAlive || awaitsContinue { return .close }

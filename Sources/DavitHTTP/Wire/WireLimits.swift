@@ -1,20 +1,20 @@
-/// How much of a message the parser takes before it refuses the rest. Every limit has an error of its own.
+/// Limits for the parts of a message. Each limit has a specific error.
 public struct WireLimits: Sendable {
-    /// Longest request line, without its CRLF; over it 414 (RFC 9112 §3).
+    /// Maximum length of the request line without its CRLF; 414 if exceeded (RFC 9112 §3).
     public var requestLineBytes: Int
-    /// Longest head, from the request line to the empty line, both included; over it 431. At most 65,535,
-    /// because fields are kept as 16-bit offsets.
+    /// Maximum length of the head, from the request line through the empty line; 431 if exceeded. At most
+    /// 65,535, because field offsets have 16 bits.
     public var headBytes: Int {
         didSet { headBytes = min(headBytes, Int(UInt16.max)) }
     }
-    /// Most field lines in a head, and most in a trailer section; over it 431.
+    /// Maximum number of field lines in a head, and in a trailer section; 431 if exceeded.
     public var fieldCount: Int
-    /// Longest line with the size of a chunk and its extensions, without its CRLF; over it 400.
+    /// Maximum length of a chunk size line with its extensions, without its CRLF; 400 if exceeded.
     public var chunkLineBytes: Int
-    /// Longest trailer section; over it 431.
+    /// Maximum length of the trailer section; 431 if exceeded.
     public var trailerBytes: Int
 
-    /// The default limits, but for those that are given.
+    /// Creates limits; omitted ones have their default values.
     public init(
         requestLineBytes: Int = 8192, headBytes: Int = 32768, fieldCount: Int = 64,
         chunkLineBytes: Int = 512, trailerBytes: Int = 8192
