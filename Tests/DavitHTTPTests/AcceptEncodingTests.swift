@@ -4,7 +4,7 @@ import Testing
 /// RFC 9110 §12.5.3.
 struct AcceptEncodingTests {
     static let choices: [(fields: [String], coding: ContentCoding)] = [
-        // Absent: everything is allowed, but who can decode says so. Empty: nothing but identity.
+        // Missing: any coding is allowed, but clients that support gzip list it. Empty: only identity.
         ([], .identity), ([""], .identity), ([" "], .identity), ([","], .identity),
         // The examples of the section.
         (["compress, gzip"], .gzip), (["*"], .identity), (["compress;q=0.5, gzip;q=1.0"], .gzip),
@@ -16,15 +16,15 @@ struct AcceptEncodingTests {
         (["gzip;q=0.5, identity"], .identity), (["gzip;q=0.5, identity;q=0.5"], .gzip),
         (["gzip;q=0.5, *"], .identity), (["gzip ; q=0.5"], .gzip), (["gzip;Q=0"], .identity),
         (["x-gzip, gzip;q=0"], .identity), (["gzip;q=0, gzip"], .identity),
-        // What is not named: only if it is wanted more.
+        // Codings not listed: only if preferred.
         (["identity;q=0, *"], .gzip), (["*, identity;q=0.5"], .gzip), (["*;q=0.5, identity"], .identity),
         (["*;q=0.5"], .identity), (["*, gzip;q=0"], .identity),
-        // Refused, and nothing else possible: identity all the same.
+        // Refused without an alternative: identity nevertheless.
         (["identity;q=0"], .identity), (["*;q=0"], .identity), (["gzip;q=0, identity;q=0"], .identity),
         (["br;q=1, identity;q=0"], .identity), (["gzip, identity;q=0"], .gzip), (["gzip, *;q=0"], .gzip),
-        // deflate has two meanings, and is not sent.
+        // deflate is ambiguous and never sent.
         (["deflate"], .identity), (["deflate, gzip;q=0.1"], .gzip),
-        // What is malformed counts as not there.
+        // Malformed elements are ignored.
         (["gzip;q=2"], .identity), (["gzip;q="], .identity), (["gzip;level=1"], .identity),
         (["gzip;"], .identity), (["gzip;q=.5"], .identity), (["gzip;q=1.0000"], .identity),
         (["gzip;q=1, identity;q=nan"], .gzip), (["gzip gzip"], .identity),

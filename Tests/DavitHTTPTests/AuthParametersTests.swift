@@ -32,7 +32,7 @@ struct AuthParametersTests {
         #expect(Self.parse(parameters.joined(separator: ",")) == nil)
     }
 
-    /// A text that is cut anywhere is what is left, or nothing: never something else.
+    /// Truncated text yields the remaining parameters or nothing, but never other values.
     @Test func whatIsCutOffIsNotGuessed() {
         let text = #"username="a\"b", nc=00000001 , qop = auth,,opaque="""#
         let whole = Self.parse(text) ?? []

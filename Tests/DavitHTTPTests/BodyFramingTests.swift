@@ -3,14 +3,14 @@ import DavitTesting
 import Testing
 
 struct BodyFramingTests {
-    /// Field lines behind Host, and the framing or the status.
+    /// Field lines after Host, and the resulting framing or status.
     static let rows: [(fields: [String], framing: BodyFraming?, status: Int?)] = [
-        // RFC 9112 §6.3, by its numbers.
+        // The items of RFC 9112 §6.3.
         ([], BodyFraming.none, nil),
         (["Content-Length: 0"], BodyFraming.none, nil),
         (["Content-Length: 5"], .length(5), nil),
         (["Content-Length: 4611686018427387904"], .length(1 << 62), nil),
-        // Nothing could be added to it any more.
+        // Would overflow when added to a file offset.
         (["Content-Length: 4611686018427387905"], nil, 413),
         (["Content-Length: 9223372036854775807"], nil, 413),
         (["Transfer-Encoding: chunked"], .chunked, nil),
@@ -31,7 +31,7 @@ struct BodyFramingTests {
         (["Content-Length: 5;"], nil, 400),
         (["Content-Length: 9223372036854775808"], nil, 400),
         (["Content-Length: 99999999999999999999999999"], nil, 400),
-        // 4: chunked is not the final coding; §6.1: codings that are not known.
+        // 4: chunked is not the final coding; §6.1: unknown codings.
         (["Transfer-Encoding: chunked, gzip"], nil, 400),
         (["Transfer-Encoding: gzip"], nil, 400),
         (["Transfer-Encoding: identity"], nil, 400),

@@ -16,7 +16,7 @@ struct ByteRangeTests {
         ("bytes=9500-", 10_000, .single(range(9500, 500))),
         ("bytes=0-0,-1", 10_000, .multiple([range(0, 1), range(9999, 1)])),
         ("BYTES= 0-1 ,\t, ", 10, .single(range(0, 2))),
-        // Ends and lengths beyond the content are cut.
+        // Ends and lengths beyond the content are clamped.
         ("bytes=0-9999", 10, .single(range(0, 10))),
         ("bytes=9-9", 10, .single(range(9, 1))),
         ("bytes=-11", 10, .single(range(0, 10))),
@@ -31,15 +31,15 @@ struct ByteRangeTests {
         ("bytes=0-", 0, .unsatisfiable),
         ("bytes=20-30,-0", 10, .unsatisfiable),
         ("bytes=20-30,0-0", 10, .single(range(0, 1))),
-        // A suffix of nothing.
+        // A suffix of empty content.
         ("bytes=-1", 0, .whole),
-        // Malformed, or of another unit: as if it were not there.
+        // Malformed, or of another unit: ignored.
         ("", 10, .whole), ("bytes", 10, .whole), ("bytes=", 10, .whole), ("bytes=,", 10, .whole),
         ("bytes=-", 10, .whole), ("bytes=a-", 10, .whole), ("bytes=2-1", 10, .whole), ("bytes=1", 10, .whole),
         ("bytes=1-2-3", 10, .whole), ("bytes=1 -2", 10, .whole), ("bytes =1-2", 10, .whole),
         ("bytes=0-1;2-3", 10, .whole), ("bytes=+1-2", 10, .whole), ("bytes=0x1-2", 10, .whole),
         ("bytes=0-1,x", 10, .whole), ("lines=0-1", 10, .whole), ("bytes:0-1", 10, .whole),
-        // §15.3.7.2: what overlaps or nearly touches becomes one, in ascending order.
+        // §15.3.7.2: ranges that overlap or nearly touch are merged, in ascending order.
         ("bytes=0-4,5-9", 1000, .single(range(0, 10))),
         ("bytes=0-4,2-3", 1000, .single(range(0, 5))),
         ("bytes=0-4,85-90", 1000, .single(range(0, 91))),
@@ -72,7 +72,7 @@ struct ByteRangeTests {
         #expect(ByteRanges.resolve(try request(), length: 10) == .whole)
     }
 
-    /// Against sets of positions: no byte is missing, none is sent twice, none is sent for nothing.
+    /// Compares with sets of positions: no byte is missing, repeated or unnecessary.
     @Test func coversWhatIsAskedForOnceAndLittleElse() throws {
         var random = SeededRandom(seed: 7)
         for _ in 0..<500 {

@@ -6,7 +6,7 @@ struct CharsetTests {
         ("utf-8", Array("aö€".utf8), "aö€"), ("UTF8", [0xEF, 0xBB, 0xBF, 0x61], "a"), ("utf-8", [], ""),
         ("us-ascii", [0x61], "a"), ("ISO-8859-1", [0xF6, 0x80], "ö\u{80}"),
         ("windows-1252", [0xF6, 0x80, 0x9F, 0x81], "ö€Ÿ\u{81}"),
-        // RFC 2781 §4.3: the mark decides; without one the order is that of the network.
+        // RFC 2781 §4.3: the byte order mark decides; big-endian without one.
         ("utf-16", [0xFE, 0xFF, 0, 0x61], "a"), ("utf-16", [0xFF, 0xFE, 0x61, 0], "a"),
         ("utf-16", [0, 0x61], "a"),
         ("utf-16le", [0x61, 0, 0x3D, 0xD8, 0, 0xDE], "a😀"), ("UTF-16BE", [0xD8, 0x3D, 0xDE, 0], "😀"),

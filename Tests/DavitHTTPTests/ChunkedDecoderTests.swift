@@ -42,7 +42,7 @@ struct ChunkedDecoderTests {
         ("1 \r\n", 400),
         ("1 2\r\n", 400),
         (";a\r\n", 400),
-        // Line ends.
+        // Line terminators.
         ("1\nx", 400),
         ("1\rx", 400),
         ("1;a\nx", 400),

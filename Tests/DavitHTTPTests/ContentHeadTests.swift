@@ -28,7 +28,7 @@ struct ContentHeadTests {
         ("a.mpd", true), ("a.feed", true), ("a.xsl-text", true), ("a.docx", false),
     ]
 
-    /// Also in formats that are XML beneath: a browser that shows these runs what is XHTML in them.
+    /// Includes XML-based formats: browsers that render them run scripts in embedded XHTML.
     @Test(arguments: active)
     func strangersScriptsGetNoOrigin(name: String, isActive: Bool) {
         let types = MediaTypes([
@@ -60,7 +60,7 @@ struct ContentHeadTests {
         #expect(head.notModified.first(.vary) == (isNegotiated ? "Accept-Encoding" : nil))
     }
 
-    /// RFC 9110 §8.8.3.3: two forms of one content have two tags.
+    /// RFC 9110 §8.8.3.3: two forms of the same content have two tags.
     @Test func aCodedFormHasATagOfItsOwn() {
         let plain = Self.head("a.html") {
             $0.negotiatesCoding = true

@@ -7,7 +7,7 @@ struct ContentLanguageTests {
         ("de", ["de"]), ("mi, en", ["mi", "en"]), ("  en-US\t", ["en-US"]),
         ("da,en-CA ,\tzh-Hant-TW", ["da", "en-CA", "zh-Hant-TW"]),
         ("x-klingon", ["x-klingon"]), ("sl-rozaj-1994", ["sl-rozaj-1994"]), ("es-419", ["es-419"]),
-        // Lists may have empty elements (§5.6.1).
+        // Lists may contain empty elements (§5.6.1).
         ("", []), (" , ,", []), (",en,,de,", ["en", "de"]),
         (String(repeating: "a,", count: 128), Array(repeating: "a", count: 128)),
     ]
@@ -18,7 +18,7 @@ struct ContentLanguageTests {
         let parsed = ContentLanguage(parsing: bytes.span)
         let language = try #require(parsed)
         #expect(language.tags == tags)
-        // What is sent again is understood again.
+        // The encoded value can be parsed again.
         let text = Array(language.description.utf8)
         if text.count <= ContentLanguage.maximumBytes {
             let again = ContentLanguage(parsing: text.span)

@@ -2,7 +2,7 @@ import DavitHTTP
 import Testing
 
 struct ContentRangeTests {
-    /// RFC 9110 §14.4: offset, length and total; nil for what says of no bytes where they go.
+    /// RFC 9110 §14.4: offset, length and total; nil for values without a byte range.
     static let rows: [(value: String, range: (Int64, Int64)?, total: Int64?)] = [
         ("bytes 4-9/10", (4, 6), 10), ("bytes 0-0/1", (0, 1), 1), ("bytes 4-9/*", (4, 6), nil),
         ("BYTES 4-9/10", (4, 6), 10), ("bytes  4-9/10 ", (4, 6), 10), ("bytes 4-9/11", (4, 6), 11),

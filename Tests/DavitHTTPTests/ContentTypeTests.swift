@@ -10,7 +10,7 @@ struct ContentTypeTests {
             "multipart/form-data; boundary=\"a b;c=\\\"d\\\\\"", "multipart/form-data",
             [("boundary", "a b;c=\"d\\")]
         ),
-        // Parameters may be missing between the semicolons.
+        // Empty parameters between semicolons are allowed.
         ("text/plain;; ;a=b;", "text/plain", [("a", "b")]),
         ("text/plain; a=\"\"", "text/plain", [("a", "")]),
     ]
@@ -32,7 +32,7 @@ struct ContentTypeTests {
         #expect(Self.parse(value) == nil)
     }
 
-    /// Each costs more memory than its bytes.
+    /// Each parameter uses more memory than its bytes.
     @Test func refusesMoreParametersThanAnythingHas() {
         let parameters = String(repeating: ";a=1", count: 64)
         #expect(Self.parse("text/plain" + parameters)?.parameters.all.count == 64)

@@ -26,10 +26,10 @@ struct CredentialsTests {
     @Test(arguments: [
         "", "Basic", "Basic ", "Basic YQ==", "Bearer YTo=", "Digest username=\"a\"", "BasicYTo=",
         "Basic\tYTo=",
-        // Broken Base64: padding missing, too much, in the middle, left-over bits, other characters.
+        // Invalid Base64: missing, excess or misplaced padding, nonzero unused bits, other characters.
         "Basic YTo", "Basic YTo==", "Basic YTo=====", "Basic YT=o", "Basic YTp=", "Basic YTo= ", "Basic YT-_",
         "Basic ====", "Basic Y===", "Basic YTo=,YTo=",
-        // NUL, LF and DEL (§2), and bytes that are not UTF-8.
+        // NUL, LF and DEL (§2), and invalid UTF-8.
         "Basic YQA6Yg==", "Basic YTpiCg==", "Basic YTp/", "Basic 5Dpi",
     ])
     func refuses(value: String) { #expect(Self.basic(value) == nil) }
@@ -46,7 +46,7 @@ struct CredentialsTests {
         }
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
         let bytes = Self.decode(alphabet) ?? []
-        // Each sextet is one more than the one before it.
+        // Each sextet is one greater than the previous one.
         var sextets: [Int] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])

@@ -1,7 +1,7 @@
 import DavitHTTP
 import Testing
 
-/// RFC 7616 §3.4; refusals stand with the server's tests, which change one parameter at a time.
+/// RFC 7616 §3.4. Refusals are tested with the server, changing one parameter at a time.
 struct DigestCredentialsTests {
     /// §3.9.1.
     static let example = """
@@ -40,7 +40,7 @@ struct DigestCredentialsTests {
         }
     }
 
-    /// Only the last parameter can be missing from what is cut off, because no other is optional.
+    /// Truncation can remove only the last parameter unnoticed, because no other is optional.
     @Test func whatIsCutOffIsRefused() {
         let whole = Self.parse(Self.example)
         for length in 0..<Self.example.utf8.count {

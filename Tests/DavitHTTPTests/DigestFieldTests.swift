@@ -1,7 +1,7 @@
 import DavitHTTP
 import Testing
 
-/// RFC 9530, and what clients of ownCloud send.
+/// RFC 9530, and the checksums sent by ownCloud clients.
 struct DigestFieldTests {
     private static let hello = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     private static let helloSHA1 = "qvTGHdzF6KLavt4PO0gs2a6pQ00="
@@ -10,11 +10,11 @@ struct DigestFieldTests {
         ("", []), ("sha-256=:\(hello):", [.sha256]), (" sha-256=:\(hello): ", [.sha256]),
         ("sha-256=:\(hello):,sha=:\(helloSHA1):", [.sha256, .sha1]),
         ("sha=:\(helloSHA1):\t,  sha-256=:\(hello):", [.sha256, .sha1]),
-        // §2: what is not known here is ignored. RFC 9651 §3.1.2: parameters mean nothing.
+        // §2: unknown algorithms are ignored. RFC 9651 §3.1.2: parameters are ignored.
         ("crc32c=:AAAAAA==:", []), ("id-sha-256=:\(hello):, sha-256=:\(hello):;a=\"x,y\";b", [.sha256]),
-        // RFC 9651 §4.2.7: padding may be left out.
+        // RFC 9651 §4.2.7: padding is optional.
         ("sha-256=:\(hello.dropLast()):", [.sha256]),
-        // A digest of another length is none of this content.
+        // A digest of the wrong length is kept, and never matches the content.
         ("md5=::", [.md5]),
     ]
 
@@ -33,7 +33,7 @@ struct DigestFieldTests {
                 == "SHA256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
     }
 
-    /// RFC 9651 §4.2: the last one counts.
+    /// RFC 9651 §4.2: the last value of a repeated key applies.
     @Test func theLastOfAKeyCounts() throws {
         let field = "md5=:AAAA:, md5=:AAAB:"
         #expect(
@@ -51,11 +51,11 @@ struct DigestFieldTests {
 
     static let wishes: [(field: String, algorithms: [DigestAlgorithm])] = [
         ("", []), ("sha-256=1", [.sha256]), ("sha-256=3, sha-512=10, unixsum=9", [.sha512, .sha256]),
-        // §4: 0 is not wanted; what is wanted alike is answered with the better one.
+        // §4: 0 means unwanted; for equal preferences the stronger algorithm is used.
         ("sha-256=0, md5=1", [.md5]), ("md5=5, sha=5, sha-512=5", [.sha512, .sha1, .md5]),
         ("sha-256=11", []), ("sha-256", []), ("sha-256=-1", []), ("sha-256=0.5", []),
         ("sha-256=1;q=2", [.sha256]),
-        // A wish that nobody can read is none.
+        // A malformed preference is ignored.
         ("sha-256=1,", []), ("sha-256=", []), ("?", []),
     ]
 

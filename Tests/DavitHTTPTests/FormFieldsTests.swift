@@ -5,13 +5,13 @@ import Testing
 struct FormFieldsTests {
     static let forms: [(form: String, fields: [(String, String)])] = [
         ("", []), ("&&", []), ("a=1", [("a", "1")]), ("a=1&b=2", [("a", "1"), ("b", "2")]),
-        // Order and duplicates stay.
+        // Order and duplicates are preserved.
         ("a=2&b=&a=1", [("a", "2"), ("b", ""), ("a", "1")]),
-        // The first = divides; without one the value is empty.
+        // The first = separates name and value; without it the value is empty.
         ("a=b=c", [("a", "b=c")]), ("a", [("a", "")]), ("=1", [("", "1")]), ("=", [("", "")]),
         ("a+b=c+d", [("a b", "c d")]), ("a%2Bb=c%26d%3De", [("a+b", "c&d=e")]),
         ("%C3%B6=%E2%82%AC", [("ö", "€")]), ("ö=€", [("ö", "€")]),
-        // Decoded once.
+        // Decoded only once.
         ("a=%2541", [("a", "%41")]), ("a=%2B", [("a", "+")]), ("a=1&", [("a", "1")]),
     ]
 
@@ -26,7 +26,7 @@ struct FormFieldsTests {
         (Array("a=%".utf8), .brokenEscape(offset: 2), "%"),
         (Array("a=%4".utf8), .brokenEscape(offset: 2), "%4"),
         (Array("a=1%zz%41".utf8), .brokenEscape(offset: 3), "1%zzA"),
-        // An escape never reaches into what follows the separator.
+        // An escape never extends past a separator.
         (Array("a=%4&1".utf8), .brokenEscape(offset: 2), "%4"),
         (Array("b=1&a=%ff".utf8), .malformedText(offset: 6), "\u{FFFD}"),
         (Array("a=".utf8) + [0xC3], .malformedText(offset: 2), "\u{FFFD}"),

@@ -18,9 +18,9 @@ struct HTTPDateTests {
         ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
         ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
         ("Sat Jan 17 00:00:00 2026", 1_768_608_000),
-        // A leap second is the next second.
+        // A leap second is treated as the following second.
         ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-        // The name of the day is a name, not a check.
+        // The weekday must be a valid name but is not checked.
         ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
     ]
 
@@ -46,7 +46,7 @@ struct HTTPDateTests {
         }
     }
 
-    /// The century of a year with two digits: the latest that is not more than 50 years ahead.
+    /// The century of a two-digit year: the latest year at most 50 years in the future.
     static let centuries: [(year: String, now: String, parsed: String)] = [
         ("94", "2026-01-02T03:00:00Z", "1994"), ("26", "2026-01-02T03:00:00Z", "2026"),
         ("75", "2026-01-02T03:00:00Z", "2075"), ("77", "2026-01-02T03:00:00Z", "1977"),
@@ -57,7 +57,7 @@ struct HTTPDateTests {
     @Test(arguments: centuries)
     func shortYearsAreAtMost50YearsAhead(year: String, now: String, parsed: String) throws {
         let nowYear = try #require(Int64(now.prefix(4)))
-        // Within the year the exact instant does not matter but for the row below.
+        // The exact instant within the year matters only for the row below.
         let instant = Timestamp(seconds: (nowYear - 1970) * 31_556_952 + 86_400)
         let time = try #require(Self.parse("Sunday, 06-Nov-\(year) 08:49:37 GMT", now: instant))
         #expect(text(HTTPDate.iso8601(time)).hasPrefix(parsed))
@@ -86,7 +86,7 @@ struct HTTPDateTests {
         #expect(text(HTTPDate.imf(before)) == "Wed, 31 Dec 1969 23:59:59 GMT")
     }
 
-    /// Against a calendar that only knows how to go to the next day.
+    /// Compares with a naive calendar that advances day by day.
     @Test func agreesWithACountOfDays() {
         let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -4,7 +4,7 @@ import Testing
 struct HTTPFieldsTests {
     static let encodings: [(value: String, line: String)] = [
         ("plain", "ETag: plain\r\n"), ("", "ETag: \r\n"), ("a\tb é", "ETag: a\tb é\r\n"),
-        // RFC 9110 §5.5: what would end the line, or confuse the next reader, becomes a space.
+        // RFC 9110 §5.5: characters that would end the line or confuse recipients become spaces.
         ("a\r\nSet-Cookie: b", "ETag: a  Set-Cookie: b\r\n"), ("a\rb\nc\0d", "ETag: a b c d\r\n"),
         ("\r\n\r\n<html>", "ETag:     <html>\r\n"),
     ]
@@ -25,13 +25,13 @@ struct HTTPFieldsTests {
         #expect(text(fields.encoded) == line)
     }
 
-    /// Each name has a bit of its own, however many there are.
+    /// Each known name must have its own bit.
     @Test func tellsEachKnownNameFromAllOthers() throws {
         for name in FieldName.allCases where name != .other {
             var fields = HTTPFields()
             fields.append(name, "1")
             let host = name == .host ? "" : "Host: a\r\n"
-            // A list of one number is well-formed for every field that has to be.
+            // `1` is a well-formed value for all other fields that are validated.
             let value = name == .expect ? "100-continue" : name == .transferEncoding ? "chunked" : "1"
             let request = try HTTPRequest(
                 parsing: Array("GET / HTTP/1.1\r\n\(host)\(name.text): \(value)\r\n\r\n".utf8))

@@ -10,7 +10,7 @@ struct HeadEncoderTests {
     static let oldKeeping = HeadEncoder.Exchange(isHead: false, minorVersion: 0, keepsAlive: true)
     static let oldHead = HeadEncoder.Exchange(isHead: true, minorVersion: 0, keepsAlive: true)
 
-    /// The lines of a head behind its Date, without the empty one.
+    /// Returns the lines of a head after Date, without the empty line.
     static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Exchange
     ) -> (lines: [String], framing: ResponseFraming) {
@@ -22,7 +22,7 @@ struct HeadEncoderTests {
         return (lines.filter { !$0.hasPrefix("Date: ") }, framing)
     }
 
-    /// RFC 9112 §6 and §9.3, RFC 9110 §8.6: framing lines behind the status line.
+    /// RFC 9112 §6 and §9.3, RFC 9110 §8.6: framing fields after the status line.
     static let rows:
         [(
             status: UInt16, length: Int64?, exchange: HeadEncoder.Exchange, lines: [String],
@@ -120,7 +120,7 @@ struct HeadEncoderTests {
         (0, false, true, .none), (0, false, false, .none), (0, true, true, .none),
         (1, false, true, .discard), (262_144, false, true, .discard), (262_145, false, true, .close),
         (nil, false, true, .discard), (nil, false, false, .close),
-        // RFC 9110 §10.1.1: after a refusal the client may send the content or leave it out.
+        // RFC 9110 §10.1.1: after a refusal the client may send or omit the content.
         (1, true, true, .close), (nil, true, true, .close),
     ]
 

@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitTesting
 import Testing
 
-/// The limits of a head, to the byte.
+/// The exact limits of a head in bytes.
 struct HeadLimitTests {
     static let feed = HeadFeed(limits: WireLimits(requestLineBytes: 40, headBytes: 120, fieldCount: 3))
 
@@ -10,7 +10,7 @@ struct HeadLimitTests {
         "GET /" + String(repeating: "a", count: bytes - 14) + " HTTP/1.1"
     }
 
-    /// A head of so many bytes, with one padded field.
+    /// Returns a head of this length, with one padded field.
     static func head(_ bytes: Int) -> String {
         let fixed = "GET / HTTP/1.1\r\nHost: a\r\nX: \r\n\r\n"
         return fixed.replacing("X: ", with: "X: " + String(repeating: "b", count: bytes - fixed.utf8.count))

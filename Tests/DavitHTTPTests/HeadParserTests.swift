@@ -29,9 +29,9 @@ struct HeadParserTests {
         #expect(summary.keepsAlive && !summary.expectsContinue)
     }
 
-    /// Everything that is refused, with its status.
+    /// Rejected heads with their status.
     static let refused: [(head: String, status: Int)] = [
-        // RFC 9112 §2.2: line ends.
+        // RFC 9112 §2.2: line terminators.
         ("GET / HTTP/1.1\nHost: a\n\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\r\n\r\n", 400),
@@ -51,7 +51,7 @@ struct HeadParserTests {
         ("GET / HTTP/1.1 \r\nHost: a\r\n\r\n", 400),
         ("GET / \r\nHost: a\r\n\r\n", 400),
         ("GET /\r\n\r\n", 400),
-        // §3: one space between the parts, methods are tokens.
+        // §3: single spaces between the parts; methods are tokens.
         ("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         ("GET /  HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         ("GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
@@ -87,7 +87,7 @@ struct HeadParserTests {
         ("GET / HTTP/1.1\r\nHost: u@a\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n", 400),
         ("GET http://a/ HTTP/1.1\r\n\r\n", 400),
-        // §5.1, §5.2: names and folding.
+        // §5.1, §5.2: field names and line folding.
         ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost\t: a\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n", 400),
@@ -97,7 +97,7 @@ struct HeadParserTests {
         ("GET / HTTP/1.1\r\nHost: a\r\nX Y: b\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nX\u{0}: b\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nÄ: b\r\n\r\n", 400),
-        // RFC 9110 §5.5: values.
+        // RFC 9110 §5.5: field values.
         ("GET / HTTP/1.1\r\nHost: a\r\nX: a\u{0}b\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nX: a\u{1B}b\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nX: a\u{7F}b\r\n\r\n", 400),
@@ -117,7 +117,7 @@ struct HeadParserTests {
         #expect(HeadFeed().byteByByte(bytes).status == status)
     }
 
-    /// Heads that look odd and are right.
+    /// Unusual but valid heads.
     static let accepted: [(head: String, method: HTTPMethod, form: RequestTarget.Form, path: String)] = [
         ("get / HTTP/1.1\r\nHost: a\r\n\r\n", .other("get"), .origin, "/"),
         ("BREW /pot HTTP/1.1\r\nHost: a\r\n\r\n", .other("BREW"), .origin, "/pot"),

@@ -11,7 +11,7 @@ struct IPAddressTests {
         ("::", "::"), ("::1", "::1"), ("1::", "1::"), ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"),
         ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"), ("::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"),
         ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"), ("fe80::1:0:0:1", "fe80::1:0:0:1"),
-        // RFC 4291 §2.5.5.2: the same host, the same address.
+        // RFC 4291 §2.5.5.2: both identify the same host.
         ("::ffff:192.0.2.1", "192.0.2.1"), ("::FFFF:c000:0201", "192.0.2.1"),
     ]
 
@@ -34,7 +34,7 @@ struct IPAddressTests {
     @Test(arguments: refused)
     func refuses(text: String) { #expect(IPAddress(text) == nil) }
 
-    // RFC 7239 §6, and what proxies write into X-Forwarded-For.
+    // RFC 7239 §6, and the format of X-Forwarded-For.
     static let nodes: [(text: String, address: String?)] = [
         ("192.0.2.43", "192.0.2.43"), ("192.0.2.43:47011", "192.0.2.43"),
         ("[2001:db8:cafe::17]", "2001:db8:cafe::17"),
@@ -75,7 +75,7 @@ struct IPAddressTests {
         for address in outside { #expect(!network.contains(try #require(IPAddress(address))), "\(address)") }
     }
 
-    /// Every prefix of an address with all bits, against the same computed bit by bit.
+    /// Compares every prefix of an all-ones address with a bitwise computation.
     @Test func everyPrefixLengthHoldsWhatBeginsWithIt() throws {
         let ones = String(repeating: "1", count: 128)
         for length in 0...128 {
@@ -89,7 +89,7 @@ struct IPAddressTests {
         }
     }
 
-    /// An IPv6 address of 128 binary digits.
+    /// Returns an IPv6 address from 128 binary digits.
     private static func text(_ bits: String) -> String {
         let digits = Array(bits)
         return (0..<8).map { group in

@@ -5,7 +5,7 @@ struct MountPathTests {
     static let paths: [(path: String, segments: Int, mount: String, below: String)] = [
         ("/files/a/b", 1, "/files", "/a/b"), ("/files/", 1, "/files", "/"), ("/files", 1, "/files", ""),
         ("/x/files/a", 2, "/x/files", "/a"), ("/a", 0, "", "/a"),
-        // As sent: hrefs keep the spelling of the client.
+        // As sent: hrefs preserve the client's encoding.
         ("/f%69les/a%20b", 1, "/f%69les", "/a%20b"), ("//files//a/", 1, "//files", "//a/"),
     ]
 

@@ -2,18 +2,18 @@ import DavitHTTP
 import Testing
 
 struct NetworkAddressTests {
-    /// RFC 5952, by the groups of the address.
+    /// RFC 5952, given the groups of an address.
     static let texts: [(groups: [UInt64], text: String)] = [
         ([0, 0, 0, 0, 0, 0, 0, 0], "::"), ([0, 0, 0, 0, 0, 0, 0, 1], "::1"),
         ([1, 0, 0, 0, 0, 0, 0, 0], "1::"),
         // §4.1: no leading zeros.
         ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], "2001:db8::1"),
         ([0x2001, 0xdb8, 1, 1, 1, 1, 1, 0xAB], "2001:db8:1:1:1:1:1:ab"),
-        // §4.2.2: one group of zeros stays.
+        // §4.2.2: a single group of zeros is not abbreviated.
         ([0x2001, 0xdb8, 0, 1, 1, 1, 1, 1], "2001:db8:0:1:1:1:1:1"),
         ([0, 1, 1, 1, 1, 1, 1, 1], "0:1:1:1:1:1:1:1"),
         ([1, 1, 1, 1, 1, 1, 1, 0], "1:1:1:1:1:1:1:0"),
-        // §4.2.3: the longest, and of equal ones the first.
+        // §4.2.3: the longest run, or the first of several equal ones.
         ([0x2001, 0, 0, 1, 0, 0, 0, 1], "2001:0:0:1::1"),
         ([0x2001, 0xdb8, 0, 0, 1, 0, 0, 1], "2001:db8::1:0:0:1"),
         ([0, 0, 1, 0, 0, 0, 0, 0], "0:0:1::"), ([0, 0, 1, 1, 1, 0, 0, 1], "::1:1:1:0:0:1"),

@@ -5,12 +5,12 @@ struct PathPrefixTests {
     static let texts: [(text: String, prefix: String?)] = [
         ("/", ""), ("/dav", "/dav"), ("/dav/", "/dav"), ("/a/b%20c", "/a/b%20c"),
         ("/a@b:c;d=e+f", "/a@b:c;d=e+f"),
-        // RFC 3986 §4.2: this would name a host.
+        // RFC 3986 §4.2: such a reference would refer to a host.
         ("//dav", nil), ("/dav//", nil), ("/a//b", nil),
-        // §3.3 and §2.1: no such character, no such escape.
+        // §3.3 and §2.1: invalid characters and escapes.
         ("", nil), ("dav", nil), ("/a b", nil), ("/a?b", nil), ("/a#b", nil), ("/%4", nil), ("/ä", nil),
         ("/a\"b", nil), ("/a<b", nil), ("/a\r\nb", nil),
-        // No resource has this path.
+        // No resource can have this path.
         ("/.", nil), ("/a/../b", nil), ("/%2e%2e", nil), ("/a%2fb", nil), ("/%00", nil), ("/%ff", nil),
         ("/" + String(repeating: "a", count: 1023), "/" + String(repeating: "a", count: 1023)),
         ("/" + String(repeating: "a", count: 1024), nil),

@@ -21,7 +21,7 @@ struct PeerNetworkTests {
         }
     }
 
-    /// A proxy may pass on anything.
+    /// Proxies may pass on arbitrary text.
     @Test(arguments: [
         "", "unknown", ":", ":::", "1.2.3", "1.2.3.4.5", "999999999999999999999.1.1.1",
         "1:2:3:4:5:6:7:8:9:10", "_hidden", "%",

@@ -74,7 +74,7 @@ struct RequestPathTests {
         #expect(try request("OPTIONS", "*").target.resourcePath().path == .root)
     }
 
-    /// Whatever comes in: either refused, or a path that is made of segments as they may be.
+    /// Any input is either rejected or yields a path of valid segments.
     @Test func noInputLeavesTheRoot() throws {
         var random = SeededRandom(seed: 11)
         let pieces = ["/", ".", "..", "%2e", "%2E", "%2f", "%", "a", "%00", "\0", "//", "%252e", "\\", "é"]

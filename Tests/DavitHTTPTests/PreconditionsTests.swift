@@ -6,7 +6,7 @@ struct PreconditionsTests {
     static let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
     static let later = "Sun, 06 Nov 1994 08:49:38 GMT"
     static let now = Timestamp(seconds: 784_111_777 + 3600)
-    /// Half a second past ``date``: HTTP sees whole seconds only.
+    /// Half a second after ``date``: HTTP dates have whole seconds.
     static let modified = Timestamp(nanoseconds: 784_111_777_500_000_000)
 
     enum Current: Sendable { case strong, weak, untagged, unmapped }
@@ -35,7 +35,7 @@ struct PreconditionsTests {
         (["If-Match: \"b-gzip-1\""], .failed, .failed), (["If-Match: \"a\""], .proceed, .proceed),
     ]
 
-    /// RFC 9110 §8.8.3.3: two forms of one content, for who asks about the content.
+    /// RFC 9110 §8.8.3.3: two forms of the same content, for requests about the content.
     @Test(arguments: forms)
     func tagsOfFormsAreEqualWhereTheyMay(
         fields: [String], equal: PreconditionOutcome, exact: PreconditionOutcome
@@ -75,7 +75,7 @@ struct PreconditionsTests {
         ("PUT", ["If-Unmodified-Since: \(earlier)", "If-Unmodified-Since: \(earlier)"], .strong, .proceed),
         ("PUT", ["If-Unmodified-Since: \(earlier)"], .unmapped, .proceed),
         ("PUT", ["If-Unmodified-Since: \(earlier)"], .untagged, .failed),
-        // §13.2.2 steps 1 and 2: If-Match wins.
+        // §13.2.2 steps 1 and 2: If-Match takes precedence.
         ("PUT", ["If-Match: \"a\"", "If-Unmodified-Since: \(earlier)"], .strong, .proceed),
         ("PUT", ["If-Match: \"b\"", "If-Unmodified-Since: \(later)"], .strong, .failed),
         // §13.1.2: If-None-Match, weak.
@@ -91,7 +91,7 @@ struct PreconditionsTests {
         ("PUT", ["If-None-Match: *"], .unmapped, .proceed),
         ("PUT", ["If-None-Match: \"a\""], .strong, .failed),
         ("PUT", ["If-None-Match: \"a\""], .unmapped, .proceed),
-        // Malformed: ignored (Joplin sends this with every write).
+        // Malformed: ignored (Joplin sends this value with every write).
         ("PUT", ["If-None-Match: JoplinIgnore-1"], .strong, .proceed),
         ("PROPFIND", ["If-None-Match: JoplinIgnore-1"], .strong, .proceed),
         ("GET", ["If-None-Match: a"], .strong, .proceed),
@@ -103,11 +103,11 @@ struct PreconditionsTests {
         ("GET", ["If-Modified-Since: \(date)"], .unmapped, .proceed),
         ("PUT", ["If-Modified-Since: \(date)"], .strong, .proceed),
         ("PROPFIND", ["If-Modified-Since: \(date)"], .strong, .proceed),
-        // §13.2.2 steps 3 and 4: If-None-Match wins, also where it is ignored itself.
+        // §13.2.2 steps 3 and 4: If-None-Match takes precedence, even if it is itself ignored.
         ("GET", ["If-None-Match: \"b\"", "If-Modified-Since: \(date)"], .strong, .proceed),
         ("GET", ["If-None-Match: \"a\"", "If-Modified-Since: \(earlier)"], .strong, .notModified),
         ("GET", ["If-None-Match: b", "If-Modified-Since: \(date)"], .strong, .proceed),
-        // Steps 1 and 3 both count.
+        // Steps 1 and 3 both apply.
         ("GET", ["If-Match: \"a\"", "If-None-Match: \"a\""], .strong, .notModified),
         ("PUT", ["If-Match: \"a\"", "If-None-Match: *"], .strong, .failed),
         ("GET", ["If-Unmodified-Since: \(date)", "If-Modified-Since: \(date)"], .strong, .notModified),
@@ -156,7 +156,7 @@ struct PreconditionsTests {
         let weak = EntityTag(opaque: Array("a".utf8), isWeak: true)
         #expect(!Preconditions.rangeApplies(byTag, tag: weak, modified: Self.modified, now: Self.now))
         #expect(!Preconditions.rangeApplies(byTag, tag: nil, modified: Self.modified, now: Self.now))
-        // RFC 9110 §8.8.2.2: within its second the content may change again.
+        // RFC 9110 §8.8.2.2: the content may change again within the same second.
         let byDate = try request("GET", fields: ["Range: bytes=0-1", "If-Range: \(Self.date)"])
         let within = Timestamp(nanoseconds: 784_111_777_900_000_000)
         #expect(!Preconditions.rangeApplies(byDate, tag: nil, modified: Self.modified, now: within))

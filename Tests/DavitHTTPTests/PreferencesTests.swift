@@ -27,10 +27,10 @@ struct PreferencesTests {
         Row(
             ["respond-async, wait=10;x=\"a, b\", return=minimal; foo=\"some, thing\", depth-noroot"],
             .minimal, true),
-        // Of two the first counts, also if it means nothing here.
+        // The first of two values applies, even if unknown.
         Row(["return=minimal, return=representation"], .minimal),
         Row(["return=nothing, return=minimal"], nil),
-        // Malformed ones, and what stands in a quoted string, are none.
+        // Malformed preferences and text in quoted strings are ignored.
         Row(["return"], nil), Row(["return="], nil), Row(["minimal"], nil), Row(["return=minimally"], nil),
         Row(["x=\"return=minimal, depth-noroot\""], nil), Row(["x=\"\\\", depth-noroot"], nil),
         Row(["=minimal,,;, return=minimal"], .minimal), Row(["depth-noroot=1"], nil), Row([""], nil),

@@ -2,13 +2,13 @@ import DavitHTTP
 
 func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
 
-/// A request with the given field lines, parsed.
+/// Parses a request with the given field lines.
 func request(_ method: String = "GET", _ target: String = "/", fields: [String] = []) throws -> HTTPRequest {
     let lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + fields + ["", ""]
     return try HTTPRequest(parsing: Array(lines.joined(separator: "\r\n").utf8))
 }
 
-/// Random numbers that are the same in each run (a linear congruential generator, high bits used).
+/// A reproducible random number generator (linear congruential, using the high bits).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,14 +1,14 @@
 import DavitHTTP
 import Testing
 
-/// Arithmetic at the ends of the range of a timestamp.
+/// Arithmetic at the limits of the timestamp range.
 struct TimestampRangeTests {
     static let first = Timestamp(nanoseconds: .min)
     static let last = Timestamp(nanoseconds: .max)
 
     @Test func secondsSaturate() {
         #expect(Timestamp(seconds: 9_223_372_036) == Timestamp(nanoseconds: 9_223_372_036_000_000_000))
-        // 9999-12-31, as certificates without an end have it.
+        // 9999-12-31, used by certificates without an expiration date.
         for seconds: Int64 in [9_223_372_037, 253_402_300_799, .max] {
             #expect(Timestamp(seconds: seconds) == Self.last)
             #expect(Timestamp(seconds: -seconds) == Self.first)

@@ -2,9 +2,9 @@ import DavitHTTP
 import DavitTesting
 import Testing
 
-/// Seeded mutations: whatever arrives, the pieces in which it arrives make no difference, and nothing traps.
+/// Seeded mutations: the result must not depend on how input is split into reads, and nothing may trap.
 struct WireFuzzTests {
-    /// Bytes that decide something in the grammars.
+    /// Bytes with special meaning in the grammars.
     private static let telling = Array("\r\n\0 \t:;,*/?#%@[]\"0159AFfgxHT\u{7F}".utf8) + [0x80, 0xFF]
 
     private static func mutate(_ bytes: [UInt8], using random: inout SeededRandom) -> [UInt8] {
@@ -40,7 +40,7 @@ struct WireFuzzTests {
             #expect(feed.byteByByte(bytes) == whole, "\(bytes)")
             #expect(feed.split(bytes, at: Int.random(in: 0...bytes.count, using: &random)) == whole)
         }
-        // Both outcomes were met often, or the mutations test nothing.
+        // Both outcomes must occur often, or the mutations test nothing.
         #expect(completeCount > 60 && completeCount < 1400)
     }
 

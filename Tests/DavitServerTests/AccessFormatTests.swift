@@ -2,9 +2,10 @@ import DavitHTTP
 import DavitServer
 import Testing
 
-/// What clients send comes back from each format as it was, and cannot look like anything else.
+/// Verifies that every format preserves client data and that clients cannot forge log fields.
 struct AccessFormatTests {
-    /// Every byte that a parser lets through, in the query and in `User-Agent`; the rest in a name.
+    /// Returns a record with `byte` in the query and in `User-Agent` if the parser accepts it, else in the
+    /// user name.
     static func hostile(_ byte: UInt8) throws -> AccessRecord {
         let request = HTTPRequest()
         var parser = HeadParser()
@@ -15,7 +16,7 @@ struct AccessFormatTests {
         if byte >= 0x20 && byte != 0x7F || byte == 9 { head.append(byte) }
         head += Array("z\r\n\r\n".utf8)
         let parsed = try? unsafe head.withUnsafeBytes { try unsafe parser.parse($0, into: request) }
-        // Such bytes never get here from a connection; the format must not rely on that.
+        // The parser rejects such bytes, but the format must not rely on that.
         if parsed == nil || parsed != head.count {
             return try AccessRecordTests.record(principal: String(UnicodeScalar(byte)))
         }
@@ -79,12 +80,12 @@ struct AccessFormatTests {
         var line: [UInt8] = []
         AccessFormat.json.append(record, to: &line)
         #expect(JSONReader.strings(in: line)?["user_agent"] == json)
-        // The controls of ISO 6429 reach no terminal.
+        // Control characters of ISO 6429 must not reach a terminal.
         #expect(!String(decoding: line, as: UTF8.self).unicodeScalars.contains { 0x80..<0xA0 ~= $0.value })
     }
 }
 
-/// Reads a line of words, of which some are in quotes or brackets, as a program for logs would.
+/// Splits a log line into words, some of which are in quotes or brackets, like a log analysis program.
 enum LogLine {
     static func words(_ line: [UInt8]) -> [[UInt8]] {
         var words: [[UInt8]] = []
@@ -93,7 +94,7 @@ enum LogLine {
             let closing: UInt8
             switch line[index] {
             case UInt8(ascii: "\""): closing = UInt8(ascii: "\"")
-            // Only the time stands in brackets; a name may begin with one.
+            // Only the time is in brackets; a user name may begin with one.
             case UInt8(ascii: "[") where words.count == 3: closing = UInt8(ascii: "]")
             default: closing = UInt8(ascii: " ")
             }
@@ -122,11 +123,11 @@ enum LogLine {
     }
 }
 
-/// Reads one object without nesting, strictly (RFC 8259); nil for anything else.
+/// A strict parser for one JSON object without nesting (RFC 8259); returns nil for anything else.
 struct JSONReader {
     private var rest: ArraySlice<Character>
 
-    /// The members that are strings.
+    /// Returns the members with string values.
     static func strings(in line: [UInt8]) -> [String: String]? {
         guard let text = String(validating: line, as: UTF8.self) else { return nil }
         var reader = JSONReader(rest: Array(text.unicodeScalars.map(Character.init))[...])

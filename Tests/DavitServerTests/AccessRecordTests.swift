@@ -3,7 +3,7 @@ import DavitServer
 import Testing
 
 struct AccessRecordTests {
-    /// - Parameter requestLine: nil for a head that could not be read.
+    /// - Parameter requestLine: nil for a request whose head could not be parsed.
     static func record(
         _ requestLine: String? = "GET / HTTP/1.1", fields: [String] = [], status: HTTPStatus? = .ok,
         bytesReceived: Int64 = 0, bytesSent: Int64 = 0, duration: Duration = .zero, principal: String? = nil,
@@ -94,7 +94,7 @@ struct AccessRecordTests {
         #expect(Self.line(.json, record).hasSuffix(#","request":"\#(number)"}"#))
     }
 
-    // A name must not be able to look like two words, nor like a line of its own.
+    // A name must not look like two words or add a line.
     @Test func namesAreOneWord() throws {
         let record = try Self.record(principal: "a b\n\"")
         #expect(record.line.hasPrefix(#"::1 a\x20b\x0a\x22 "GET"#))

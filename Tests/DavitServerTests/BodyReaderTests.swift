@@ -53,11 +53,11 @@ struct BodyReaderTests {
     }
 
     static let refused: [(path: String, type: String, body: String, status: UInt16, reason: String)] = [
-        // 413 names the limit.
+        // 413 specifies the limit.
         ("/bytes", "", "0123456789a", 413, "10 bytes"), ("/text", "", "0123456789a", 413, "10 bytes"),
         ("/form", urlEncoded, "a=1&a=2&a=3&a=4", 413, "3 fields"),
         ("/form", urlEncoded, "aaaaaaaaaa=bbbbbbbbbb", 413, "20 bytes"),
-        // 400 names the offset.
+        // 400 specifies the offset.
         ("/form", urlEncoded, "a=1&b=%zz", 400, "byte 6"), ("/form", urlEncoded, "a=1&b=%ff", 400, "byte 6"),
         ("/text", "text/plain; charset=us-ascii", "abcö", 400, "byte 3"),
         ("/text", "text/plain; charset=utf-16", "abc", 400, "byte 2"),
@@ -75,7 +75,7 @@ struct BodyReaderTests {
         let response = try await Self.client.send("POST", path, fields, text: body)
         #expect(response.status == status)
         #expect(response.text.contains(reason))
-        // Found out while reading where the length is not told.
+        // With unknown length, the error is detected while reading.
         let chunked = PiecewiseBody(Array(body.utf8), size: 3)
         #expect(try await Self.client.send("POST", path, fields, body: chunked).status == status)
     }

@@ -75,7 +75,7 @@ struct CompressionTests {
         #expect(response.body == plain.body)
     }
 
-    /// RFC 9110 §9.3.2: the fields of GET, but perhaps those that are known only when content is made.
+    /// RFC 9110 §9.3.2: HEAD has the fields of GET, except those known only after content is generated.
     @Test(arguments: ["/text", "/large", "/stream", "/strong", "/short", "/varied"])
     func headHasTheFieldsOfGet(path: String) async throws {
         let get = try await Self.client.send("GET", path, Self.accepting)
@@ -100,7 +100,7 @@ struct CompressionTests {
         #expect(try await TestClient(handler).send("GET", "/text")["Vary"] == "Accept-Encoding, Origin")
     }
 
-    /// RFC 9110 §8.8.3.3: never one strong tag for two sequences of bytes.
+    /// RFC 9110 §8.8.3.3: two byte sequences must not share a strong tag.
     @Test func aStrongTagBecomesWeak() async throws {
         #expect(try await Self.client.send("GET", "/strong", Self.accepting)["ETag"] == "W/\"a\"")
         #expect(try await Self.client.send("GET", "/strong")["ETag"] == "\"a\"")
@@ -108,7 +108,7 @@ struct CompressionTests {
     }
 
     static let conditional: [(condition: String, status: UInt16, tag: String, vary: String?)] = [
-        // Whichever coding a client has, its copy is good.
+        // The client's copy is valid in either coding.
         ("W/\"a\"", 304, "W/\"a\"", "Accept-Encoding"), ("\"a\"", 304, "\"a\"", nil),
         ("\"b\", W/\"a\"", 304, "W/\"a\"", "Accept-Encoding"), ("\"a\", W/\"a\"", 304, "\"a\"", nil),
         ("*", 304, "\"a\"", nil), ("\"b\"", 200, "W/\"a\"", "Accept-Encoding"),
@@ -131,7 +131,7 @@ struct CompressionTests {
     }
 }
 
-/// What goes out, and when.
+/// Tests the output of a compressed stream and its timing.
 struct GzipStreamTests {
     static func stream(_ make: @escaping @Sendable () -> HTTPResponse) async throws -> any BodyStream {
         let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
@@ -146,7 +146,7 @@ struct GzipStreamTests {
         return unsafe buffer.withBytes { unsafe Array($0) }
     }
 
-    /// Each piece can be read before the next one is asked for, whatever the buffer.
+    /// Each live piece can be decompressed before the next is requested, with any buffer size.
     @Test(arguments: [1, 20, 63, 64, 100, 8192])
     func aLivePieceGoesOutAtOnce(capacity: Int) async throws {
         let pieces = ["first", "second", String(repeating: "third ", count: 1000), "x"]
@@ -181,7 +181,7 @@ struct GzipStreamTests {
         try inflater.finish()
     }
 
-    /// The first bytes come when a small part has been made.
+    /// The first bytes are sent before most of the content has been generated.
     @Test func aLongAnswerBeginsEarly() async throws {
         let left = Mutex(400_000)
         let stream = try await Self.stream {
@@ -228,7 +228,7 @@ struct GzipStreamTests {
 
 /// Content that is not live.
 private final class Lines: BodyStream {
-    /// Counts down; the content ends before 0.
+    /// Returns a decreasing number; the content ends before 0.
     private let number: () -> Int
     private var hasEnded = false
 
@@ -243,7 +243,7 @@ private final class Lines: BodyStream {
     }
 }
 
-/// One response for everything.
+/// Answers every request with the same kind of response.
 private struct Answering: Handler {
     private let make: @Sendable (HTTPRequest) -> HTTPResponse
 
@@ -251,7 +251,7 @@ private struct Answering: Handler {
 
     private init(to make: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.make = make }
 
-    /// A page with a strong tag.
+    /// A page with a strong entity tag.
     static let conditionally = Answering(to: { request in
         let tag = EntityTag(opaque: Array("a".utf8))
         let outcome = Preconditions.evaluate(

@@ -3,14 +3,14 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// X14: no page of another site sends forms here.
+/// X14: pages of other sites cannot submit forms.
 struct CrossSiteGuardTests {
     typealias Row = (method: String, host: String, fields: [(String, String)], isTaken: Bool)
 
     static let rows: [Row] = [
-        // No browser.
+        // Not a browser.
         ("POST", "a.example", [], true),
-        // Fetch Metadata §2.2; sent over HTTPS and to loopback.
+        // Fetch Metadata §2.2; browsers send it to HTTPS origins and loopback.
         ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://a.example")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "none")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "null")], true),
@@ -22,9 +22,9 @@ struct CrossSiteGuardTests {
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")], false),
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site")], false),
         ("POST", "a.example", [("Sec-Fetch-Site", "new-value")], false),
-        // What it says counts, whatever Origin looks like.
+        // Sec-Fetch-Site overrides Origin.
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://a.example")], false),
-        // RFC 6454 §7: Origin alone.
+        // RFC 6454 §7: only Origin.
         ("POST", "a.example", [("Origin", "http://a.example")], true),
         ("POST", "a.example", [("Origin", "https://A.example:443")], true),
         ("POST", "a.example:8080", [("Origin", "http://a.example:8080")], true),
@@ -38,17 +38,18 @@ struct CrossSiteGuardTests {
         ("POST", "a.example", [("Origin", "null")], false), ("POST", "a.example", [("Origin", "")], false),
         ("POST", "a.example", [("Origin", "a.example")], false),
         ("POST", "a.example", [("Origin", "http://a.example"), ("Origin", "http://a.example")], false),
-        // Nobody on the way may have written a page that came over TLS; whether this request did is not always seen.
+        // A page loaded over TLS cannot be forged on the network; the server may not know whether this
+        // request used TLS.
         ("POST", "files.example", [("Origin", "http://files.example")], false),
         ("POST", "files.example:8080", [("Origin", "http://files.example:8080")], true),
         ("POST", "10.0.0.1", [("Origin", "http://files.example")], false),
         ("POST", "10.0.0.1", [("Origin", "http://plain.example")], true),
         ("POST", "a.example", [("Origin", "app://a.example")], false),
-        // Named: another site, and another name of this one.
+        // An allowed origin, and a configured name of this server.
         ("POST", "a.example", [("Origin", "https://app.example")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], true),
         ("POST", "10.0.0.1", [("Origin", "https://Files.Example")], true),
-        // These need a preflight, or change nothing.
+        // These need a preflight request or change nothing.
         ("PUT", "a.example", [("Origin", "app://notes"), ("Sec-Fetch-Site", "cross-site")], true),
         ("GET", "a.example", [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site")], true),
         ("PROPFIND", "a.example", [("Origin", "capacitor://localhost")], true),
@@ -65,7 +66,8 @@ struct CrossSiteGuardTests {
         #expect(try await client.send(row.method, "/", row.fields).status == (row.isTaken ? 204 : 403))
     }
 
-    /// Whoever can change what comes without TLS could else have a page of this name send anything.
+    /// Otherwise an attacker who can modify unencrypted traffic could submit forms from a page under this
+    /// name.
     @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
     func formsThatComeOverTLSAreOnPagesThatDid(origin: String, status: UInt16) async throws {
         var client = TestClient(Greeter().behind(CrossSiteGuard()).behind(OverTLS()))
@@ -81,7 +83,7 @@ struct CrossSiteGuardTests {
     }
 }
 
-/// What comes over TLS.
+/// Marks requests as received over TLS.
 private struct OverTLS: Middleware {
     func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
         request.isSecure = true

@@ -58,7 +58,7 @@ struct DecodedBodyTests {
         let multipart = fields + [("Content-Type", "multipart/form-data; boundary=b")]
         let coded = try Gzip.encode(Array(form.utf8))
         #expect(try await client.send("POST", "/upload", multipart, body: coded).text == "x y")
-        // The check sum stands behind the form.
+        // The checksum follows the form.
         let wrong = coded.dropLast() + [coded[coded.count - 1] ^ 1]
         #expect(try await client.send("POST", "/upload", multipart, body: Array(wrong)).status == 400)
 
@@ -84,7 +84,7 @@ struct DecodedBodyTests {
         let response = try await Self.client.send("POST", "/bytes", fields, body: tooMuch)
         #expect(response.status == 413)
         #expect(response.text.contains("2000 bytes"))
-        // As sent, too; also where it becomes nothing.
+        // The limit also applies to the encoded content, even if it decodes to nothing.
         let empty = try (0..<101).flatMap { _ in try Gzip.encode([]) }
         #expect(empty.count > 2000)
         #expect(try await Self.client.send("POST", "/bytes", fields, body: empty).status == 413)
@@ -101,9 +101,9 @@ struct DecodedBodyTests {
     }
 
     static let broken: [(name: String, change: @Sendable ([UInt8]) -> [UInt8], reason: String)] = [
-        ("cut", { Array($0.dropLast()) }, "not at its end"), ("followed", { $0 + [0] }, "follows"),
-        ("no gzip", { Array($0.dropFirst()) }, "not in its coding"),
-        ("a wrong check sum", { $0.dropLast() + [$0[$0.count - 1] ^ 1] }, "not in its coding"),
+        ("cut", { Array($0.dropLast()) }, "truncated"), ("followed", { $0 + [0] }, "Unexpected data"),
+        ("no gzip", { Array($0.dropFirst()) }, "malformed"),
+        ("a wrong check sum", { $0.dropLast() + [$0[$0.count - 1] ^ 1] }, "malformed"),
     ]
 
     @Test(arguments: broken.indices)

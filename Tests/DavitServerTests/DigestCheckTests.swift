@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitServer
 import Testing
 
-/// Digests of content in pieces, in a build with OpenSSL and in one without.
+/// Digests of content in pieces, in builds with and without OpenSSL.
 struct DigestCheckTests {
     private static let hello = ContentDigest(.adler32, [0x06, 0x2c, 0x02, 0x15])
 
@@ -41,7 +41,7 @@ struct DigestCheckTests {
         #if TLS
         #expect(DigestAlgorithm.allCases.allSatisfy(RunningDigest.isAvailable))
         #else
-        // RFC 9530 §2: a digest that nobody here can make is ignored.
+        // RFC 9530 §2: unsupported digest algorithms are ignored.
         #expect(DigestAlgorithm.allCases.filter(RunningDigest.isAvailable) == [.adler32])
         #expect(DigestCheck([ContentDigest(.sha256, [])]) == nil)
         #endif

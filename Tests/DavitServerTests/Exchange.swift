@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitServer
 import Testing
 
-/// Parses a request from its lines, as it comes from a connection.
+/// Parses a request from its lines, as if received over a connection.
 func makeRequest(_ lines: String...) throws -> HTTPRequest {
     let request = HTTPRequest()
     var parser = HeadParser()
@@ -14,7 +14,7 @@ func makeRequest(_ lines: String...) throws -> HTTPRequest {
     return request
 }
 
-/// Answers 204 to everything, with who is asking in `ETag`.
+/// Answers every request with 204 and the authenticated account in `ETag`.
 struct Greeter: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var fields = HTTPFields()

@@ -45,7 +45,7 @@ struct HandlerFailureTests {
         #expect(reported.withLock { $0 } == 0)
     }
 
-    // Nothing can be answered to who is gone: the connection has to know.
+    // A disconnected client cannot be answered, so the error must reach the connection.
     @Test func aGonePeerIsPassedOn() async {
         let client = TestClient(Router(Self.routes))
         await #expect(throws: HTTPError.disconnected) { try await client.send("GET", "/gone") }

@@ -9,10 +9,10 @@ struct HostGuardTests {
         ("127.0.0.1", true), ("192.0.2.1:8080", true), ("[::1]", true), ("[2001:db8::1]:8080", true),
         ("localhost", true), ("LocalHost:8080", true), ("files.example.org", true),
         ("FILES.example.ORG:443", true),
-        // A name of somebody else, which may well lead here.
+        // A foreign name that may resolve to this server.
         ("evil.example", false), ("localhost.evil.example", false), ("files.example.org.evil.example", false),
         ("evil.files.example.org", false), ("localhost.", false), ("files.example.or", false),
-        // Not IPv4 literals as RFC 3986 has them, whatever a resolver makes of them.
+        // Not IPv4 literals according to RFC 3986, although some resolvers accept them.
         ("127.1", false), ("0x7f000001", false), ("2130706433", false),
     ]
 
@@ -25,7 +25,7 @@ struct HostGuardTests {
         }
     }
 
-    // RFC 9112 §3.2.2: the authority of the absolute form is the one that counts.
+    // RFC 9112 §3.2.2: the authority of the absolute form overrides Host.
     @Test(arguments: hosts)
     func theAbsoluteFormWinsOverHost(host: String, isAnswered: Bool) async throws {
         let other = isAnswered ? "evil.example" : "localhost"
@@ -34,7 +34,7 @@ struct HostGuardTests {
         #expect(response.status == (isAnswered ? .noContent : .misdirectedRequest))
     }
 
-    // RFC 9112 §3.2: only HTTP/1.1 needs a Host.
+    // RFC 9112 §3.2: only HTTP/1.1 requires Host.
     @Test func aRequestWithoutHostIsAnswered() async throws {
         let request = try makeRequest("GET / HTTP/1.0")
         #expect(try await handler.respond(to: request).status == .noContent)

@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 
 struct LimitLogTests {
-    /// One line per cause and minute, with the client of the first refusal and how many were left out before it.
+    /// One line per cause and minute, with the client of the first refusal and the number of suppressed lines
+    /// before it.
     @Test func logsOncePerMinuteAndCause() {
         let lines = Mutex<[LimitRefusal]>([])
         let log = LimitLog { line in lines.withLock { $0.append(line) } }
@@ -17,7 +18,7 @@ struct LimitLogTests {
         refuse("locks", "anna", at: 159)
         refuse("locks", "carl", at: 160)
         refuse("locks", "carl", at: 161)
-        // The clock was set back.
+        // The clock has been set back.
         refuse("locks", "dora", at: 50)
         func line(_ cause: String, _ account: String?, _ suppressed: Int) -> LimitRefusal {
             LimitRefusal(

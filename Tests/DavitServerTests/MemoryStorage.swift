@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitServer
 import Synchronization
 
-/// Files that are bytes in memory, and a count of those that still are.
+/// Storage for files in memory that counts the files not yet released.
 final class MemoryStorage: TemporaryStorage {
     private let files = Mutex(0)
     private let made = Mutex<[MemoryFile.Log]>([])
@@ -10,19 +10,19 @@ final class MemoryStorage: TemporaryStorage {
     private let isInMemory: Bool
 
     /// - Parameters:
-    ///   - room: bytes that a file may have.
-    ///   - isInMemory: has no disk to wait for.
+    ///   - room: maximum length of a file in bytes.
+    ///   - isInMemory: whether writing needs no thread switch.
     init(room: Int = .max, isInMemory: Bool = false) {
         self.room = room
         self.isInMemory = isInMemory
     }
 
     var fileCount: Int { files.withLock { $0 } }
-    /// What was done with each file that was made.
+    /// The operations on each file created.
     var logs: [MemoryFile.Log] { made.withLock { $0 } }
-    /// Readers that use it.
+    /// Temporary files that use this storage.
     var temporaryFiles: TemporaryFiles { TemporaryFiles(storage: self, work: HereAndNow(hops)) }
-    /// Calls for which another thread would have been asked.
+    /// Counts calls that would have switched threads.
     let hops = Hops()
 
     func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore {
@@ -41,7 +41,7 @@ final class MemoryFile: TemporaryStore {
         fileprivate let appended = Mutex<[Int]>([])
         fileprivate let kept = Mutex<[String]>([])
 
-        /// The length of each piece.
+        /// The length of each piece appended.
         var pieces: [Int] { appended.withLock { $0 } }
         var keptPaths: [String] { kept.withLock { $0 } }
     }
@@ -90,7 +90,7 @@ final class Hops: Sendable {
     func add() { number.withLock { $0 += 1 } }
 }
 
-/// Work on the thread of the caller.
+/// Runs work on the caller's thread.
 struct HereAndNow: BlockingWork {
     private let hops: Hops
 
@@ -102,7 +102,7 @@ struct HereAndNow: BlockingWork {
     }
 }
 
-/// Content that comes in pieces of a given size; nothing more than what was asked for is taken.
+/// Content that arrives in pieces of a given size; takes no more than requested.
 final class PiecewiseBody: RequestBody {
     private var rest: ArraySlice<UInt8>
     private let size: Int
@@ -110,8 +110,8 @@ final class PiecewiseBody: RequestBody {
     let declaredLength: Int64?
 
     /// - Parameters:
-    ///   - isChunked: the length is not told beforehand.
-    ///   - isCut: the client goes away behind the last byte.
+    ///   - isChunked: whether the length is unknown in advance.
+    ///   - isCut: whether the client disconnects after the last byte.
     init(_ bytes: [UInt8], size: Int, isChunked: Bool = true, isCut: Bool = false) {
         rest = bytes[...]
         self.size = size

@@ -51,9 +51,9 @@ struct MiddlewareTests {
     }
 }
 
-/// The Fetch standard §3.2: pages of other origins.
+/// CORS according to the Fetch standard §3.2.
 struct CORSTests {
-    /// In front of authentication, as it should be.
+    /// A client of a server with CORS in front of authentication, as recommended.
     static func client() throws -> TestClient<Behind<CORS, Behind<Authentication, Router>>> {
         var accounts = Accounts()
         try accounts.add(name: "anna", password: "open:sesame")
@@ -81,7 +81,7 @@ struct CORSTests {
         }
     }
 
-    /// A preflight only with both fields, and only from an origin that is named.
+    /// A preflight request requires both fields and an allowed origin.
     static let others: [[(String, String)]] = [
         [("Origin", "https://app.example")], [("Access-Control-Request-Method", "PUT")],
         [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "PUT")],
@@ -114,7 +114,7 @@ struct CORSTests {
         let other = try await client.send("GET", "/a", [("Origin", "https://evil.example"), credentials])
         #expect(other.status == 200)
         #expect(other["Access-Control-Allow-Origin"] == nil)
-        // A cache must not give this one to the origin that is named.
+        // A cache must not reuse this response for the allowed origin.
         #expect(other["Vary"] == "Origin")
     }
 

@@ -27,7 +27,7 @@ struct MountTests {
 
     @Test(arguments: answers)
     func everythingBelowThePrefixGoesToTheHandler(method: String, target: String, text: String) async throws {
-        // A method with no route that names it is unknown, unless a mount takes it first.
+        // A method without any route is not implemented, unless a mount handles it.
         #expect(try await Self.client.send(method, target).text == text)
     }
 
@@ -36,10 +36,10 @@ struct MountTests {
         #expect(try await Self.client.send("GET", target).status == 404)
     }
 
-    /// Clients ask above the share what the server can do.
+    /// Clients query the server's capabilities above the share.
     static let announced: [(target: String, isAnnounced: Bool)] = [
         ("*", true), ("/", true), ("/x", true), ("/x/", true),
-        // The handler speaks for itself.
+        // The mounted handler answers itself.
         ("/x/files", false), ("/x/files/a", false), ("/outer/inner", false),
     ]
 
@@ -52,7 +52,7 @@ struct MountTests {
         #expect(try await Self.client.send("GET", "/")["DAV"] == nil)
     }
 
-    // What is mounted says it by itself, also through a router that is mounted, and whatever stands in front of that.
+    // Mounts announce their fields, even within a mounted router and behind middleware.
     @Test(arguments: ["*", "/", "/told", "/told/"])
     func optionsTellsOfMountsWithinMounts(target: String) async throws {
         let response = try await Self.client.send("OPTIONS", target)
@@ -72,7 +72,7 @@ struct MountTests {
         #expect(try await client.send("GET", "/files/a").text == "GET /files /a")
     }
 
-    // The access log, and whatever wraps the router, see the path as it was.
+    // The access log and middleware around the router see the original path.
     @Test func thePathIsWholeAgainAfterwards() async throws {
         let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")
         let router = Router { $0.mount("/x/files", Echo()) }
@@ -82,7 +82,7 @@ struct MountTests {
     }
 }
 
-/// Announces a field.
+/// A handler that announces a field.
 struct Told: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { .text("told") }
 

@@ -4,9 +4,9 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Values that become handlers when a server is made.
+/// Values that create handlers when a server is created.
 struct MountableTests {
-    /// Becomes an ``Echo``.
+    /// A value that creates an ``Echo``.
     private struct Value: Mountable {
         var resident: Life?
         var error: Problem?
@@ -20,7 +20,7 @@ struct MountableTests {
 
     private enum Problem: Error { case broken }
 
-    /// Writes down what it is told.
+    /// Records the calls it receives.
     private final class Life: Resident {
         let events = Mutex<[String]>([])
         private let name: String
@@ -54,7 +54,7 @@ struct MountableTests {
             routes.mount("/b", Router { $0.mount("/c", Value().behind(CORS(origins: ["http://x"]))) })
             routes.mount("/d", Router { $0.mount("/e", Value()) }.behind(Compression()))
         }
-        // Nobody made handlers of them.
+        // No server has created handlers for them.
         #expect(try await TestClient(router).send("GET", "/a/x").status == 500)
         #expect(try await TestClient(router).send("GET", "/b/c/x").status == 500)
 
@@ -72,7 +72,7 @@ struct MountableTests {
         #expect(throws: Problem.broken) { try router.handler(in: Self.environment()) }
     }
 
-    /// Writes down where others answer.
+    /// Records the paths that other mounts answer.
     private final class Neighbour: Mountable {
         let hidden = Mutex<[String]>([])
 
@@ -82,7 +82,7 @@ struct MountableTests {
         }
     }
 
-    // Only what was added later is asked before.
+    // Only mounts added later have higher priority.
     @Test func mountsKnowWhatHidesThem() throws {
         let (early, late, inner) = (Neighbour(), Neighbour(), Neighbour())
         let router = Router { routes in
@@ -100,7 +100,7 @@ struct MountableTests {
         #expect(late.hidden.withLock { $0 } == [])
     }
 
-    // The last one added is asked first: what a mount hides is a mistake that only people can see.
+    // The last mount added is tried first. Hidden routes are a configuration error that must be logged.
     @Test func aMountThatHidesWhatWasAddedBeforeIsLogged() throws {
         let lines = Mutex<[String]>([])
         let environment = Self.environment { _, message, details in

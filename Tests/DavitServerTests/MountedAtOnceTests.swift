@@ -4,9 +4,9 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What is mounted in a router is asked for an answer without a task, as it is without a router.
+/// Verifies that mounted handlers may answer without a task, as they do without a router.
 struct MountedAtOnceTests {
-    /// Answers at once only, with the prefix and the path; 404 for the other way.
+    /// Answers only without waiting, with the prefix and the path; otherwise with 404.
     private struct Prompt: Handler {
         func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             HTTPResponse(.notFound)
@@ -35,12 +35,12 @@ struct MountedAtOnceTests {
         ("GET", "/files/a", "/files /a"), ("GET", "/files", "/files "),
         ("GET", "/outer/inner/a", "/outer/inner /a"),
         ("GET", "/behind/a", "/behind /a"), ("GET", "//files/%61", "//files /%61"),
-        // Not the handler's, or not at once.
+        // Not routed to the handler, or not answered without waiting.
         ("GET", "/files/own", nil), ("GET", "/filesystem", nil), ("GET", "/outer", nil),
         ("PUT", "/files/a", nil), ("DELETE", "/files/a", nil), ("OPTIONS", "/files/a", nil),
         ("OPTIONS", "*", nil),
         ("GET", "/files/../a", nil),
-        // Code of the application would have to be asked, and then again.
+        // Would require running application code twice.
         ("GET", "/else", nil),
     ]
 
@@ -58,7 +58,7 @@ struct MountedAtOnceTests {
         } else {
             #expect(response == nil)
         }
-        // Nothing has been done: another way goes on from here.
+        // The request must be unchanged, so that it can be handled again.
         #expect(request.mountPath.isEmpty)
         #expect(request.target.rawPath == before)
         #expect(Self.asked.withLock { $0 } == 0)

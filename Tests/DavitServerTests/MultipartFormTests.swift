@@ -46,7 +46,7 @@ struct MultipartFormTests {
     }
 
     static let fields: [(parts: [String], text: String)] = [
-        // RFC 7578 §5.1.2: the charset of the part, §4.6: else that of _charset_, else UTF-8.
+        // RFC 7578 §5.1.2: the charset of the part; §4.6: else that of _charset_; else UTF-8.
         (["\(d)a\r\n\r\nö"], "a=ö"),
         (["\(d)a\r\nContent-Type: text/plain; charset=us-ascii\r\n\r\no"], "a=o"),
         (["\(d)_charset_\r\n\r\niso-8859-1", "\(d)a\r\n\r\nö"], "_charset_=iso-8859-1|a=Ã¶"),
@@ -77,7 +77,7 @@ struct MultipartFormTests {
     static let refused: [(parts: [String], type: String, status: UInt16, reason: String)] = [
         (["\(d)a\r\n\r\n1"], "multipart/form-data", 400, "boundary"),
         (["\(d)a\r\n\r\n1"], "text/plain", 415, "multipart"),
-        (["\(d)a\r\n\r\n1"], "multipart/form-data; boundary=c", 400, "too early"),
+        (["\(d)a\r\n\r\n1"], "multipart/form-data; boundary=c", 400, "truncated"),
         (["X: y\r\n\r\n1"], "multipart/form-data; boundary=b", 400, "byte 5"),
         (
             ["\(d)a\r\nContent-Transfer-Encoding: base64\r\n\r\n1"], "multipart/form-data; boundary=b", 415,
@@ -91,7 +91,7 @@ struct MultipartFormTests {
             ["\(d)a\r\nContent-Type: a/b; charset=us-ascii\r\n\r\naö"], "multipart/form-data; boundary=b",
             400, "byte 1"
         ),
-        // Limits, each with its number.
+        // Limits, each reported with its value.
         (["\(d)a\r\n\r\n12345", "\(d)b\r\n\r\n123456"], "multipart/form-data; boundary=b", 413, "10 bytes"),
         (
             ["\(d)a; filename=x\r\n\r\n123", "\(d)b; filename=x\r\n\r\n123"],
@@ -124,7 +124,7 @@ struct MultipartFormTests {
     static let begin = "--b\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n"
     static let multipart = [("Content-Type", "multipart/form-data; boundary=b")]
 
-    /// X01: a form is there whole, or its action is not called; also where what is missing is behind the form.
+    /// X01: the action is called only if the form is complete; truncation after the form counts too.
     @Test(arguments: [0, 1, 3, 20])
     func aCutFormIsNone(missing: Int) async throws {
         let whole = Array((Self.begin + "abc\r\n--b--\r\nand something behind it").utf8)
@@ -157,7 +157,7 @@ struct MultipartFormTests {
         let response = try await client().send("POST", "/", Self.multipart, body: endless)
         #expect(response.status == 400)
         #expect(response.text.contains("byte \(form.utf8.count - 2)"))
-        // Nor is it all read.
+        // The rest is not read.
         #expect(try await endless.read(into: IOBuffer(capacity: 10)) > 0)
     }
 
@@ -173,7 +173,8 @@ struct MultipartFormTests {
         #expect(try await body.read(into: IOBuffer(capacity: 2 << 20)) == 1 << 20)
     }
 
-    /// X10: what is longer than the memory of a request goes to a file piece by piece; files share that memory.
+    /// X10: content that exceeds the memory of a request is written to a file in pieces; files share the
+    /// memory.
     @Test func longFilesGoToTheDisk() async throws {
         let short = String(repeating: "s", count: 100_000)
         let long = String(repeating: "l", count: 300_000)
@@ -191,13 +192,13 @@ struct MultipartFormTests {
         let body = PiecewiseBody(Array(form.utf8), size: 10_000, isChunked: false)
         let response = try await client.send("POST", "/", Self.multipart, body: body)
         #expect(response.text == "true true false true 2")
-        // The third short one does not fit beside the two that are there.
+        // The third short file does not fit into the shared memory.
         #expect(storage.logs.map { $0.pieces.reduce(0, +) } == [300_000, 100_000])
         #expect(storage.logs.flatMap(\.pieces).allSatisfy { $0 <= 1 << 20 })
         #expect(storage.fileCount == 0)
     }
 
-    /// Text like a delimiter must not make a call for each.
+    /// Content that resembles delimiters must not cost a call per occurrence.
     @Test func fileCallsAreFew() async throws {
         let content = String(repeating: "\r\n--bx", count: 300_000)
         let form = Self.begin + content + "\r\n--b--"

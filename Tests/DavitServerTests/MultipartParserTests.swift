@@ -10,23 +10,23 @@ struct MultipartParserTests {
         // RFC 2046 §5.1.1
         ("--b\r\n\(d)a\r\n\r\n1\r\n--b--", ["a: 1"]), ("--b\r\n\(d)a\r\n\r\n1\r\n--b--\r\n", ["a: 1"]),
         ("--b\r\n\(d)a\r\n\r\n\r\n--b--\r\n", ["a: "]), ("--b--", []), ("--b--\r\n", []),
-        // The line end before a delimiter belongs to it, all others to the part.
+        // The CRLF before a delimiter belongs to it; all others belong to the part.
         ("--b\r\n\(d)a\r\n\r\n\r\n1\r\n\r\n--b--", ["a: \r\n1\r\n"]),
-        // Preamble and epilogue are no content.
+        // Preamble and epilogue are not content.
         ("not --b\r\n--b\r\n\(d)a\r\n\r\n1\r\n--b--\r\n--b\r\nwhat follows", ["a: 1"]),
         ("\r\n--b\r\n\(d)a\r\n\r\n1\r\n--b--", ["a: 1"]),
         // White space after the boundary.
         ("--b \t\r\n\(d)a\r\n\r\n1\r\n--b \r\n\(d)c\r\n\r\n2\r\n--b-- \r\n", ["a: 1", "c: 2"]),
-        // A part without content may end with its head.
+        // A part without content may end with its header.
         ("--b\r\n\(d)a\r\n\r\n--b\r\n\(d)c\r\n\r\n--b--", ["a: ", "c: "]),
-        // What begins like a delimiter and is none.
+        // Text that begins like a delimiter.
         (
             "--b\r\n\(d)a\r\n\r\n1\r\n--bx\r\n--b-\r\n-\r\n--\r\n--c\n--b\r--b\r\n--b--",
             ["a: 1\r\n--bx\r\n--b-\r\n-\r\n--\r\n--c\n--b\r--b"]
         ),
         ("--b\r\n\(d)a\r\n\r\n\r\n\r\r\n--b--", ["a: \r\n\r"]),
         ("--b\r\n\(d)a\r\n\r\n--bx\r\n--b--", ["a: --bx"]),
-        // RFC 7578 §4.2, §4.4; names in the order sent, and twice.
+        // RFC 7578 §4.2, §4.4: names in the order sent, possibly repeated.
         (
             "--b\r\n\(d)\"a\"; filename=\"x.txt\"\r\nContent-Type: text/plain\r\n\r\n1\r\n"
                 + "--b\r\ncontent-disposition:form-data;name=a\r\nX-Other: y\r\n\r\n2\r\n--b--",
@@ -34,21 +34,21 @@ struct MultipartParserTests {
         ),
         // A folded line (RFC 5322 §2.2.3).
         ("--b\r\nContent-Disposition: form-data;\r\n\tname=a\r\n\r\n1\r\n--b--", ["a: 1"]),
-        // RFC 7578 §4.7: encodings that change nothing.
+        // RFC 7578 §4.7: encodings that leave the content unchanged.
         ("--b\r\n\(d)a\r\nContent-Transfer-Encoding: 8BIT\r\n\r\n1\r\n--b--", ["a: 1"]),
-        // §4.3, as RFC 2388 §4.2 had it: several files of one control.
+        // §4.3, RFC 2388 §4.2: several files of one control.
         (
             "--b\r\n\(d)f\r\nContent-Type: multipart/mixed; boundary=bb\r\n\r\npreamble\r\n"
                 + "--bb\r\nContent-Disposition: file; filename=\"x\"\r\n\r\n1\r\n--b\r\n"
                 + "--bb\r\nContent-Disposition: attachment; filename=y\r\n\r\n2\r\n--bb--\r\nepilogue\r\n"
                 + "--b\r\n\(d)c\r\n\r\n3\r\n--b--", ["f (x): 1\r\n--b", "f (y): 2", "c: 3"]
         ),
-        // A nested part needs no field of its own.
+        // A nested part needs no header fields.
         (
             "--b\r\n\(d)f\r\nContent-Type: multipart/mixed; boundary=i\r\n\r\n--i\r\n\r\n1\r\n--i--\r\n--b--",
             ["f: 1"]
         ),
-        // One level deep: what is deeper is content.
+        // Only one level is parsed; deeper levels are content.
         (
             "--b\r\n\(d)f\r\nContent-Type: multipart/mixed; boundary=i\r\n\r\n--i\r\n"
                 + "Content-Disposition: file; filename=x\r\nContent-Type: multipart/mixed; boundary=j\r\n\r\n--j--\r\n"
@@ -70,10 +70,10 @@ struct MultipartParserTests {
         ("--b\r\n\(d)a\r\n\r\n1", .truncated(offset: 48)),
         ("--b\r\n\(d)a\r\n\r\n1\r\n--b", .truncated(offset: 53)),
         ("--b\r\n\(d)a\r\n\r\n1\r\n--b-", .truncated(offset: 54)), ("--b\r\n\(d)a", .truncated(offset: 43)),
-        // Delimiters and heads whose lines end in LF alone.
+        // Delimiters and headers with lines that end in a bare LF.
         ("--b \n\(d)a\r\n\r\n1\r\n--b--", .malformed(offset: 4)), ("--b\r\r\n", .malformed(offset: 3)),
         ("--b\r\n\(d)a\nX: y\r\n\r\n1\r\n--b--", .malformed(offset: 43)),
-        // No name, no disposition, a broken one, two.
+        // Missing name; missing, malformed and repeated disposition.
         ("--b\r\nContent-Disposition: form-data\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
         ("--b\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
         ("--b\r\n\(d)\"a\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
@@ -82,7 +82,7 @@ struct MultipartParserTests {
         ("--b\r\n folded: a\r\n\r\n--b--", .malformed(offset: 5)),
         ("--b\r\n\(d)a\r\nContent-Type: text\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
         ("--b\r\n\(d)a\r\nContent-Type: multipart/mixed\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
-        // Nested parts that do not end swallow the delimiters around them.
+        // Unterminated nested parts consume the outer delimiters.
         (
             "--b\r\n\(d)f\r\nContent-Type: multipart/mixed; boundary=i\r\n\r\n--i\r\n\r\n1\r\n--b--",
             .truncated(offset: 105)
@@ -107,7 +107,7 @@ struct MultipartParserTests {
         #expect(feed.parse(part + part + part + "--b--").error == .tooManyParts(limit: 2))
         let long = "--b\r\n\(Self.d)a\r\nX: \(String(repeating: "y", count: 60))\r\n\r\n1\r\n--b--"
         #expect(feed.parse(long).error == .headTooLarge(limit: 60))
-        // Refused when it is too long already, not when it ends.
+        // Rejected as soon as it is too long, not only at its end.
         #expect(
             feed.byteByByte("--b\r\n" + String(repeating: "y", count: 100)).error == .headTooLarge(limit: 60))
     }
@@ -128,7 +128,7 @@ struct MultipartParserTests {
         if isValid { #expect(outcome.parts.map(\.description) == ["a: --\(boundary.dropLast())"]) }
     }
 
-    /// Content made to look like delimiters, in every division; an oracle looks for them the slow way.
+    /// Content crafted to resemble delimiters, split in all ways; compared with a naive search.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func agreesWithASearchByteByByte(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -152,7 +152,7 @@ struct MultipartParserTests {
     }
 
     private static func holdsDelimiter(_ content: [UInt8], _ boundary: String) -> Bool {
-        // The empty line before the content can be the line end of a delimiter.
+        // The empty line before the content may be the CRLF of a delimiter.
         let content = [13, 10] + content
         let text = Array("\r\n--\(boundary)".utf8)
         return content.indices.contains { start in

@@ -4,7 +4,7 @@ import DavitTesting
 import Testing
 
 struct ResponseTests {
-    /// The response of a route, as a client gets it.
+    /// Returns the response of a route as received by a client.
     static func get(
         _ fields: [(String, String)] = [], _ action: @escaping RouteAction
     ) async throws -> TestResponse {

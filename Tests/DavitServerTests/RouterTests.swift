@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 struct RouterTests {
-    /// A client of a router with these routes.
+    /// Returns a client of a router with these routes.
     static func client(
         files: TemporaryFiles = .none, _ build: (inout Routes) -> Void
     ) -> TestClient<Router> {
@@ -31,18 +31,18 @@ struct RouterTests {
         ("GET", "//hello", 200, "Hello, world"), ("GET", "/a%20b/%C3%B6", 200, "decoded"),
         ("GET", "/h%65llo", 200, "Hello, world"), ("BREW", "/pot", 200, "coffee"),
         ("GET", "http://localhost/hello", 200, "Hello, world"),
-        // Decoded once, compared with their case.
+        // Paths are decoded once and are case-sensitive.
         ("GET", "/h%2565llo", 404, nil), ("GET", "/Hello", 404, nil), ("GET", "/hell", 404, nil),
         ("GET", "/hello/x", 404, nil), ("GET", "/pot", 405, nil),
-        // A pattern matches the whole path.
+        // A pattern must match the entire path.
         ("GET", "/users/17", 200, "user 17"), ("GET", "/users/17/", 404, nil),
         ("GET", "/x/users/17", 404, nil),
         ("GET", "/users/%31%37", 200, "user 17"), ("GET", "/users/%FF", 404, nil),
         ("DELETE", "/users/17", 200, "17 whole"), ("DELETE", "/users/17/mail", 200, "17 mail"),
-        // RFC 9110 §9.3.2: HEAD as GET.
+        // RFC 9110 §9.3.2: HEAD is answered like GET.
         ("HEAD", "/hello", 200, "Hello, world"), ("HEAD", "/users/1", 200, "user 1"),
         ("HEAD", "/pot", 405, nil),
-        // Known at another path, known nowhere (§9.1), and known to everybody.
+        // Methods with a route at another path, without any route (§9.1), and with a route at every path.
         ("POST", "/users/17", 405, nil), ("PUT", "/hello", 501, nil), ("MAKE", "/hello", 501, nil),
         ("BREW", "/hello", 405, nil), ("BREW", "/nothing", 404, nil), ("brew", "/pot", 501, nil),
     ]
@@ -99,7 +99,7 @@ struct RouterTests {
         #expect(try await client.send("POST", "/cx").status == 405)
     }
 
-    // Only what was added after the route found in the index is asked before it.
+    // Only routes added after the matching exact route are tried before it.
     @Test func routesAddedEarlierAreNotAsked() async throws {
         let asked = Mutex(0)
         let client = Self.client { routes in

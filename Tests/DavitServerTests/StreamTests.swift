@@ -7,7 +7,7 @@ import Testing
 struct StreamTests {
     struct Failure: Error {}
 
-    /// What `next` gives, call by call, into a buffer of this size.
+    /// Returns the output of each call of `next` into a buffer of this size.
     static func pieces(of response: HTTPResponse, capacity: Int = 100) async throws -> [String] {
         guard case .stream(let stream) = response.body else { return [] }
         var pieces: [String] = []
@@ -26,7 +26,7 @@ struct StreamTests {
             rest.isEmpty ? nil : Array(rest.removeFirst().utf8)
         }
         #expect(response.fields.first(.contentType) == "text/x")
-        // An empty piece is no end, and a long one goes out in parts.
+        // An empty piece does not end the stream, and a long one is sent in parts.
         #expect(try await Self.pieces(of: response, capacity: 2) == ["a", "bc", "d", "e"])
     }
 
@@ -43,7 +43,7 @@ struct StreamTests {
         #expect(stream.isLive)
         let buffer = IOBuffer(capacity: 4)
         try await stream.next(into: buffer)
-        // The first piece is not all taken, so that its writer still waits.
+        // The first piece has not been taken completely, so its writer still waits.
         #expect(written.withLock { $0 } == 0)
         #expect(try await Self.pieces(of: response, capacity: 100).joined() == "e 1piece 2piece 3")
         #expect(written.withLock { $0 } == 3)
@@ -59,7 +59,7 @@ struct StreamTests {
         }
         let text = try await Self.pieces(of: response, capacity: 7).joined()
         #expect(text.utf8.count == 600)
-        // Pieces stay whole.
+        // Pieces are not interleaved.
         for start in stride(from: 0, to: 600, by: 2) {
             let pair = Array(text.utf8)[start...start + 1]
             #expect(pair.first == pair.last)
@@ -76,7 +76,7 @@ struct StreamTests {
         await #expect(throws: HTTPError.disconnected) { try await Self.pieces(of: written) }
     }
 
-    /// Nobody reads any more: the producer is told, and its task ends.
+    /// When the client disconnects, the producer gets an error and its task ends.
     @Test func aProducerLearnsThatTheClientIsGone() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         var response: HTTPResponse? = .stream(type: "a/b") { writer in
@@ -97,7 +97,7 @@ struct StreamTests {
         let reader = Task {
             let response = HTTPResponse.stream(type: "a/b") { _ in
                 start.yield()
-                // For as long as the task lives.
+                // Waits until the task is cancelled.
                 for await _ in AsyncStream<Void>.makeStream().stream {}
             }
             return try await Self.pieces(of: response)
@@ -118,7 +118,7 @@ struct StreamTests {
     }
 }
 
-/// HTML Standard §9.2.
+/// Server-sent events (HTML Standard §9.2).
 struct EventStreamTests {
     static func events(_ produce: @escaping @Sendable (EventWriter) async throws -> Void) async throws
         -> String
@@ -127,7 +127,7 @@ struct EventStreamTests {
         #expect(response.fields.first(.contentType) == "text/event-stream")
         #expect(response.fields.first(.cacheControl) == "no-store")
         let pieces = try await StreamTests.pieces(of: response, capacity: 1000)
-        // The head has to go out although nothing has happened yet.
+        // The head must be sent before the first event.
         #expect(pieces.first == ": \n\n")
         return pieces.dropFirst().joined()
     }
@@ -148,7 +148,7 @@ struct EventStreamTests {
         let stream = try await Self.events { events in
             try await events.send("x", event: "moved", id: "17", retry: .milliseconds(2500))
             try await events.comment("still here\nand there")
-            // Nothing can add a line of its own.
+            // Field values cannot add lines.
             try await events.send("x", event: "a\ndata: b", id: "1\0\r2")
         }
         #expect(
@@ -176,8 +176,8 @@ struct EventStreamTests {
         }
     }
 
-    /// Events have no end of their own, and get one when the connection is to end: what was written before is still read,
-    /// and the task is told.
+    /// Event streams end when the connection is to close: events already written are still read, and the task
+    /// is cancelled.
     @Test func theyEndWithTheServer() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         let response = HTTPResponse.events { events in
@@ -199,7 +199,7 @@ struct EventStreamTests {
         #expect(await iterator.next() == true)
     }
 
-    /// Other content that is made while it is sent goes on to its end.
+    /// Other generated content continues to its end.
     @Test func whatHasAnEndIsNotCutShort() async throws {
         let response = HTTPResponse.stream(type: "a/b") { writer in
             for number in 1...3 { try await writer.write("\(number)") }

@@ -4,7 +4,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// W054: content as a file.
+/// W054: content stored in a file.
 struct TemporaryFileTests {
     let storage = MemoryStorage()
 
@@ -65,7 +65,7 @@ struct TemporaryFileTests {
         #expect(storage.fileCount == 0)
     }
 
-    /// Where there is no disk to wait for, only the file is made elsewhere.
+    /// In memory, only creating the file switches threads.
     @Test(arguments: [(true, 1), (false, 3)])
     func writesWithoutADiskNeedNoHop(isInMemory: Bool, hops: Int) async throws {
         let storage = MemoryStorage(isInMemory: isInMemory)
@@ -84,7 +84,7 @@ struct TemporaryFileTests {
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
         }
         let long = [UInt8](repeating: 7, count: 600_000)
-        // Where the length is told, before anything is read.
+        // If the length is known, the request is refused before anything is read.
         let told = PiecewiseBody(long, size: 600_000, isChunked: false)
         #expect(try await client.send("PUT", "/file", body: told).status == 507)
         #expect(try await client.send("PUT", "/file", body: PiecewiseBody(long, size: 9999)).status == 507)

@@ -3,7 +3,7 @@ import DavitServer
 import Testing
 
 struct TrustedProxiesTests {
-    /// Tells what it was told.
+    /// Answers with the origin of the request as determined by the middleware.
     struct Mirror: Handler {
         func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { answer(request) }
         func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { answer(request) }
@@ -18,7 +18,7 @@ struct TrustedProxiesTests {
         }
     }
 
-    /// Loopback and 10.0.0.0/24 are proxies here.
+    /// Loopback and 10.0.0.0/24 are trusted proxies.
     static func answer(
         _ fields: [String], peer: String = "127.0.0.1", kind: TrustedProxies.Fields = .either,
         trustsLocal: Bool = false
@@ -33,7 +33,7 @@ struct TrustedProxiesTests {
         request.peerAddress = peer
         let handler = Mirror().behind(proxies)
         let atOnce = try #require(handler.respondAtOnce(to: request))
-        // The second offer of the same request says the same.
+        // Handling the same request a second time yields the same result.
         let later = try await handler.respond(to: request)
         guard case .bytes(let first) = atOnce.body, case .bytes(let second) = later.body else { return "" }
         #expect(first == second)
@@ -42,11 +42,11 @@ struct TrustedProxiesTests {
 
     static let forwarded: [(fields: [String], answer: String)] = [
         ([], "127.0.0.1 http backend:8080"),
-        // RFC 7239 §4, its examples.
+        // The examples of RFC 7239 §4.
         (["Forwarded: for=\"_gazonk\""], "127.0.0.1 http backend:8080"),
         (["Forwarded: For=\"[2001:db8:cafe::17]:4711\""], "2001:db8:cafe::17 http backend:8080"),
         (["Forwarded: for=192.0.2.60;proto=http;by=203.0.113.43"], "192.0.2.60 http backend:8080"),
-        // §4: the last one that a proxy of ours added; 198.51.100.17 is none.
+        // §4: the last element was added by a trusted proxy; 198.51.100.17 is not trusted.
         (["Forwarded: for=192.0.2.43, for=198.51.100.17"], "198.51.100.17 http backend:8080"),
         // §5.3 and §5.4.
         (
@@ -63,7 +63,7 @@ struct TrustedProxiesTests {
         // §6.2 and §6.3: nodes without an address.
         (["Forwarded: for=unknown;proto=https"], "127.0.0.1 https backend:8080"),
         (["Forwarded: for=192.0.2.9, for=unknown"], "127.0.0.1 http backend:8080"),
-        // §7.1: chains; several lines are one list (RFC 9110 §5.3).
+        // §7.1: chains; several lines form one list (RFC 9110 §5.3).
         (
             ["Forwarded: for=192.0.2.1;proto=https;host=a.example, for=10.0.0.2;proto=http;host=b.example"],
             "192.0.2.1 https a.example"
@@ -74,23 +74,23 @@ struct TrustedProxiesTests {
             "192.0.2.1 https backend:8080"
         ),
         (["Forwarded: for=10.0.0.3, for=10.0.0.2"], "10.0.0.3 http backend:8080"),
-        // A client's own word stands to the left and is not read.
+        // Elements on the left were sent by the client and are ignored.
         (
             ["Forwarded: for=1.1.1.1;proto=https;host=evil.example, for=192.0.2.1"],
             "192.0.2.1 http backend:8080"
         ),
         (["Forwarded: for=127.0.0.1, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
-        // Nor can it be malformed in a way that hides what follows.
+        // Malformed ones cannot hide the elements that follow.
         (["Forwarded: for=\"evil, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["Forwarded: for=\"evil, for=\"[2001:db8::1]\";proto=https"], "2001:db8::1 https backend:8080"),
         (["Forwarded: for=\"evil\\, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["Forwarded: \"", "Forwarded: for=192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["Forwarded: =;;=, for=10.0.0.2"], "10.0.0.2 http backend:8080"),
-        // Commas in quoted strings do not end an element, and what is in quotes is no parameter.
+        // Commas in quoted strings do not end an element, and quoted text is not a parameter.
         (["Forwarded: for=192.0.2.1;by=\"a, for=9.9.9.9\""], "192.0.2.1 http backend:8080"),
         (["Forwarded: for=192.0.2.1;x=\"a,b,c\";proto=https"], "192.0.2.1 https backend:8080"),
         (["Forwarded: for=192.0.2.1;x=\"a, for=\\\"9.9.9.9\\\"\""], "192.0.2.1 http backend:8080"),
-        // §4: a parameter only once; empty elements and parameters are nothing (RFC 9110 §5.6.1).
+        // §4: parameters must not repeat; empty elements and parameters are ignored (RFC 9110 §5.6.1).
         (["Forwarded: for=192.0.2.1;for=192.0.2.2"], "127.0.0.1 http backend:8080"),
         (["Forwarded: ,, for=192.0.2.1 ,, "], "192.0.2.1 http backend:8080"),
         (["Forwarded: ;for=192.0.2.1;"], "192.0.2.1 http backend:8080"),
@@ -119,13 +119,13 @@ struct TrustedProxiesTests {
         (["X-Forwarded-Proto: spdy"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-Host: a b"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-Host: a@b"], "127.0.0.1 http backend:8080"),
-        // A spoofed beginning; trusted addresses in it as well.
+        // A spoofed beginning, even with trusted addresses.
         (["X-Forwarded-For: 1.1.1.1, 192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 1.1.1.1, 10.0.0.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 127.0.0.1, 192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 1.1.1.1", "X-Forwarded-For: 192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: <script>, 192.0.2.1"], "192.0.2.1 http backend:8080"),
-        // A chain, and one that is cut by something that is no address.
+        // A chain, and chains interrupted by an element that is not an address.
         (["X-Forwarded-For: 192.0.2.1, 10.0.0.3, 10.0.0.2"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 192.0.2.1, unknown, 10.0.0.2"], "10.0.0.2 http backend:8080"),
         (["X-Forwarded-For: 192.0.2.1, \"\", 10.0.0.2"], "10.0.0.2 http backend:8080"),
@@ -133,7 +133,7 @@ struct TrustedProxiesTests {
         (["X-Forwarded-For: "], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-For: , ,"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-For: 10.0.0.3"], "10.0.0.3 http backend:8080"),
-        // The element of the same hop, where each proxy adds one; else the only one there is.
+        // The element of the same hop if each proxy adds one; else the only one.
         (
             ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https, http"],
             "192.0.2.1 https backend:8080"
@@ -142,7 +142,7 @@ struct TrustedProxiesTests {
             ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https"],
             "192.0.2.1 https backend:8080"
         ),
-        // A client that adds elements of its own: they are too far to the left.
+        // Elements added by the client are too far to the left.
         (
             [
                 "X-Forwarded-For: 1.1.1.1, 192.0.2.1", "X-Forwarded-Proto: https, http",
@@ -151,7 +151,7 @@ struct TrustedProxiesTests {
             "192.0.2.1 http a"
         ),
         (["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Host: a.example, b/c"], "192.0.2.1 http backend:8080"),
-        // What was taken away from the path: of as many proxies as are trusted, and the client's own word is not read.
+        // Prefixes removed by trusted proxies count; those sent by the client are ignored.
         (["X-Forwarded-Prefix: /dav"], "127.0.0.1 http backend:8080 /dav"),
         (["X-Forwarded-Prefix: /dav/"], "127.0.0.1 http backend:8080 /dav"),
         (["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Prefix: /x, /dav"], "192.0.2.1 http backend:8080 /dav"),
@@ -201,7 +201,7 @@ struct TrustedProxiesTests {
 
     private let forwardedLine = ["Forwarded: for=192.0.2.1;proto=https"]
 
-    /// Any bytes in any of the fields: an answer, and never an address that no element holds.
+    /// Arbitrary bytes in any field must yield an answer, and never an address that no element contains.
     @Test func hostileFieldsAreAnswered() async throws {
         let pieces = ["\"", "\\", ",", ";", "=", "for=", "10.0.0.2", "[", "]", ":", " ", "\t", "\u{80}", "x"]
         for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"] {
@@ -209,7 +209,7 @@ struct TrustedProxiesTests {
                 for second in pieces {
                     for third in pieces {
                         let answer = try await Self.answer(["\(name): \(first)\(second)\(third)"])
-                        // The last two are what some of the pieces are together.
+                        // The last two are combinations of the pieces.
                         let known = ["127.0.0.1", "10.0.0.2", "::", "::a00:2"].map { $0 + " http " }
                         #expect(
                             known.contains { answer.hasPrefix($0) },
@@ -220,14 +220,14 @@ struct TrustedProxiesTests {
         }
     }
 
-    /// A list as long as a head can be ends soon.
+    /// Reading a list of maximum length stops early.
     @Test func aLongListOfProxiesIsNotFollowedForEver() async throws {
         let list = ["192.0.2.1"] + Array(repeating: "10.0.0.2", count: 100)
         let answer = try await Self.answer(["X-Forwarded-For: " + list.joined(separator: ", ")])
         #expect(answer == "10.0.0.2 http backend:8080")
     }
 
-    /// The next request on the connection has fields of its own, or none.
+    /// The next request on the connection has other fields, or none.
     @Test func nothingIsLeftForTheNextRequest() async throws {
         let proxies = TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))])
         let handler = Mirror().behind(proxies)
@@ -242,7 +242,7 @@ struct TrustedProxiesTests {
         }
     }
 
-    /// A web page under a rebound name can set these fields, and some proxies pass them on.
+    /// A page under a rebound name can set these fields, and some proxies pass them on.
     @Test(arguments: [
         ("localhost", "files.example.org", HTTPStatus.ok), ("localhost", "evil.example", .misdirectedRequest),
         ("evil.example", "localhost", .misdirectedRequest), ("files.example.org", "192.0.2.1", .ok),

@@ -3,7 +3,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// GCDWebServer's row W044: what a handler says about its version, and what the conditions of a request make of it.
+/// Row W044 of GCDWebServer: validators set by a handler, and the evaluation of conditional requests.
 struct ValidatorTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT
     static let modified = Timestamp(seconds: 784_111_777)
@@ -22,7 +22,7 @@ struct ValidatorTests {
         routes.mount("/mount", Always())
     }
 
-    /// Looks at no condition.
+    /// Ignores conditions.
     struct Always: Handler {
         func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             HTTPResponse.text("x").entityTag("v1")
@@ -44,7 +44,7 @@ struct ValidatorTests {
         ("GET /both", [("If-Unmodified-Since", earlier)], 412),
         ("GET /both", [("If-Unmodified-Since", date)], 200),
         ("GET /tag", [("If-None-Match", "\"v1\"")], 304), ("GET /tag", [("If-Match", "W/\"v1\"")], 412),
-        // RFC 9110 §13.1.3, §13.1.4: without a time there is nothing to compare.
+        // RFC 9110 §13.1.3, §13.1.4: ignored without a modification time.
         ("GET /tag", [("If-Modified-Since", date)], 200),
         ("GET /tag", [("If-Unmodified-Since", earlier)], 200),
         ("GET /tag", [("If-Match", "*"), ("If-Modified-Since", date)], 200),
@@ -52,7 +52,7 @@ struct ValidatorTests {
         ("GET /time", [("If-Match", "\"v1\"")], 412), ("GET /neither", [("If-None-Match", "*")], 200),
         // §13.2.1
         ("GET /gone", [("If-None-Match", "\"v1\"")], 410),
-        // It has happened already.
+        // Too late: the change has already been made.
         ("POST /both", [("If-None-Match", "*")], 200), ("POST /both", [("If-Match", "\"v1\"")], 200),
         ("GET /pattern", [("If-None-Match", "\"v1\"")], 304),
         ("GET /condition", [("If-None-Match", "\"v1\"")], 304),

@@ -5,7 +5,7 @@ extension MediaType {
         type.withUTF8Buffer { unsafe isActive($0.span) }
     }
 
-    /// Like ``isActive(_:)-(StaticString)``, for a Content-Type value in any case.
+    /// Whether browsers run scripts in content with this Content-Type value, ignoring case.
     public static func isActive(_ type: borrowing Span<UInt8>) -> Bool {
         for active in activeTypes where type.startsIgnoringCase(with: active) { return true }
         return hasSuffix("+xml", type.extracting(essenceRange(of: type)))

@@ -34,7 +34,8 @@ struct AccountsTests {
         }
     }
 
-    /// Passwords of people do not look so; those of crypt(3) and htpasswd do, and would be taken for the password.
+    /// Hashes of crypt(3) and htpasswd must not be mistaken for passwords; real passwords do not look like
+    /// them.
     static let texts: [(text: String, isHash: Bool)] = [
         ("$scrypt$ln=15,r=8,p=1$a$b", true), ("$digest$md5=0$davit", true), ("$2y$05$abc", true),
         ("$apr1$x$y", true), ("$6$x$y", true), ("$argon2id$v=19$m=1", true), ("", false), ("$", false),
@@ -65,7 +66,7 @@ struct AccountsTests {
         var accounts = Accounts()
         try accounts.add(name: "anna", hash: text)
         #expect(accounts.schemes == schemes)
-        // Whoever else is there does not allow more.
+        // Other accounts do not add schemes.
         try accounts.add(name: "bert", password: "x")
         #expect(accounts.schemes == schemes)
     }
@@ -121,7 +122,7 @@ struct AccountsTests {
             var text = ""
             dump(accounts, to: &text)
             #expect(!text.contains("xyzzy"))
-            // As bytes: 120, 121, 122, 122, 121.
+            // The password in decimal byte values: 120, 121, 122, 122, 121.
             let numbers = text.split(separator: "\n").compactMap {
                 $0.split(separator: " ").last.flatMap { Int($0) }
             }

@@ -3,7 +3,7 @@ import DavitServer
 import Synchronization
 import Testing
 
-/// A clock that goes when it is told to.
+/// A clock that advances only on request.
 final class ManualClock: Sendable {
     private let nanoseconds = Mutex<Int64>(1_000_000_000_000)
 
@@ -12,7 +12,7 @@ final class ManualClock: Sendable {
     func advance(seconds: Int64) { nanoseconds.withLock { $0 += seconds * 1_000_000_000 } }
 }
 
-/// Does the work where it is, and counts it.
+/// Runs work inline and counts it.
 final class InlineWork: BlockingWork {
     private let runs = Mutex(0)
 
@@ -24,12 +24,12 @@ final class InlineWork: BlockingWork {
     }
 }
 
-/// Takes no work: the queue is full.
+/// Accepts no work, like a full queue.
 struct FullQueue: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }
 
-/// Keeps everybody who has work waiting until it is opened.
+/// Holds all work until it is released.
 final class HeldWork: BlockingWork {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -40,7 +40,7 @@ final class HeldWork: BlockingWork {
 
     private let state = Mutex(State())
 
-    /// How much work has come.
+    /// Amount of work received.
     var count: Int { state.withLock { $0.count } }
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
@@ -60,7 +60,7 @@ final class HeldWork: BlockingWork {
         return work()
     }
 
-    /// Returns when so much work has come.
+    /// Waits until this amount of work has been received.
     func waitUntil(count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -82,7 +82,7 @@ final class HeldWork: BlockingWork {
     }
 }
 
-/// An authentication in front of a ``Greeter``, and what it is told.
+/// An authentication in front of a ``Greeter``, with a record of its reports.
 struct Gate {
     let clock = ManualClock()
     let authentication: Authentication
@@ -104,7 +104,7 @@ struct Gate {
         handler = Greeter().behind(authentication)
     }
 
-    /// Asks as a connection does: without waiting first, and then again.
+    /// Sends a request as a connection does: first without waiting, then with a task.
     func send(
         _ fields: [String], method: String = "GET", target: String = "/f", from peer: String = "192.0.2.1"
     ) async throws -> HTTPResponse {
@@ -123,7 +123,7 @@ struct Gate {
 }
 
 extension HTTPFields {
-    /// Every value of WWW-Authenticate.
+    /// The values of all WWW-Authenticate fields.
     var challenges: [String] {
         String(decoding: encoded, as: UTF8.self).split(separator: "\r\n").compactMap { line in
             line.hasPrefix("WWW-Authenticate: ") ? String(line.dropFirst(18)) : nil

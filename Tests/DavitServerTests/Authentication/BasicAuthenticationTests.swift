@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitServer
 import Testing
 
-/// RFC 7617, with passwords that are verified at once.
+/// RFC 7617, with passwords that are verified immediately.
 struct BasicAuthenticationTests {
     static let schemes: AuthenticationSettings = {
         var settings = AuthenticationSettings()
@@ -24,7 +24,7 @@ struct BasicAuthenticationTests {
     static let accepted: [(credentials: String, name: String)] = [
         // RFC 7617 §2: the first colon ends the name. anna:open:sesame
         ("Basic YW5uYTpvcGVuOnNlc2FtZQ==", "anna"),
-        // RFC 9110 §11.1: the scheme in any case.
+        // RFC 9110 §11.1: the scheme is case-insensitive.
         ("bAsIc YW5uYTpvcGVuOnNlc2FtZQ==", "anna"),
         // §2.1: UTF-8. jörg:pässword
         ("Basic asO2cmc6cMOkc3N3b3Jk", "jörg"),
@@ -33,7 +33,7 @@ struct BasicAuthenticationTests {
     @Test(arguments: accepted)
     func letsAccountsThrough(credentials: String, name: String) async throws {
         let gate = try Self.makeGate()
-        // The second time from what is remembered.
+        // The second time, the result comes from the cache.
         for _ in 0..<2 {
             let response = try await gate.send(["Authorization: \(credentials)"], method: "PUT")
             #expect(response.status == .noContent)
@@ -56,7 +56,7 @@ struct BasicAuthenticationTests {
         ["Authorization: Basic QW5uYTpvcGVuOnNlc2FtZQ=="],
         ["Authorization: Basic bm9ib2R5Om9wZW46c2VzYW1l"],
         ["Authorization: Basic YW5uYQ=="],
-        // Twice, and both right.
+        // Repeated, although both are correct.
         [
             "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==",
             "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==",
@@ -71,7 +71,7 @@ struct BasicAuthenticationTests {
         #expect(response.fields.challenges.last == #"Basic realm="files", charset="UTF-8""#)
         #expect(response.fields.challenges.allSatisfy { $0.contains(#" realm="files""#) })
         #expect(response.fields.first(.etag) == nil)
-        // What a client may learn before it has a password.
+        // Information available to clients without a password.
         #expect((response.fields.first(.dav) != nil) == (method == "OPTIONS"))
         #expect((response.fields.first(.msAuthorVia) != nil) == (method == "OPTIONS"))
     }
@@ -93,12 +93,12 @@ struct BasicAuthenticationTests {
         #expect(try await Self.makeGate().basic(pair).status == status)
     }
 
-    /// Nothing that is cut off gets in, and nothing but whole credentials counts as a guess.
+    /// Truncated credentials are refused, and malformed ones do not count as failures.
     @Test func aFieldThatIsCutOffIsRefused() async throws {
         let gate = try Self.makeGate()
         let value = Array("Basic YW5uYTpvcGVuOnNlc2FtZQ==")
         for length in 0..<value.count {
-            // Each from an address of its own, so that no guess is held up.
+            // A different address each time, so that no attempt is delayed.
             let response = try await gate.send(
                 ["Authorization: \(String(value[..<length]))"], from: "192.0.2.\(length)")
             #expect(response.status == .unauthorized)
@@ -120,7 +120,7 @@ struct BasicAuthenticationTests {
         #endif
     }
 
-    /// What stands in front of a part of an application only.
+    /// A second authentication for part of an application.
     @Test func twoInARowBothLook() async throws {
         var inner = Accounts()
         try inner.add(name: "root", password: "secret")

@@ -4,7 +4,7 @@ import DavitHTTP
 import DavitServer
 import Testing
 
-/// RFC 7616, as a client sees it.
+/// RFC 7616 from the client's point of view.
 struct DigestAuthenticationTests {
     static func makeGate(
         realm: String = "http-auth@example.org", schemes: [AuthenticationSettings.Scheme]? = nil
@@ -18,7 +18,7 @@ struct DigestAuthenticationTests {
         return try Gate(accounts)
     }
 
-    /// What a client makes of a challenge.
+    /// A client's response to a challenge.
     struct Client {
         var user = "Mufasa"
         var password = "Circle of Life"
@@ -30,7 +30,7 @@ struct DigestAuthenticationTests {
         var uri = "/f"
         var count = "00000001"
         var clientNonce = "0a4f113b"
-        /// Replaces a parameter, or removes it.
+        /// Parameters to replace, or to remove if nil.
         var changes: [String: String?] = [:]
         var separator = ", "
 
@@ -80,14 +80,14 @@ struct DigestAuthenticationTests {
         return value.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A challenge, and a client that answers it.
+    /// Requests a challenge and returns a client that responds to it.
     static func begin(_ gate: Gate, _ algorithm: DigestSecret.Algorithm = .sha256) async throws -> Client {
         let challenges = try await gate.send([]).fields.challenges
         let own = challenges.first { parameter("algorithm", of: $0) == algorithm.name }
         return try Client(try #require(own), algorithm: algorithm)
     }
 
-    // §3.3, §3.7: the best algorithm first.
+    // §3.3, §3.7: the strongest algorithm first.
     @Test func challengesWithEachAlgorithm() async throws {
         let challenges = try await Self.makeGate().send([]).fields.challenges
         #expect(challenges.count == 3)
@@ -101,7 +101,7 @@ struct DigestAuthenticationTests {
             #expect((Self.parameter("opaque", of: challenge) ?? "").utf8.count >= 8)
         }
         #expect(challenges[2].hasPrefix("Basic "))
-        // §5.12: another nonce each time.
+        // §5.12: a new nonce each time.
         let gate = try Self.makeGate()
         let first = try await Self.begin(gate).nonce
         #expect(try await Self.begin(gate).nonce != first)
@@ -116,7 +116,7 @@ struct DigestAuthenticationTests {
         var settings = AuthenticationSettings()
         settings.schemes = schemes
         var accounts = Accounts(settings)
-        // Not hashed here for Basic alone, which would take its time.
+        // Avoids slow hashing if only Basic is enabled.
         if schemes == [.basic] {
             try accounts.add(name: "anna", hash: AccountsTests.scrypt)
         } else {
@@ -138,7 +138,7 @@ struct DigestAuthenticationTests {
             let response = try await gate.send([client.field])
             #expect(response.status == .noContent)
             #expect(response.fields.first(.etag) == "Mufasa")
-            // §3.5: the server shows that it knows the password, too.
+            // §3.5: the server proves that it knows the password too.
             let info = try #require(response.fields.first(named: "Authentication-Info"))
             let proof = try client.secret.response(to: client.answer(method: ""))
             #expect(Self.parameter("rspauth", of: " " + info) == String(decoding: proof, as: UTF8.self))
@@ -151,7 +151,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .unauthorized)
     }
 
-    /// What clients write in different ways.
+    /// Variations in how clients format parameters.
     static let spellings: [[String: String?]] = [
         ["qop": "\"auth\""], ["nc": "\"00000001\""], ["algorithm": "\"SHA-256\""], ["algorithm": "sha-256"],
         ["opaque": nil], ["charset": "UTF-8"], ["userhash": "false"], ["unknown": "x"],
@@ -174,17 +174,17 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    /// Not guesses, however often they come: 401 with a new challenge.
+    /// Never counted as failures: 401 with a new challenge.
     static let refused: [[String: String?]] = [
         ["username": nil], ["realm": nil], ["nonce": nil], ["uri": nil], ["response": nil], ["cnonce": nil],
         ["nc": nil], ["qop": nil],
-        // §3.4: the whole content would have to be there first.
+        // §3.4: would require the entire content in advance.
         ["qop": "auth-int"], ["qop": "\"auth,auth-int\""], ["qop": "AUTH"],
         // §3.4.2 and §6.1: algorithms that are not offered.
         ["algorithm": "SHA-512-256"], ["algorithm": "SHA-256-sess"], ["algorithm": "MD5-sess"],
         ["algorithm": "\"\""],
         ["realm": "\"elsewhere\""], ["realm": "\"\""],
-        // §3.4: eight digits, from one on.
+        // §3.4: eight digits, starting at one.
         ["nc": "00000000"], ["nc": "1"], ["nc": "000000001"], ["nc": "0000000g"], ["nc": "-0000001"],
         ["cnonce": "\"\""], ["cnonce": "\"a\\\"b\""], ["cnonce": "\"a b\""],
         ["cnonce": "\"\(String(repeating: "c", count: 257))\""],
@@ -193,7 +193,7 @@ struct DigestAuthenticationTests {
         ["userhash": "true", "username": nil, "username*": "UTF-8''x"],
         ["username": nil, "username*": "ISO-8859-1''Mufasa"], ["username": nil, "username*": "UTF-8''%F"],
         ["username": nil, "username*": "UTF-8''%FF"], ["username": nil, "username*": "Mufasa"],
-        // RFC 9110 §11.2: malformed, or twice.
+        // RFC 9110 §11.2: malformed or repeated.
         ["extra": "\"open"], ["extra": ""], ["extra": "a b"], ["NC": "00000001"], ["": "x"],
     ]
 
@@ -213,7 +213,7 @@ struct DigestAuthenticationTests {
     @Test func aFieldThatIsCutOffIsRefused() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
-        // All that follows the response could be missing.
+        // All parameters after the response would be optional otherwise.
         client.opaque = nil
         let field = try client.field
         for length in ("Authorization:".utf8.count)..<field.utf8.count {
@@ -255,7 +255,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field], method: "OPTIONS", target: "*").status == .noContent)
     }
 
-    /// What a proxy has taken away from the path is part of what the client has signed.
+    /// A prefix removed by a proxy is part of the signed URI.
     @Test(arguments: [
         ("/x/f", HTTPStatus.noContent), ("/f", .noContent), ("http://a/x/f", .noContent),
         ("/y/f", .badRequest),
@@ -271,7 +271,7 @@ struct DigestAuthenticationTests {
         #expect(try await handler.respond(to: request).status == status)
     }
 
-    /// What a middleware in between made of the target is not what the client has signed.
+    /// A target rewritten by middleware is not the signed one.
     @Test func aRewrittenTargetIsTheOneThatWasSent() async throws {
         let gate = try Self.makeGate()
         let rewriting = BeforeHandling { request throws(HTTPError) in
@@ -307,9 +307,9 @@ struct DigestAuthenticationTests {
         let field = try client.field
         #expect(try await gate.send([field]).status == .noContent)
         for _ in 0..<10 { #expect(isStale(try await gate.send([field]))) }
-        // Nor with another method or target.
+        // A replay with another method or target is refused too.
         #expect(try await gate.send([field], method: "DELETE", from: "198.51.100.9").status == .unauthorized)
-        // The client goes on.
+        // The client can continue.
         client.count = "00000002"
         #expect(try await gate.send([client.field]).status == .noContent)
     }
@@ -339,11 +339,11 @@ struct DigestAuthenticationTests {
         client.count = "00000003"
         let response = try await gate.send([client.field])
         #expect(isStale(response))
-        // Who guesses is not told that it was the nonce.
+        // A client with a wrong password must not learn that the nonce was stale.
         client.password = "wrong"
         #expect(!isStale(try await gate.send([client.field])))
         client.password = "Circle of Life"
-        // §3.5: with the next nonce, from one on.
+        // §3.5: the next nonce starts at count one.
         client.nonce = next
         client.count = "00000001"
         #expect(try await gate.send([client.field]).status == .noContent)
@@ -351,7 +351,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    /// Those of another server, or of this one before it was started again, and those that somebody made up.
+    /// Nonces of another server or of a previous run, and forged nonces.
     @Test func otherNoncesAreStale() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
@@ -411,7 +411,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).fields.first(.etag) == "Jäsøn Doe")
     }
 
-    /// The defect of other servers: an unknown name whose answer can be computed.
+    /// A known vulnerability of other servers: an unknown name with a predictable secret.
     @Test func anUnknownNameNeverPasses() async throws {
         let gate = try Self.makeGate()
         for (user, password) in [
@@ -427,7 +427,7 @@ struct DigestAuthenticationTests {
         }
     }
 
-    /// The secret of a name that stands in must not open the door for the unknown one.
+    /// The secret of the substitute account must not admit the unknown name.
     @Test func theSecretOfSomebodyElseDoesNotPass() async throws {
         let gate = try Self.makeGate()
         for user in ["Mufasa", "Jäsøn Doe"] {
@@ -446,7 +446,7 @@ struct DigestAuthenticationTests {
         (.sha256, "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ]
 
-    /// §3.9.1. The answer is right, and all that is wrong is that the nonce is not from here.
+    /// §3.9.1. The response is correct except that this server did not create the nonce.
     @Test(arguments: examples)
     func theExampleIsRightButForItsNonce(algorithm: DigestSecret.Algorithm, response: String) async throws {
         let lines = """
@@ -476,7 +476,7 @@ struct DigestAuthenticationTests {
         #expect(refusal.status == .unauthorized && !isStale(refusal))
     }
 
-    /// What a handler has to wait for: one request is looked at once, and its count is good for it.
+    /// A request that cannot be answered without waiting is checked only once, and uses its count once.
     @Test func aRequestThatIsNotAnsweredAtOnceCountsOnce() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
@@ -485,11 +485,11 @@ struct DigestAuthenticationTests {
         let response = try await gate.handler.respond(to: request)
         #expect(response.status == .noContent)
         #expect(response.fields.first(named: "Authentication-Info")?.contains("rspauth") == true)
-        // Another request with the same answer is another one.
+        // Another request with the same response is a replay.
         let again = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
         #expect(try await gate.handler.respond(to: again).status == .unauthorized)
         client.count = "00000002"
-        // The same object for the next request of a connection.
+        // The same object, reused for the next request of the connection.
         let head = Array("GET /f HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         var parser = HeadParser()
         _ = try unsafe head.withUnsafeBytes { try unsafe parser.parse($0, into: request) }

@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitServer
 import Testing
 
-/// What guessing costs, and whom.
+/// The cost of guessing passwords, and whom it affects.
 struct GuessingTests {
     static func makeGate(_ work: any BlockingWork = InlineWork()) throws -> Gate {
         var accounts = Accounts()
@@ -24,7 +24,7 @@ struct GuessingTests {
             let response = try await gate.basic("anna:other\(wait)")
             #expect(response.status == .tooManyRequests)
             #expect(response.fields.first(.retryAfter) == "\(wait)")
-            // Nor the right one; nor any other account.
+            // Applies even to the right password, and to other accounts.
             #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
             #expect(try await gate.basic("bert:päss").status == .tooManyRequests)
             gate.clock.advance(seconds: wait)
@@ -40,7 +40,7 @@ struct GuessingTests {
         for guess in 1...5 { _ = try await gate.basic("anna:\(guess)") }
         #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
         #expect(try await gate.basic("anna:päss", from: "192.0.2.2").status == .noContent)
-        // Requests without credentials are no guesses.
+        // Requests without credentials do not count as failures.
         #expect(try await gate.send([]).status == .unauthorized)
     }
 
@@ -59,7 +59,7 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss", from: "198.51.100.1").status == .noContent)
     }
 
-    /// The answer must not say which names there are.
+    /// The response must not reveal which names exist.
     @Test func unknownNamesAreHeldUpInTheSameWay() async throws {
         var answers: [[HTTPStatus]] = []
         for name in ["anna", "nobody"] {
@@ -69,7 +69,7 @@ struct GuessingTests {
             for guess in 1...8 { statuses.append(try await gate.basic("\(name):\(guess)").status) }
             answers.append(statuses)
             #if TLS
-            // The same work, too.
+            // Takes the same amount of work too.
             #expect(work.count == 5)
             #endif
         }
@@ -102,7 +102,7 @@ struct GuessingTests {
         #expect(next.principal == "anna")
     }
 
-    /// A program with an old password asks all day; it does not guess.
+    /// A program that repeats an old password is not guessing.
     @Test func theSameWrongPasswordIsOneGuess() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
@@ -124,7 +124,7 @@ struct GuessingTests {
         #expect(try await gate.basic("bert:päss").status == .noContent)
     }
 
-    /// What is remembered tells an address that is held up nothing.
+    /// A blocked address learns nothing from the cache.
     @Test func whoIsHeldUpLearnsNothingFromWhatIsRemembered() async throws {
         let gate = try Self.makeGate()
         #expect(try await gate.basic("anna:päss").status == .noContent)
@@ -151,7 +151,7 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss").status == .unauthorized)
         #expect(try await gate.basic("anna:new").status == .noContent)
         #expect(try await gate.basic("bert:päss").status == .unauthorized)
-        // What is offered follows.
+        // The challenges change accordingly.
         #expect(try await gate.send([]).fields.challenges.count == 3)
     }
 
@@ -170,7 +170,7 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss").status == .noContent)
     }
 
-    /// A password that is being hashed while the accounts change is looked at again.
+    /// A password is checked again if the accounts change while it is being hashed.
     @Test func aPasswordThatWasTakenAwayMeanwhileIsRefused() async throws {
         let work = HeldWork()
         let gate = try Self.makeGate(work)
@@ -202,7 +202,7 @@ struct GuessingTests {
         #expect(response.fields.first(.retryAfter) != nil)
     }
 
-    /// Digest: guesses are held up before they are looked at; who has an answered nonce goes on.
+    /// With Digest, blocked attempts are not checked; a client with a verified nonce continues.
     @Test func digestIsHeldUpAsWell() async throws {
         let gate = try DigestAuthenticationTests.makeGate()
         var good = try await DigestAuthenticationTests.begin(gate)
@@ -215,12 +215,12 @@ struct GuessingTests {
         let held = try await gate.send([bad.field])
         #expect(held.status == .tooManyRequests)
         #expect(held.fields.first(.retryAfter) == "1")
-        // A right answer to a new nonce waits; the one to a nonce that was answered before does not.
+        // A right response to a new nonce must wait; one to a verified nonce need not.
         bad.password = "Circle of Life"
         #expect(try await gate.send([bad.field]).status == .tooManyRequests)
         good.count = "00000002"
         #expect(try await gate.send([good.field]).status == .noContent)
-        // Somebody else's nonce is no way around.
+        // The verified nonce of another account does not bypass the wait.
         good.user = "Jäsøn Doe"
         good.count = "00000003"
         #expect(try await gate.send([good.field]).status == .tooManyRequests)

@@ -4,18 +4,18 @@ import Synchronization
 import Testing
 
 #if TLS
-/// Runs work one piece at a time, when the test allows it.
+/// Runs work step by step under control of the test.
 private final class SteppedWork: BlockingWork {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
-        /// Steps that were allowed before work came.
+        /// Steps allowed before work arrived.
         var steps = 0
         var count = 0
     }
 
     private let state = Mutex(State())
 
-    /// How much work has begun.
+    /// Amount of work started.
     var count: Int { state.withLock { $0.count } }
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
@@ -34,7 +34,7 @@ private final class SteppedWork: BlockingWork {
         return work()
     }
 
-    /// Lets `count` pieces of work end.
+    /// Lets `count` pieces of work finish.
     func step(_ count: Int = 1) {
         let resumed = state.withLock { state in
             let resumed = state.waiting.prefix(count)
@@ -46,7 +46,7 @@ private final class SteppedWork: BlockingWork {
     }
 }
 
-/// Logins while others guess: what waits, for how long, and what does not.
+/// Tests which logins wait, and how long, during a guessing attack.
 @Suite(.timeLimit(.minutes(15)))
 struct HashingTests {
     private let work = SteppedWork()
@@ -65,7 +65,7 @@ struct HashingTests {
         while !isTrue() { await Task.yield() }
     }
 
-    /// Begins `count` wrong logins to an account, each from an address and a network of its own, and returns when one
+    /// Starts `count` wrong logins to an account, each from a different address and network. Returns when one
     /// of them is being hashed and the others wait.
     private func attack(
         _ count: Int, on account: String, _ group: inout ThrowingTaskGroup<HTTPStatus, any Error>
@@ -87,7 +87,8 @@ struct HashingTests {
         return statuses
     }
 
-    /// 50 wrong passwords in flight from many addresses had 30 of 30 right logins answered 503.
+    /// Regression: with 50 wrong passwords in flight from many addresses, 30 of 30 right logins were answered
+    /// with 503.
     @Test func newLoginsOfOtherAccountsWaitATurnEach() async throws {
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
             await attack(50, on: "anna", &wrong)
@@ -98,7 +99,7 @@ struct HashingTests {
                     }
                 }
                 await until { gate.authentication.waitingCount == 49 + 30 }
-                // The one that is being hashed, a round of all accounts, and a turn for each fourth one.
+                // The one being hashed, one round of all accounts, and every fourth turn.
                 work.step(1 + 31 + 8)
                 return try await statuses(of: &right)
             }
@@ -119,7 +120,7 @@ struct HashingTests {
                     }
                 }
                 await until { gate.authentication.waitingCount == 49 + 30 }
-                // The first of them is next after the 50; it answers the others.
+                // The first of them is next after the 50 and decides the others.
                 work.step(51)
                 return try await statuses(of: &right)
             }
@@ -129,7 +130,7 @@ struct HashingTests {
         }
     }
 
-    /// An address that has logged in to an account before comes before all others.
+    /// An address that has logged in to an account before has priority.
     @Test func knownAddressesComeFirst() async throws {
         work.step()
         #expect(try await gate.basic("anna:päss", from: "192.0.2.1").status == .noContent)
@@ -151,7 +152,7 @@ struct HashingTests {
         }
     }
 
-    /// An address that has failed comes after those that have not, and its other guesses do as well.
+    /// An address with failures has the lowest priority, and so do its other attempts.
     @Test func addressesThatFailComeLast() async throws {
         work.step()
         #expect(try await gate.basic("anna:wrong", from: "198.51.100.1").status == .unauthorized)
@@ -181,7 +182,7 @@ struct HashingTests {
                         .status
                 }
             }
-            // 256 wait, one is hashed, and the others find the queue full.
+            // 256 wait, one is being hashed, and the others find the queue full.
             for _ in 0..<300 - 257 { #expect(try await wrong.next() == .serviceUnavailable) }
             #expect(gate.authentication.waitingCount == 256)
             let line = "Authorization: Basic \(Base64.encode(Array("anna:päss".utf8)))"
@@ -191,7 +192,7 @@ struct HashingTests {
                 #expect(Immediate().behind(gate.authentication).respondAtOnce(to: request)?.status == .ok)
             }
             #expect(work.count == 2)
-            // A new login of another account has its turn all the same.
+            // A new login of another account still gets its turn.
             async let right = gate.basic("bert:päss", from: "192.0.2.9").status
             #expect(try await wrong.next() == .serviceUnavailable)
             work.step(3)
@@ -223,7 +224,8 @@ struct HashingTests {
         await until { work.count == 1 }
         let leaving = Task { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
         await until { gate.authentication.waitingCount == 1 }
-        // The same password from the same address waits with it, and does not leave with it.
+        // A request with the same password from the same address shares the wait but is not cancelled with
+        // it.
         let staying = Task { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
         for _ in 0..<100 { await Task.yield() }
         leaving.cancel()
@@ -234,7 +236,7 @@ struct HashingTests {
         #expect(work.count == 2)
     }
 
-    /// Spelling them in many ways gets nobody more hashes.
+    /// Different encodings of the same password do not cost more hashes.
     @Test func otherSpellingsAreTheSamePassword() async throws {
         work.step(2)
         for password in ["päss", "wrong"] {
@@ -248,7 +250,7 @@ struct HashingTests {
         #expect(work.count == 2)
     }
 
-    /// Passwords in the queue are compared with the accounts of the moment in which they are hashed.
+    /// Queued passwords are compared with the accounts at the time of hashing.
     @Test func queuedPasswordsSeeReplacedAccounts() async throws {
         let first = Task { [gate] in try await gate.basic("anna:wrong").status }
         await until { work.count == 1 }

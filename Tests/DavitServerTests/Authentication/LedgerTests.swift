@@ -24,7 +24,7 @@ struct FailureLedgerTests {
         #expect(ledger.wait(address: 1, account: 5, now: 0) == 1)
         #expect(ledger.wait(address: 1, account: 5, now: second - 1) == 1)
         #expect(ledger.wait(address: 1, account: 5, now: second) == nil)
-        // Nobody else does.
+        // Other addresses do not wait.
         #expect(ledger.wait(address: 2, account: 9, now: 0) == nil)
     }
 
@@ -36,7 +36,7 @@ struct FailureLedgerTests {
         #expect(ledger.failed(address: 1, account: 1, now: 3 * FailureLedger.memory) == 0)
     }
 
-    /// Guesses at one account from many addresses hold up those who guess, and nobody else.
+    /// Guesses at one account from many addresses delay only addresses with failures.
     @Test func anAccountIsHeldUpForThoseWhoHaveFailed() {
         var ledger = FailureLedger()
         for address in 1...10 { _ = ledger.failed(address: address, account: 7, now: 0) }
@@ -48,7 +48,7 @@ struct FailureLedgerTests {
         #expect(ledger.wait(address: 11, account: 7, now: 0) == nil)
     }
 
-    /// Whoever has many addresses gets no more than a bounded table out of it, and does not free himself in it.
+    /// A client with many addresses fills only bounded tables, and cannot clear its own failures.
     @Test func theTablesAreBounded() {
         var ledger = FailureLedger()
         for address in 0..<(4 * FailureLedger.addressLimit) {
@@ -83,7 +83,7 @@ struct NonceLedgerTests {
         (1, .max, true), (.max, .max - 127, true), (.max, .max - 128, false), (.max, 1, false),
     ]
 
-    /// Those that are too far behind may have come before.
+    /// Counts too far behind may have been used before.
     @Test(arguments: counts)
     func theWindowHasAnEnd(first: UInt32, then: UInt32, isTaken: Bool) {
         var ledger = NonceLedger()
@@ -91,7 +91,7 @@ struct NonceLedgerTests {
         #expect(Self.take(&ledger, then) == isTaken)
     }
 
-    /// Against the obvious way: all counts that have come.
+    /// Compares with a naive set of all received counts.
     @Test func agreesWithASetOfAllCounts() {
         var generator = SeededGenerator(seed: 7616)
         for _ in 0..<50 {
@@ -118,7 +118,7 @@ struct NonceLedgerTests {
         #expect(!ledger.isKnown(2, account: 1))
     }
 
-    /// What is forgotten is refused, and never taken a second time.
+    /// Discarded nonces are refused and never accepted again.
     @Test func theTableIsBoundedAndForgetsNoReplay() {
         var ledger = NonceLedger()
         let numbers = 1...UInt64(3 * NonceLedger.limit)

@@ -5,13 +5,13 @@ import Testing
 struct PasswordQueueTests {
     typealias Queue = PasswordQueue<String>
 
-    /// A queue with the next ticket, and what is known of addresses.
+    /// A queue with the next ticket and the standings of addresses.
     struct Fixture {
         var queue = Queue()
         var ticket: UInt64 = 0
         var standings: [Int: Queue.Standing] = [:]
 
-        /// - Parameter network: nil for one of the address alone.
+        /// - Parameter network: nil for a network that contains only this address.
         mutating func add(_ name: String, account: Int, address: Int, network: Int? = nil) -> Queue.Admission
         {
             ticket += 1
@@ -49,7 +49,7 @@ struct PasswordQueueTests {
         #expect(fixture.all() == ["a1", "b11", "a2", "b12", "a3", "a4"])
     }
 
-    /// Who is served and comes again waits behind those who have not been served since.
+    /// An account served before waits behind those not served since.
     @Test func whoComesAgainWaitsForTheOthers() {
         var fixture = Fixture()
         _ = fixture.add("a1", account: 1, address: 1)
@@ -68,7 +68,7 @@ struct PasswordQueueTests {
             _ = fixture.add("unknown\(number)", account: number, address: 2)
             _ = fixture.add("proven\(number)", account: number, address: 3)
         }
-        // Every fourth turn takes another standing; accounts take turns across all of them.
+        // Every fourth turn serves another standing; accounts take turns across all of them.
         #expect(
             fixture.all() == [
                 "proven1", "proven2", "proven3", "unknown4", "proven4", "unknown1", "unknown2", "unknown3",
@@ -76,7 +76,7 @@ struct PasswordQueueTests {
             ])
     }
 
-    /// A standing is that of the moment in which somebody is chosen.
+    /// The standing is evaluated at the time of selection.
     @Test func whoFailsMeanwhileLosesTheStanding() {
         var fixture = Fixture()
         for account in 1...3 { _ = fixture.add("a\(account)", account: account, address: 1) }
@@ -121,15 +121,15 @@ struct PasswordQueueTests {
             Issue.record("not admitted")
             return
         }
-        // The newest of all lines that are as long as the longest.
+        // The newest entry of all lines of maximum length.
         #expect(other.waiter == "a\(Queue.total - 1)")
         #expect(fixture.queue.count == Queue.total)
-        // A network of its own takes the place of one that has more.
+        // An entry from a new network displaces one of a network with more.
         guard case .displaced = fixture.add("a", account: 1, address: -2) else {
             Issue.record("not admitted")
             return
         }
-        // The longest line gets no longer.
+        // The longest line cannot grow.
         guard case .full = fixture.add("a", account: 1, address: -3, network: 0) else {
             Issue.record("admitted")
             return
