@@ -2,7 +2,7 @@
 ///
 /// Values are bytes, because their encoding varies. Names are in lower case, in the order sent.
 public struct FieldParameters: Hashable, Sendable {
-    /// One `name=value`.
+    /// A parameter, `name=value`.
     public struct Parameter: Hashable, Sendable {
         /// The name in lower case.
         public var name: String

@@ -6,8 +6,8 @@ public struct MediaTypes: Sendable {
     /// Creates the default table.
     public init() {}
 
-    /// - Parameter overrides: Content-Type values by extension without its dot, in any case: `["log":
-    ///   "text/x-log"]`.
+    /// - Parameter overrides: Content-Type values by extension without its dot, ignoring case:
+    ///   `["log": "text/x-log"]`.
     public init(_ overrides: [String: String]) {
         for (suffix, type) in overrides {
             self.overrides[suffix.utf8.map(\.lowercasedASCII)] = Array(type.utf8)

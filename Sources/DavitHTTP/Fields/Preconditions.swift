@@ -42,7 +42,7 @@ public enum Preconditions {
         return evaluate(request, version, now: now)
     }
 
-    /// Whether the request has any of these fields.
+    /// Whether the request has any conditional field other than If-Range.
     package static func stand(in request: HTTPRequest) -> Bool {
         request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince) || request.contains(.ifMatch)
             || request.contains(.ifUnmodifiedSince)

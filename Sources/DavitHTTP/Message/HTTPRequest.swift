@@ -39,7 +39,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var ends: ConnectionEnds?
-        /// Nil if it is that of `ends`.
+        /// Nil if it is the remote address of `ends`.
         var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0

@@ -1,6 +1,6 @@
 /// A status code (RFC 9110 §15, RFC 4918 §11).
 public struct HTTPStatus: Hashable, Sendable {
-    /// Three digits, 100 to 599.
+    /// The three-digit code, 100 to 599.
     public let code: UInt16
 
     /// - Parameter code: the three-digit code to send, 100 to 599.

@@ -6,8 +6,8 @@ internal import DavitHTTP
 /// ```
 /// loop: event = next(in: received, at: &index) →
 ///   .part(head): a part begins          .data(range): bytes of it, in `received`          .partEnd
-///   .needMore: drop what is before `index`, append more; at the end of the content call endOfContent()
-///   .end: done; what follows is no part of the form
+///   .needMore: drop the bytes before `index`, append more; at the end of the content call endOfContent()
+///   .end: done; what follows is not part of the form
 /// ```
 /// Unconsumed bytes are shorter than a delimiter or a part header. A part of type `multipart/mixed` is
 /// expanded into its parts, which get its name (RFC 7578 §4.3); only one level of nesting is supported.

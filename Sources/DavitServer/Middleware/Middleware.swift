@@ -58,8 +58,8 @@ extension Handler {
 }
 
 extension Mountable {
-    /// Wraps the handler created from this value in `middleware`, for a single mount: `routes.mount("/files",
-    /// WebDAVShare("/srv/files").behind(CORS(origins: [...])))`.
+    /// Wraps the handler created from this value in `middleware`, for a single mount:
+    /// `routes.mount("/files", WebDAVShare("/srv/files").behind(CORS(origins: [...])))`.
     public func behind(_ middleware: some Middleware) -> some Mountable {
         MountedBehind(front: middleware, mountable: self)
     }
