@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
-/// The format of access log lines. All formats escape control characters and non-ASCII bytes, so that a
-/// client cannot forge a line or disturb a terminal; JSON keeps valid UTF-8 above U+009F.
+/// The format of access log lines. All formats escape control characters, and all but JSON escape non-ASCII
+/// bytes, so that a client cannot forge a line or disturb a terminal.
 public enum AccessFormat: String, CaseIterable, Sendable {
     /// `192.0.2.7 anna "PUT /a%20b HTTP/1.1" 201 0 bytes 1.250 ms`, followed by ` cut short` if the response
     /// was truncated and by ` request 0123456789abcdef` if the request has an ID.

@@ -9,9 +9,10 @@ struct AgingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { young.count + old.count }
 
-    /// O(1). Setting an existing entry makes it young again.
+    /// Returns the value for `key`. O(1).
     subscript(key: Key) -> Value? { young[key] ?? old[key] }
 
+    /// Sets the value for `key`, moving an existing entry to the newer half. O(1) amortized.
     mutating func set(_ value: Value, for key: Key) {
         if old.removeValue(forKey: key) == nil, young[key] != nil {
             young[key] = value

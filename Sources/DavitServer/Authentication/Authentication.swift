@@ -83,7 +83,7 @@ public final class Authentication: Middleware {
 
     /// - Parameters:
     ///   - optionsFields: also included in 401 responses to OPTIONS, for clients that read the server's
-    ///   capabilities there before they have asked for a password.
+    ///     capabilities there before they have asked for a password.
     ///   - work: runs the password hashing.
     /// - Throws: if the settings are invalid or no scheme is usable by every account.
     public convenience init(
@@ -249,7 +249,7 @@ public final class Authentication: Middleware {
                 continue
             }
             #endif
-            // Use one realm and one challenge for the whole server, or clients ask again in each folder.
+            // Use one realm and one challenge for the entire server; otherwise clients ask again in each folder.
             fields.append(
                 .wwwAuthenticate,
                 #"Basic realm="\#(String(decoding: realm, as: UTF8.self))", charset="UTF-8""#)
