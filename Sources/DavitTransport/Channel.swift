@@ -1,13 +1,13 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// The bytes of a connection in both directions, and the one place that knows how they reach the socket: as they are, or
-/// through TLS. What is sent through TLS can be taken, and still wait here as ciphertext: ``hasOutput``.
+/// The byte stream of a connection: plain socket I/O or TLS. Bytes accepted for sending through TLS may still
+/// be buffered here as ciphertext; see ``hasOutput``.
 struct Channel: ~Copyable {
-    /// What a call for input brought.
+    /// The result of a receive call.
     struct Input {
         var outcome: Socket.Outcome
-        /// Nothing more can be had before the next event.
+        /// Whether no more input is available before the next event.
         var isDrained: Bool
     }
 
@@ -17,29 +17,29 @@ struct Channel: ~Copyable {
 
     init(_ socket: consuming FileDescriptor) { self.socket = socket }
 
-    /// A channel on which everything fails.
+    /// Returns a channel on which every operation fails.
     static func closed() -> Channel { Channel(FileDescriptor(owning: -1)) }
 
-    /// For the event queue.
+    /// The socket's descriptor, for registration with the event queue.
     var descriptor: Int32 { socket.rawValue }
 
-    /// From now on everything goes through TLS.
+    /// Sends and receives through TLS from now on.
     mutating func begin(_ tls: TLSLayer) { self.tls = tls }
 
-    /// The first byte that waits; it stays there.
+    /// Reads the next byte without consuming it.
     func peek(_ byte: inout UInt8) -> Socket.Outcome { Socket.peek(socket.rawValue, &byte) }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Input {
         if let tls { return unsafe tls.receive(from: socket.rawValue, into: buffer) }
         let outcome = unsafe Socket.receive(socket.rawValue, into: buffer)
-        // A short read has emptied the socket.
+        // A short read means that the socket is drained.
         if case .bytes(let count) = outcome {
             return Input(outcome: outcome, isDrained: count < buffer.count)
         }
         return Input(outcome: outcome, isDrained: true)
     }
 
-    /// - Parameter isFollowed: more is sent at once.
+    /// - Parameter isFollowed: whether the caller sends more immediately.
     func send(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool) -> Socket.Outcome {
         if let tls { return unsafe tls.send(bytes, to: socket.rawValue, isFollowed: isFollowed) }
         return unsafe Socket.send(socket.rawValue, bytes, isFollowed: isFollowed)
@@ -50,34 +50,34 @@ struct Channel: ~Copyable {
         return unsafe Socket.send(socket.rawValue, first, second)
     }
 
-    /// Without TLS only.
+    /// Sends bytes of a file without copying them. Only for connections without TLS.
     func sendFile(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
         Socket.sendFile(socket.rawValue, from: file, offset: offset, count: count)
     }
 
-    /// Bytes of ciphertext that wait for room in the socket.
+    /// Bytes of ciphertext that could not be sent yet.
     var outputCount: Int { tls?.outputCount ?? 0 }
 
-    /// True if ciphertext waits for room in the socket.
+    /// Whether ciphertext could not be sent yet.
     var hasOutput: Bool { tls?.hasOutput ?? false }
 
-    /// True if so much ciphertext waits that nothing more is taken.
+    /// Whether so much ciphertext is pending that no more bytes are accepted.
     var isFull: Bool { tls?.isFull ?? false }
 
-    /// Sends the ciphertext that waits.
-    /// - Returns: how many bytes went; `wouldBlock` if some are left.
+    /// Sends pending ciphertext.
+    /// - Returns: the number of bytes sent; `wouldBlock` if some are left.
     func flush() -> Socket.Outcome { tls?.flush(to: socket.rawValue) ?? .bytes(0) }
 
-    /// True if input that was not taken, because answers waited, can be taken now.
+    /// Returns true if input that was held back because output was pending can be received now.
     func endHold() -> Bool { tls?.endHold() ?? false }
 
-    /// Gives up the memory that an idle connection does not need.
+    /// Releases memory that an idle connection does not need.
     func releaseMemory() { tls?.releaseMemory() }
 
-    /// Bytes the peer has not acknowledged.
+    /// Bytes that were sent and that the peer has not acknowledged.
     var outstandingBytes: Int { Socket.outstandingBytes(socket.rawValue) }
 
-    /// Says that nothing more comes, where the protocol has words for it; it is sent as far as there is room.
+    /// Sends close_notify if the connection uses TLS, as far as the socket accepts it.
     func sayEnd() {
         guard let tls else { return }
         tls.sayEnd()

@@ -1,16 +1,17 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// Stored content out.
+/// Sends stored content.
 extension Connection {
-    /// Up to this size content is read behind the head and sent with it; above it sendfile costs less.
+    /// Content up to this size is read into the output buffer after the head and sent with it; above it,
+    /// sendfile is cheaper.
     static let inlineLimit: Int64 = 32 * 1024
     private static let windowBytes: Int64 = 1024 * 1024
 
-    /// Sends a part of a file behind what is composed.
-    /// - Parameter didSend: is told of bytes when they are on their way.
-    /// - Throws: ``HTTPError/disconnected``, also where the file is shorter than it was: the response cannot
-    ///   be finished, and the peer must see that.
+    /// Sends a part of a file after the buffered output.
+    /// - Parameter didSend: called with the number of bytes handed to the system since the last call.
+    /// - Throws: ``HTTPError/disconnected``, also if the file has become shorter: the response cannot be
+    ///   completed, and closing the connection is the only way to signal that to the peer.
     nonisolated(nonsending) func send(
         _ content: any FileContent, offset: Int64, length: Int64, didSend: (Int64) -> Void
     ) async throws(HTTPError) {
@@ -22,7 +23,7 @@ extension Connection {
         }
     }
 
-    /// True if other connections need no turn before the first window of a file, and all of that is in memory.
+    /// Returns true if the connection has not used up its turn and the first window of the file is in memory.
     func canSendNow(_ content: any FileContent, offset: Int64, length: Int64) -> Bool {
         guard !isTurnOver else { return false }
         if loop.memory.isDiskless(content) { return true }
@@ -30,8 +31,8 @@ extension Connection {
             content.descriptor, offset: offset + min(length, Self.windowBytes) - 1)
     }
 
-    /// Sends what is composed, and the first window of a file behind it, as far as the socket takes it.
-    /// - Returns: how many bytes of the file were sent.
+    /// Sends the buffered output and then the first window of a file, as far as the socket accepts it.
+    /// - Returns: the number of bytes of the file that were sent.
     func sendNow(_ content: any FileContent, offset: Int64, length: Int64) -> Int64 {
         loop.output.flush(isFollowed: true)
         let window = min(Self.windowBytes, length)
@@ -52,8 +53,9 @@ extension Connection {
         return sent
     }
 
-    /// Composes a small part of a file if there is room, and all of it is in memory or nobody can tell.
-    /// - Returns: false if nothing was composed.
+    /// Appends a small part of a file to the output buffer if it fits and is in memory, or if the volume
+    /// cannot report whether it is.
+    /// - Returns: false if nothing was appended.
     func composeNow(_ content: any FileContent, offset: Int64, length: Int) -> Bool {
         loop.output.claim(for: self)
         let buffer = loop.output.buffer
@@ -72,7 +74,7 @@ extension Connection {
         return true
     }
 
-    /// Reads into the loop's output; hops to the pool only for what is not in memory.
+    /// Reads into the loop's output buffer; uses the pool only for content that is not in memory.
     private nonisolated(nonsending) func compose(
         _ content: any FileContent, offset: Int64, length: Int
     ) async throws(HTTPError) {
@@ -81,7 +83,8 @@ extension Connection {
         try await composeFromPool(content, offset: offset, length: length)
     }
 
-    /// Reads behind what the buffer holds: what is in memory, or all where nobody can tell.
+    /// Appends content of a file to `buffer`: only what is in memory or, if the volume cannot report that,
+    /// everything.
     private func read(
         _ descriptor: Int32, of volume: UInt64, at position: Int64, count: Int, into buffer: IOBuffer
     ) -> CachedFile.Outcome {
@@ -140,8 +143,8 @@ extension Connection {
         }
     }
 
-    /// Sends bytes of a file that are in memory, or for which a wait is no matter: without a copy where the system
-    /// writes to the socket, and 64 KiB at a time where they are encrypted here.
+    /// Sends bytes of a file that are in memory, or whose read may block: with sendfile on a plain
+    /// connection, and 64 KiB at a time if they are encrypted in user space.
     private func sendFile(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
         guard channel.tls != nil else { return sendFileBytes(file, offset: offset, count: count) }
         if channel.isFull, case let outcome = channel.flush(), outcome == .wouldBlock { return outcome }
@@ -158,13 +161,13 @@ extension Connection {
         return unsafe piece.withBytes { unsafe sendBytes($0, isFollowed: count > piece.count) }
     }
 
-    /// Has the pool bring a window into memory if it is not there, so that sendfile does not wait for a disk.
+    /// Loads a window into memory on the pool if it is not cached, so that sendfile does not block the loop.
     private nonisolated(nonsending) func fetch(
         _ content: any FileContent, offset: Int64, count: Int
     ) async throws(HTTPError) {
         if loop.memory.isDiskless(content) { return }
         if CachedFile.isCached(content.descriptor, offset: offset + Int64(count) - 1) { return }
-        // A pool that has too much to do only means that the loop waits for this disk.
+        // If the pool refuses the job, the read blocks the loop instead.
         _ = await server.pool.run { CachedFile.fetch(content.descriptor, offset: offset, count: count) }
         if isBroken { throw .disconnected }
     }

@@ -1,14 +1,14 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// Bytes in.
+/// Receives bytes.
 extension Connection {
-    /// After a response that ends the connection, a peer that is still sending would lose it to a reset:
-    /// so much is read and dropped first.
+    /// After the last response, at most this many bytes are read and dropped before closing. Closing with
+    /// unread input would reset the connection, and the peer might lose the response.
     private static let lingerBytes = 256 * 1024
 
-    /// Receives into `input`, once.
-    /// - Returns: false at the end.
+    /// Calls receive once and appends to `input`.
+    /// - Returns: false at the end of the stream.
     func receive(into input: InputBuffer) -> Bool {
         var isOpen = true
         unsafe input.fill { room in
@@ -20,9 +20,9 @@ extension Connection {
         return isOpen
     }
 
-    /// Receives at most `limit` bytes into `buffer`, once.
-    /// - Returns: how many; 0 if there are none at the moment.
-    /// - Throws: ``HTTPError/disconnected`` at the end.
+    /// Calls receive once and appends at most `limit` bytes to `buffer`.
+    /// - Returns: the number of bytes received; 0 if none are available.
+    /// - Throws: ``HTTPError/disconnected`` at the end of the stream.
     func receive(into buffer: IOBuffer, limit: Int) throws(HTTPError) -> Int {
         var isOpen = true
         let count = unsafe buffer.fill { room in
@@ -36,7 +36,8 @@ extension Connection {
         return count
     }
 
-    /// Ends sending, and waits a while for the peer to end too.
+    /// Closes the sending side and waits for the peer to close too, for at most
+    /// ``TransportConfiguration/Deadlines/linger``.
     nonisolated(nonsending) func linger() async {
         channel.sayEnd()
         do throws(HTTPError) { try await sendComposed() } catch { return }
@@ -59,13 +60,13 @@ extension Connection {
         }
     }
 
-    /// Draws the conclusions of a receive call.
-    /// - Returns: false at the end.
+    /// Updates the state of the connection after a receive call.
+    /// - Returns: false at the end of the stream.
     private func note(_ input: Channel.Input) -> Bool {
         switch input.outcome {
         case .bytes(let count):
             bytesReceived += Int64(count)
-            // The end, once announced, is not announced again.
+            // The end of the stream is reported only once.
             if input.isDrained && !hasEnded { isReadable = false }
             return true
         case .wouldBlock:

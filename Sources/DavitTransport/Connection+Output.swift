@@ -1,16 +1,17 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// Bytes out. What is composed goes through the loop's output; nothing overtakes what is still unsent.
+/// Sends bytes. Output is collected in the loop's buffer; bytes are always sent in the order in which they
+/// were appended.
 extension Connection {
-    /// True if something that was composed or taken waits for room in the socket.
+    /// Whether output, plain or encrypted, could not be sent yet.
     var hasUnsent: Bool { hasUntaken || channel.hasOutput }
 
-    /// True if something that was composed has not even been taken by the channel: nothing may overtake it.
+    /// Whether output was not accepted by the channel yet. Later output must wait for it.
     var hasUntaken: Bool { unsentStart < unsent.count }
 
-    /// Appends to what is composed if there is room.
-    /// - Returns: false if nothing was done.
+    /// Appends to the output buffer if the bytes fit.
+    /// - Returns: false if nothing was appended.
     func composeNow(_ bytes: [UInt8]) -> Bool {
         loop.output.claim(for: self)
         guard loop.output.buffer.freeCount >= bytes.count else { return false }
@@ -18,7 +19,7 @@ extension Connection {
         return true
     }
 
-    /// Appends to what is composed, and sends in between where it is much.
+    /// Appends to the output buffer, and sends whenever it is full.
     nonisolated(nonsending) func compose(_ bytes: [UInt8]) async throws(HTTPError) {
         var start = 0
         while start < bytes.count {
@@ -30,7 +31,7 @@ extension Connection {
         }
     }
 
-    /// As the other `compose` for a buffer that is smaller than the loop's output.
+    /// Appends a buffer that is smaller than the loop's output buffer.
     nonisolated(nonsending) func compose(_ buffer: IOBuffer) async throws(HTTPError) {
         loop.output.claim(for: self)
         if loop.output.buffer.freeCount < buffer.count { try await sendComposed() }
@@ -38,7 +39,7 @@ extension Connection {
         _ = unsafe buffer.withBytes { unsafe loop.output.buffer.append($0) }
     }
 
-    /// Sends what is composed, and waits until all of it is on its way.
+    /// Sends the buffered output and waits until the channel and the socket have accepted all of it.
     nonisolated(nonsending) func sendComposed() async throws(HTTPError) {
         if loop.output.isOwned(by: self) { loop.output.flush() }
         while hasUnsent {
@@ -48,7 +49,7 @@ extension Connection {
         if isBroken { throw .disconnected }
     }
 
-    /// Sends what is composed and `buffer` behind it, in as few calls as possible.
+    /// Sends the buffered output followed by `buffer`, in as few system calls as possible.
     nonisolated(nonsending) func sendComposed(followedBy buffer: IOBuffer) async throws(HTTPError) {
         var sent = 0
         if loop.output.isOwned(by: self) && !hasUntaken {
@@ -76,7 +77,7 @@ extension Connection {
         }
     }
 
-    /// Sends a large array without copying it.
+    /// Sends a large array without copying it to the output buffer.
     nonisolated(nonsending) func send(_ bytes: [UInt8]) async throws(HTTPError) {
         if loop.output.isOwned(by: self) { loop.output.flush(isFollowed: true) }
         try await sendComposed()
@@ -87,7 +88,8 @@ extension Connection {
         }
     }
 
-    /// Calls `attempt` with the offset of what is not sent yet until `count` bytes are, and waits in between.
+    /// Calls `attempt` with the number of bytes sent so far until all `count` bytes are sent; waits for room
+    /// in between.
     nonisolated(nonsending) func send(
         _ count: Int, _ attempt: (Int) -> Socket.Outcome
     ) async throws(HTTPError) {
@@ -103,7 +105,7 @@ extension Connection {
         }
     }
 
-    /// Sends what other responses left behind, as far as there is room. Never waits.
+    /// Sends pending output as far as the socket accepts it. Never waits.
     func sendUnsent() {
         while hasUntaken {
             let outcome = unsafe unsent.withUnsafeBytes { all in
@@ -124,7 +126,7 @@ extension Connection {
         guard channel.hasOutput, !isBroken else { return }
         let before = channel.outputCount
         let outcome = channel.flush()
-        // Also a part is progress.
+        // A partial flush also counts as progress.
         sending.didReachPeer(before - channel.outputCount)
         switch outcome {
         case .bytes, .wouldBlock: break
@@ -132,8 +134,9 @@ extension Connection {
         }
     }
 
-    /// Sends the loop's output, which this connection composed; keeps what there is no room for.
-    /// - Parameter isFollowed: more is sent at once.
+    /// Sends the loop's output buffer, which belongs to this connection; keeps a copy of what the socket does
+    /// not accept.
+    /// - Parameter isFollowed: whether the caller sends more immediately.
     func send(composed: IOBuffer, isFollowed: Bool = false) {
         var sent = 0
         if !hasUntaken {
@@ -161,7 +164,7 @@ extension Connection {
         unsafe composed.withBytes { unsafe unsent.append(contentsOf: $0[start...]) }
     }
 
-    /// Notes that nothing can be sent any longer.
+    /// Marks the connection as broken and drops pending output.
     func broken() -> HTTPError {
         markBroken()
         unsent = []

@@ -1,6 +1,6 @@
 internal import DavitSystem
 
-/// The calls of the channel, with the tap told of what they moved.
+/// Calls of the channel that also report the moved bytes to the tap.
 extension Connection {
     func receiveBytes(into buffer: UnsafeMutableRawBufferPointer) -> Channel.Input {
         let input = unsafe channel.receive(into: buffer)
@@ -10,7 +10,7 @@ extension Connection {
         return input
     }
 
-    /// - Parameter isFollowed: more is sent at once.
+    /// - Parameter isFollowed: whether the caller sends more immediately.
     func sendBytes(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool) -> Socket.Outcome {
         let outcome = unsafe channel.send(bytes, isFollowed: isFollowed)
         if let tap, case .bytes(let count) = outcome {
@@ -29,7 +29,7 @@ extension Connection {
         return outcome
     }
 
-    /// With a tap, what was sent is read once more: it was in memory a moment ago.
+    /// Sends bytes of a file. With a tap, the bytes are read again to report them; they are still cached.
     func sendFileBytes(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
         let outcome = channel.sendFile(file, offset: offset, count: count)
         if let tap, case .bytes(let sent) = outcome { show(tap, file, offset: offset, count: sent) }
@@ -47,7 +47,7 @@ extension Connection {
                     unsafe tap.sent(UnsafeRawBufferPointer(rebasing: room[..<read]))
                     shown += read
                 } else {
-                    // The file was cut since; the number of bytes stays right.
+                    // The file was truncated since; report zeros so that the byte count stays correct.
                     unsafe room.initializeMemory(as: UInt8.self, repeating: 0)
                     unsafe tap.sent(UnsafeRawBufferPointer(room))
                     shown += room.count

@@ -2,20 +2,20 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
 
-/// One connection of a peer.
+/// A connection to a peer.
 ///
-/// Requests that need no waiting are answered where their bytes arrive. For others a task runs ``serve()``; after a
-/// while without requests it ends, and what is left is this object. All state belongs to the thread of the loop; that makes
-/// the unchecked conformance true. What each request touches is not checked for overlapping access at run
-/// time: no access lasts longer than one call of the system or of a value.
+/// Requests that can be answered without waiting are served in the event handler. For others a task runs
+/// ``serve()``; it ends after some time without requests, and only this object remains. All state belongs to
+/// the thread of the loop, which justifies the unchecked conformance. Exclusivity checks are disabled for the
+/// state that each request uses: no access lasts longer than a single call.
 @safe final class Connection: LoopMember, @unchecked Sendable {
-    /// Why a wait ended.
+    /// The reason why a wait ended.
     enum Wake { case ready, timeout, park, closing }
 
-    /// What is waited for.
+    /// The event that the task waits for.
     enum Waiting { case nothing, request, head, content, room, end }
 
-    /// How far a connection to a port with TLS has come; all others are open from the beginning.
+    /// The progress of the TLS handshake; connections without TLS are `open` from the start.
     enum Phase { case greeting, handshake, open }
 
     let loop: EventLoop
@@ -25,38 +25,39 @@ internal import DavitSystem
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private(set) var phase: Phase
     @safe @exclusivity(unchecked) var task: Task<Void, Never>?
-    /// What the task serves; nil without a task.
+    /// The exchange that the task serves; nil without a task.
     private var exchange: Exchange?
 
     @safe @exclusivity(unchecked) private var waiting = Waiting.nothing
     private var continuation: UnsafeContinuation<Wake, Never>?
-    /// When the connection without a request is closed; before that it may have had another deadline.
+    /// When the idle connection is closed. The scheduled deadline may be earlier, to release memory.
     @safe @exclusivity(unchecked) private var idleEnd: Int64 = 0
-    /// When a handshake must be over.
+    /// The deadline of the handshake.
     private(set) var handshakeEnd: Int64 = 0
 
-    /// What the last event said and no call has disproved since.
+    /// Whether the last event reported input, and no call has found the socket empty since.
     @safe @exclusivity(unchecked) var isReadable = false
-    /// The peer sends no more: read until the end whatever a short read may suggest.
+    /// Whether the peer has closed its sending side: input must then be read up to the end, even after a
+    /// short read.
     @safe @exclusivity(unchecked) private(set) var hasEnded = false
-    /// Nothing can be sent any longer.
+    /// Whether sending is no longer possible.
     @safe @exclusivity(unchecked) private(set) var isBroken = false
     private(set) var isClosed = false
-    /// The connection ends when what is in flight has been answered.
+    /// Whether the connection closes after the request in flight.
     private var isLeaving = false
-    /// What is being sent, if its pieces are waited for.
+    /// The endless stream that is being sent, if any.
     var live: (any BodyStream)?
-    /// On the clock of the loop.
+    /// When the connection began, on the clock of the loop.
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
 
-    /// What the socket had no room for, from `unsentStart` on.
+    /// Output that the socket did not accept, from `unsentStart` on.
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentStart = 0
     @safe @exclusivity(unchecked) var sending: ProgressGuard
-    /// Bytes moved since others had a turn.
+    /// Bytes moved since other connections had a turn.
     private var bytesInTurn = 0
-    /// Bytes the peer had not acknowledged when the wait for room began.
+    /// Bytes that the peer had not acknowledged when the wait for room began.
     private var outstanding = 0
 
     init(
@@ -74,20 +75,20 @@ internal import DavitSystem
 
     // MARK: Life
 
-    /// Hands the connection to its loop; called once, on any thread.
+    /// Adds the connection to its loop. Called once, on any thread.
     func start() {
         if loop.isCurrentThread { return begin() }
         Task(executorPreference: loop) { self.begin() }
     }
 
-    /// A new connection is like a parked one: its first bytes start a task.
+    /// A new connection is treated like a parked one: its first bytes start the service.
     private func begin() {
         loop.add(self)
         birth = loop.now
         do {
             try loop.queue.watch(channel.descriptor, token: token)
         } catch {
-            server.log.warning("a connection could not be watched", ["error": "\(error)"])
+            server.log.warning("cannot watch connection; closing it", ["error": "\(error)"])
             return close()
         }
         if loop.isDraining { return drain() }
@@ -96,14 +97,14 @@ internal import DavitSystem
         loop.schedule(self, at: handshakeEnd)
     }
 
-    /// From now on the connection is closed if no request comes.
+    /// Schedules closing the connection if no request arrives.
     private func scheduleEnd() {
         guard channel.tls != nil else { return loop.schedule(self, after: server.deadlines.keepAlive) }
         idleEnd = loop.now + server.deadlines.keepAlive
         loop.schedule(self, after: server.deadlines.parking)
     }
 
-    /// Serves what is there without a task; starts one where something has to be waited for.
+    /// Serves the available input without a task; starts a task if something must wait.
     private func serveAtOnce() {
         bytesInTurn = 0
         let exchange = Exchange(on: self)
@@ -123,8 +124,8 @@ internal import DavitSystem
         }
     }
 
-    /// Ciphertext of answers that are complete goes out when the socket has room, without a task; it is bounded, and so is
-    /// the time that the connection has for its next request.
+    /// Whether the connection may idle while ciphertext of complete responses is pending. It is sent on
+    /// events, without a task; its amount is bounded, and the idle deadline still applies.
     private var canRestWithOutput: Bool { !hasUntaken && !isEnding }
 
     private nonisolated(nonsending) func serve() async {
@@ -154,7 +155,7 @@ internal import DavitSystem
         server.connectionClosed(self, isSecure: isSecure)
     }
 
-    /// What is left to say when it is closed.
+    /// The record of the connection for ``TransportConfiguration/connectionClosed``.
     func record(isSecure: Bool) -> ConnectionRecord {
         ConnectionRecord(
             ends: ends, isSecure: isSecure, bytesReceived: bytesReceived, bytesSent: sending.total,
@@ -163,7 +164,7 @@ internal import DavitSystem
 
     func markBroken() { isBroken = true }
 
-    /// No further request is waited for.
+    /// Whether the connection closes instead of waiting for another request.
     var isEnding: Bool { isLeaving || loop.isDraining }
 
     // MARK: TLS
@@ -174,7 +175,7 @@ internal import DavitSystem
         phase = .handshake
     }
 
-    /// Requests may come, and one may have come with the end of the handshake.
+    /// Begins to serve requests; the first one may have arrived with the end of the handshake.
     func endHandshake() {
         phase = .open
         if isEnding { return close() }
@@ -185,7 +186,7 @@ internal import DavitSystem
     }
     #endif
 
-    /// Goes on without TLS, and with what `server` answers.
+    /// Continues without TLS, with the handler and limits of `server`.
     func serveInsecurely(_ server: ServerContext) {
         self.server = server
         phase = .open
@@ -193,7 +194,7 @@ internal import DavitSystem
         serveAtOnce()
     }
 
-    /// What has arrived is for TLS, or for HTTP.
+    /// Passes input to the handshake or to HTTP.
     private func serveArrived() {
         #if TLS
         if phase != .open { return shakeHands() }
@@ -203,15 +204,17 @@ internal import DavitSystem
 
     // MARK: Events
 
-    /// A step of the handshake runs on the pool: the session is its own until that has ended.
+    /// Whether a step of the handshake runs on the pool. The TLS session must not be used until the step has
+    /// ended.
     private var isOnPool: Bool { phase == .handshake && task != nil }
 
     override func eventArrived(_ event: Event) {
         if event.isReadable || event.hasEnded { isReadable = true }
         if event.hasEnded { hasEnded = true }
-        // A client that has closed the connection cannot be told from one that only ended its side of it. Either way the
-        // task is cancelled: long work then stops, while a short answer is still sent. Content without an end is cut,
-        // because no write might fail for long.
+        // A client that has closed the connection cannot be distinguished from one that has only shut down
+        // its sending side. In both cases the task is cancelled: long work stops, while a short response is
+        // still sent. Endless content is cut off, because writes to a closed peer might not fail for a long
+        // time.
         if event.isBroken || event.hasEnded && live != nil { isBroken = true }
         if event.isBroken || event.hasEnded { task?.cancel() }
         if event.isWritable && !isOnPool {
@@ -244,7 +247,7 @@ internal import DavitSystem
 
     private func idlenessPassed() {
         if phase == .open, channel.hasOutput, !isBroken {
-            // The peer still reads its answer: a task waits for it, and looks whether it comes on.
+            // The peer is still reading its response: a task waits for it and monitors its progress.
             exchange = Exchange(on: self)
             task = Task(executorPreference: loop) { await self.serve() }
             return
@@ -255,14 +258,14 @@ internal import DavitSystem
         loop.schedule(self, at: idleEnd)
     }
 
-    /// Closes an idle connection, but for one whose next request has arrived: to close that would reset it, and leave
-    /// its peer in doubt about what has been done.
+    /// Closes an idle connection unless its next request has already arrived: closing would then reset the
+    /// connection and leave the peer unsure whether the request was processed.
     override func drain() {
         isLeaving = true
         live?.wrapUp()
         guard task == nil || waiting == .request else { return }
         guard phase == .open else { return close() }
-        // Nothing may have said so yet: the look tells.
+        // Input may have arrived that no event has reported yet, so try to receive.
         isReadable = true
         if task == nil { serveAtOnce() } else { resume(.ready) }
     }
@@ -283,10 +286,11 @@ internal import DavitSystem
 
     // MARK: Waiting
 
-    /// So many bytes without a wait, and other connections get a turn: a fast peer must not keep the loop.
+    /// Bytes that a connection may move without waiting before other connections get a turn, so that a fast
+    /// peer cannot monopolize the loop.
     private static let bytesPerTurn = 1024 * 1024
 
-    /// True if others should have a turn before this connection sends much.
+    /// Whether other connections should get a turn before this one sends a large response.
     var isTurnOver: Bool { bytesInTurn >= Self.bytesPerTurn }
 
     func didSendInTurn(_ count: Int) { bytesInTurn += count }
@@ -298,16 +302,16 @@ internal import DavitSystem
         await loop.turn()
     }
 
-    /// Waits until there is something to read.
+    /// Waits until input is available.
     /// - Parameter deadline: nanoseconds on the clock of the loop.
     nonisolated(nonsending) func waitForInput(_ what: Waiting, until deadline: Int64) async -> Wake {
-        // What was sent meanwhile may have made room for input that nothing reports again.
+        // Sending may have made room for held-back input, which no event will report again.
         if channel.endHold() { isReadable = true }
         if isReadable { return .ready }
         return await wait(what, until: deadline)
     }
 
-    /// Waits for a request that may never come.
+    /// Waits for the next request.
     nonisolated(nonsending) func waitForRequest() async -> Wake {
         if channel.endHold() { isReadable = true }
         if isReadable { return .ready }
@@ -317,14 +321,15 @@ internal import DavitSystem
         loop.waitingCount += 1
         let wake = await wait(.request, until: loop.now + server.deadlines.parking)
         loop.waitingCount -= 1
-        // Between the deadline and this moment something may have come.
+        // Input may have arrived after the deadline passed.
         return wake == .park && isReadable ? .ready : wake
     }
 
-    /// From now on only this object is left, until an event or the end of the time for idle connections.
+    /// Releases the memory of the idle connection; only this object remains until an event or the keep-alive
+    /// deadline.
     private func park() {
         guard !isClosed else { return }
-        // The end may have been asked for after the decision to park.
+        // The server may have begun to drain after the decision to park.
         if isEnding { return close() }
         channel.releaseMemory()
         loop.schedule(self, at: max(idleEnd, loop.now + 1))
@@ -332,7 +337,7 @@ internal import DavitSystem
         server.observe(.parked)
     }
 
-    /// Waits until the socket has room again.
+    /// Waits until the socket accepts output again.
     nonisolated(nonsending) func waitForRoom() async throws(HTTPError) {
         guard !isBroken else { throw .disconnected }
         outstanding = channel.outstandingBytes
@@ -342,7 +347,7 @@ internal import DavitSystem
     }
 
     private nonisolated(nonsending) func wait(_ what: Waiting, until deadline: Int64) async -> Wake {
-        // Two tasks of a handler cannot wait for one connection.
+        // Two tasks of a handler cannot wait on the same connection.
         guard waiting == .nothing, loop.isCurrentThread else { return .closing }
         waiting = what
         loop.schedule(self, at: deadline)
@@ -357,8 +362,8 @@ internal import DavitSystem
         unsafe resumed.resume(returning: wake)
     }
 
-    /// The socket reports room only when much of its memory is free, which takes a slow peer longer than the
-    /// deadline; what it has acknowledged meanwhile counts.
+    /// Extends the deadline if the peer has acknowledged data, or ends the wait. The socket reports room only
+    /// when much of its buffer is free, which can take a slow peer longer than the deadline.
     private func extendOrGiveUp() {
         let left = channel.outstandingBytes
         sending.endWait(now: loop.now)

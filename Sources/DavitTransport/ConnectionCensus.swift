@@ -1,24 +1,25 @@
 package import DavitHTTP
 internal import Synchronization
 
-/// How many connections are open, and how many of each peer.
+/// Counts open connections, in total and per peer network, and enforces their limits.
 package final class ConnectionCensus: Sendable {
     private struct State {
         var count = 0
         var perNetwork: [PeerNetwork: Int] = [:]
-        /// Each is called once when there is room again.
+        /// Callbacks that are called once when a connection may be opened again.
         var onRoom: [@Sendable () -> Void] = []
     }
 
     private let limit: Int
     private let limitPerAddress: Int
     private let onOccupancy: (@Sendable (Bool) -> Void)?
-    /// Proxies: their connections are those of many clients.
+    /// Proxies, which connect on behalf of many clients and have no limit of their own.
     private let unlimited: [IPNetwork]
     private let state = Mutex(State())
 
-    /// - Parameter onOccupancy: called with true when the first connection is open, and with false when the last
-    ///   one is closed. Under the lock, so that the calls come in order: it must not block, nor ask this object.
+    /// - Parameter onOccupancy: called with true when the first connection opens, and with false when the
+    ///   last one closes. Called while the lock is held, so that the calls are in order: it must not block or
+    ///   call this object.
     package init(
         limit: Int, limitPerAddress: Int, unlimited: [IPNetwork] = [],
         onOccupancy: (@Sendable (Bool) -> Void)? = nil
@@ -29,8 +30,9 @@ package final class ConnectionCensus: Sendable {
         self.limitPerAddress = max(1, limitPerAddress)
     }
 
-    /// False if the peer has too many connections already. Local sockets and proxies have no limit but that of
-    /// all: theirs are the connections of many clients.
+    /// Counts a new connection. Local sockets and proxies are exempt from the limit per address, because they
+    /// connect on behalf of many clients.
+    /// - Returns: false if the peer already has too many connections.
     package func enter(_ address: NetworkAddress) -> Bool {
         state.withLock { state in
             let network = PeerNetwork(of: address.address)
@@ -62,7 +64,8 @@ package final class ConnectionCensus: Sendable {
         for call in onRoom { call() }
     }
 
-    /// True if one more connection may be open; else `onRoom` is called, on any thread, when it may.
+    /// Returns true if another connection may be opened; otherwise calls `onRoom`, on any thread, when that
+    /// is possible again.
     package func hasRoom(onRoom: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.count < limit { return true }

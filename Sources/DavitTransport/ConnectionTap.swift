@@ -1,11 +1,11 @@
-/// Sees the bytes of one connection in both directions, as HTTP has them: below requests, above encryption.
+/// Observes the bytes of one connection in both directions, as plaintext HTTP.
 ///
-/// Made by ``TransportConfiguration/tap`` when a connection is accepted. All calls come on the loop of the connection,
-/// one after another, and must not block; the bytes are valid during the call only.
+/// Created by ``TransportConfiguration/tap`` when a connection is accepted. All methods are called on the
+/// connection's loop, one at a time, and must not block. The bytes are valid only during the call.
 package protocol ConnectionTap: AnyObject, Sendable {
     func received(_ bytes: UnsafeRawBufferPointer)
-    /// The system has taken these bytes.
+    /// Called when bytes have been handed to the system or, with TLS, encrypted for sending.
     func sent(_ bytes: UnsafeRawBufferPointer)
-    /// The last call.
+    /// Called once when the connection is closed; no other call follows.
     func closed()
 }

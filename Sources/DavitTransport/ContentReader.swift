@@ -1,28 +1,30 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// The content of one request, read from its connection when the handler asks for it.
+/// The content of one request, read from its connection on demand.
 final class ContentReader: RequestBody {
     private enum State {
-        /// At least one byte.
+        /// The number of bytes left, at least 1.
         case length(Int64)
         case chunked(ChunkedDecoder)
         case ended
     }
 
-    /// With less room for them, chunks come through the input buffer: calls for a few bytes cost too much.
+    /// With less free space than this in the caller's buffer, chunks are received through the input buffer,
+    /// because system calls for a few bytes are too expensive.
     private static let leastRoomForChunks = InputBuffer.usualCapacity
-    /// Received at once behind the present chunk. So much can be the next requests', and is kept for them.
+    /// The most bytes received beyond the current chunk in one call. They may belong to later requests, and
+    /// are kept for them.
     private static let mostBehindChunk = 256 * 1024
 
     let declaredLength: Int64?
     private var state: State
-    /// Nil once the response has ended.
+    /// Nil after the end of the response.
     private var exchange: Exchange?
     private var awaitsContinue: Bool
     private var failure: HTTPError?
     private var guardian: ProgressGuard
-    /// What the handler got, or was dropped for it.
+    /// Bytes of content that the handler has read or that were discarded.
     private(set) var receivedBytes: Int64 = 0
 
     init(of request: HTTPRequest, in exchange: Exchange) {
@@ -51,7 +53,7 @@ final class ContentReader: RequestBody {
         return unsafe exchange.unread.withUnread { unsafe Array($0[..<count]) }
     }
 
-    /// Drops content that has arrived: it was answered at once.
+    /// Consumes content that has arrived completely, after the request was answered without a task.
     func dropArrived() {
         guard let exchange, let count = arrivedCount(exchange) else { return }
         exchange.unread.consume(count)
@@ -67,11 +69,11 @@ final class ContentReader: RequestBody {
 
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
         if let failure { throw failure }
-        guard let exchange else { throw HTTPError(.internalServerError, "content was read too late") }
+        guard let exchange else { throw HTTPError(.internalServerError, "content read after the response") }
         guard exchange.loop.isCurrentThread else {
-            throw HTTPError(.internalServerError, "content was read on another thread")
+            throw HTTPError(.internalServerError, "content read on another thread")
         }
-        guard buffer.freeCount > 0 else { throw HTTPError(.internalServerError, "no room for content") }
+        guard buffer.freeCount > 0 else { throw HTTPError(.internalServerError, "no space in the buffer") }
         do throws(HTTPError) {
             try await answerExpectation(exchange)
             let count = try await next(into: buffer, exchange)
@@ -85,12 +87,12 @@ final class ContentReader: RequestBody {
     }
 
     func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {
-        // 101 ends HTTP on the connection, and 100 is sent with the first read.
+        // 101 would end HTTP on the connection, and 100 is sent with the first read.
         guard let exchange, exchange.request.minorVersion > 0, exchange.progress.status == nil,
             (102...199).contains(status.code)
         else { return }
         guard exchange.loop.isCurrentThread else {
-            throw HTTPError(.internalServerError, "an interim response on another thread")
+            throw HTTPError(.internalServerError, "interim response sent on another thread")
         }
         try await exchange.connection.compose(HeadEncoder.interim(status, fields))
         try await exchange.connection.sendComposed()
@@ -102,15 +104,15 @@ final class ContentReader: RequestBody {
         return { Task(executorPreference: loop) { reader.reader.breakOff() } }
     }
 
-    /// Not the next request on this connection.
+    /// Aborts the connection, but only while this request uses it.
     private func breakOff() { exchange?.connection.abort() }
 
-    /// `@unchecked`: only the loop of the connection touches the reader.
+    /// `@unchecked`: the reader is used only on the connection's loop.
     private struct OfLoop: @unchecked Sendable {
         let reader: ContentReader
     }
 
-    /// What is to be done with what has not been read.
+    /// Returns what to do with unread content after the response.
     func plan(keepsAlive: Bool) -> UnreadContent {
         if failure != nil { return .close }
         let remaining: Int64? =
@@ -124,8 +126,8 @@ final class ContentReader: RequestBody {
             keepsAlive: keepsAlive)
     }
 
-    /// Reads and drops the rest.
-    /// - Returns: false if it is too long or broken; the connection cannot go on.
+    /// Reads and discards the remaining content.
+    /// - Returns: false if it is too long or malformed, so that the connection cannot be reused.
     func discard() async -> Bool {
         guard let exchange else { return false }
         let sink = exchange.loop.memory.takeOutput()
@@ -139,15 +141,16 @@ final class ContentReader: RequestBody {
                 left -= Int64(count)
             }
         } catch {
-            // Whatever it was: the end of this request cannot be found.
+            // Whatever the error, the end of this request cannot be determined.
         }
         return false
     }
 
-    /// The connection goes on without the handler.
+    /// Detaches the reader from the exchange, so that the handler can no longer read.
     func detach() { exchange = nil }
 
-    /// RFC 9110 §10.1.1: before the first byte is asked for, and not if some came already.
+    /// Sends 100 (Continue) before the first byte is read, unless content has already arrived (RFC 9110
+    /// §10.1.1).
     private func answerExpectation(_ exchange: Exchange) async throws(HTTPError) {
         guard awaitsContinue else { return }
         awaitsContinue = false
@@ -189,7 +192,8 @@ final class ContentReader: RequestBody {
         }
     }
 
-    /// Takes at least one byte and at most `limit`: what is buffered, else straight from the socket.
+    /// Reads between 1 and `limit` bytes: from the input buffer if it holds any, otherwise directly from the
+    /// socket.
     private func take(
         _ limit: Int64, into buffer: IOBuffer, _ exchange: Exchange
     ) async throws(HTTPError) -> Int {
@@ -210,9 +214,10 @@ final class ContentReader: RequestBody {
         }
     }
 
-    /// Receives chunks with their framing where the content belongs, and takes the framing out there. A call for
-    /// each chunk would cost more than moving the bytes: TCP answers after each, and that wakes the sender.
-    /// - Returns: how many bytes of content came; 0 if it was framing alone, or the end.
+    /// Receives chunks directly into the destination buffer and removes their framing in place. A system call
+    /// for each chunk would cost more than moving the bytes, because TCP acknowledges each one and wakes the
+    /// sender.
+    /// - Returns: the number of content bytes; 0 if only framing or the end was received.
     private func receiveChunks(
         _ known: ChunkedDecoder, into buffer: IOBuffer, _ exchange: Exchange
     ) async throws(HTTPError) -> Int {
@@ -236,7 +241,7 @@ final class ContentReader: RequestBody {
         }
     }
 
-    /// Receives framing, and whatever comes with it.
+    /// Receives framing, and any content that arrives with it, into the input buffer.
     private func receiveMore(_ exchange: Exchange) async throws(HTTPError) {
         try await waitForInput(exchange)
         let before = exchange.unread.count
@@ -253,7 +258,7 @@ final class ContentReader: RequestBody {
         guardian.endWait(now: loop.now)
         switch wake {
         case .ready: return
-        case .timeout: throw HTTPError(.requestTimeout, "the content came too slowly")
+        case .timeout: throw HTTPError(.requestTimeout, "The request content arrived too slowly.")
         case .park, .closing: throw .disconnected
         }
     }

@@ -2,21 +2,21 @@ internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
-/// One thread that waits for events and runs the tasks of its connections.
+/// A thread that waits for events and runs the tasks of its connections.
 ///
-/// All state but `inbox`, `isSignalled`, `thread`, `request` and `load` belongs to the thread that calls
-/// ``run()``; that makes the unchecked conformance true. What each event touches is not checked for overlapping
-/// access at run time: no access lasts longer than a call of a value.
+/// All state except `inbox`, `isSignalled`, `thread`, `request` and `load` belongs to the thread that calls
+/// ``run()``, which justifies the unchecked conformance. Exclusivity checks are disabled for the state that
+/// each event uses: no access lasts longer than a single call.
 @safe final class EventLoop: TaskExecutor, @unchecked Sendable {
-    /// What other threads can ask of a loop.
+    /// Requests that other threads can make.
     enum Request: Int, AtomicRepresentable { case none, drain }
 
     let queue: SystemEventQueue
-    /// Connections that were given to this loop and are open, or will be.
+    /// The number of connections assigned to this loop, including those that it has not added yet.
     let load = Atomic<Int>(0)
-    /// Called on the thread of the loop for each signal that its queue has taken.
+    /// Called on the loop's thread for each signal that its queue has received.
     var onSignal: ((Int32) -> Void)?
-    /// The same for SIGHUP.
+    /// Called on the loop's thread for SIGHUP.
     var onHangUp: (() -> Void)?
 
     private let inbox = Mutex<[UnownedJob]>([])
@@ -29,9 +29,9 @@ internal import Synchronization
     let output = LoopOutput()
     @safe @exclusivity(unchecked) var memory = LoopMemory()
     let heapCare = HeapCare()
-    /// Connections whose task waits for a request.
+    /// The number of connections whose task waits for a request.
     @safe @exclusivity(unchecked) var waitingCount = 0
-    /// Where response heads are written before they are composed.
+    /// Scratch memory for response heads that are encoded before they are appended to the output.
     @safe @exclusivity(unchecked) var head: [UInt8] = []
     @safe @exclusivity(unchecked) private var wheel: TimerWheel
     @safe @exclusivity(unchecked) private var ready = JobRing()
@@ -51,7 +51,7 @@ internal import Synchronization
 
     // MARK: Jobs
 
-    /// A task that let others go first; resumed once.
+    /// A task that has yielded. Resumed exactly once.
     @safe private struct Turn {
         let continuation: UnsafeContinuation<Void, Never>
     }
@@ -63,7 +63,7 @@ internal import Synchronization
         if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { queue.wake() }
     }
 
-    /// Lets events be handled and all other tasks that are ready run.
+    /// Yields so that pending events are handled and all other ready tasks run.
     nonisolated(nonsending) func turn() async {
         await unsafe withUnsafeContinuation { turns.append(unsafe Turn(continuation: $0)) }
     }
@@ -83,36 +83,36 @@ internal import Synchronization
         wheel.schedule(entry, at: now + nanoseconds)
     }
 
-    /// The value of `Date`, 29 bytes.
+    /// The value of the `Date` field, 29 bytes.
     var dateText: [UInt8] { date.text }
 
     // MARK: Life
 
-    /// Ends connections, each when its request has been answered, and then ``run()``. From any thread.
+    /// Closes each connection after its request in flight, then ends ``run()``. Can be called on any thread.
     func requestDrain() {
         request.store(.drain, ordering: .releasing)
         queue.wake()
     }
 
-    /// Ends connections as ``requestDrain()`` does; the loop goes on, and new ones may come.
+    /// Closes connections as ``requestDrain()`` does, but the loop keeps running and accepts new ones.
     func dismissMembers() {
         for member in members.all { member.dismiss() }
     }
 
-    /// Cuts all connections and cancels their tasks.
+    /// Aborts all connections and cancels their tasks.
     func abortMembers() {
         for member in members.all { member.abort() }
     }
 
-    /// Ends the requests in flight that `isRevoked` selects.
+    /// Aborts the requests in flight that `isRevoked` selects.
     func endRequests(where isRevoked: (HTTPRequest) -> Bool) {
         for member in members.all { member.endRequest(where: isRevoked) }
     }
 
-    /// Ends ``run()`` after this turn.
+    /// Ends ``run()`` after the current iteration.
     func stop() { isStopped = true }
 
-    /// Calls `body` when the loop drains; on the thread of the loop.
+    /// Called once on the loop's thread when the loop begins to drain.
     var onDrain: (() -> Void)?
 
     func run() {
@@ -131,7 +131,7 @@ internal import Synchronization
         thread.store(0, ordering: .relaxed)
         onSignal = nil
         onHangUp = nil
-        // Their deadlines pass no more, and what they hold may be wanted elsewhere.
+        // No deadline passes from now on; release the entries and what they reference.
         wheel = TimerWheel(now: now)
     }
 
@@ -152,10 +152,11 @@ internal import Synchronization
     }
 
     private func takeInbox() {
-        // Before taking: a job that comes later signals again.
+        // Reset before taking the jobs, so that a later job signals again.
         isSignalled.store(false, ordering: .releasing)
         inbox.withLock { swap(&$0, &taken) }
-        // By index: a loop over the array would still hold its memory, so that it could not be kept.
+        // Iterate by index: iterating over the array would retain its storage, so that its capacity could not
+        // be kept.
         for index in taken.indices { ready.push(taken[index]) }
         taken.removeAll(keepingCapacity: true)
         if !isDraining && request.load(ordering: .acquiring) == .drain { drain() }
@@ -175,12 +176,12 @@ internal import Synchronization
         for turn in resumed { unsafe turn.continuation.resume() }
     }
 
-    /// Runs the jobs that are ready now, not those they add.
+    /// Runs the jobs that are ready now, but not those that they enqueue.
     private func runJobs(on executor: UnownedTaskExecutor) {
         for _ in 0..<ready.count {
             guard let job = ready.pop() else { return }
             unsafe job.runSynchronously(on: executor)
-            // What a job composed must not wait for whoever needs the memory next.
+            // Send the output of the job now instead of when another connection claims the buffer.
             if output.isOwned { output.flush() }
         }
     }
@@ -188,7 +189,7 @@ internal import Synchronization
     private func passDeadlines() {
         wheel.advance(to: now, due: &due)
         guard !due.isEmpty else { return }
-        // An earlier one may have given a later one more time.
+        // An earlier entry may have postponed the deadline of a later one.
         for entry in due where entry.deadline <= now { entry.deadlinePassed() }
         due.removeAll(keepingCapacity: true)
     }

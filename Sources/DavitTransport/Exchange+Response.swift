@@ -1,17 +1,17 @@
 internal import DavitHTTP
 
-/// Responses out.
+/// Writes responses.
 extension Exchange {
-    /// What follows a response.
+    /// What happens to the connection after a response.
     struct Plan {
-        /// The response lets the connection live.
+        /// Whether the connection stays open after the response.
         var isPersistent: Bool
-        /// What to do with content the handler has not read.
+        /// What to do with content that the handler has not read.
         var unread: UnreadContent
     }
 
-    /// Writes a response. Small ones are only composed: they go out with the next call of
-    /// `connection.sendComposed()`, or at the end of the job.
+    /// Writes a response. Small responses are only appended to the output buffer: they are sent by the next
+    /// call of `connection.sendComposed()`, or at the end of the job.
     nonisolated(nonsending) func write(_ response: HTTPResponse) async throws(HTTPError) -> Plan {
         if connection.hasUnsent { try await connection.sendComposed() }
         if case .stream(let stream) = response.body, request.method != .head, !response.status.forbidsContent
@@ -24,24 +24,24 @@ extension Exchange {
         return plan
     }
 
-    /// Stored content that follows what was sent of it.
+    /// The remaining part of stored content that was partly sent.
     struct FileRest {
         let content: any FileContent
         let offset: Int64
         let length: Int64
     }
 
-    /// How far a response got without waiting.
+    /// The result of writing a response without waiting.
     enum Written {
         case written
-        /// The socket took no more.
+        /// The socket accepted only a part of the content.
         case begun(FileRest)
-        /// Nothing was done.
+        /// Nothing was written.
         case impossible
     }
 
-    /// Composes a small response that lets the connection live, if all of it can be composed at once. Sends
-    /// large stored content as far as the socket takes it.
+    /// Writes a small response to the output buffer if all of it fits and the connection stays open. Sends
+    /// large stored content as far as the socket accepts it.
     func writeNow(_ response: HTTPResponse) -> Written {
         guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection else {
             return .impossible
@@ -82,7 +82,7 @@ extension Exchange {
             FileRest(content: all.content, offset: all.offset + sent, length: all.length - sent))
     }
 
-    /// Writes what ``writeNow(_:)`` has left.
+    /// Writes the rest of a response that ``writeNow(_:)`` has begun.
     nonisolated(nonsending) func write(_ rest: FileRest) async throws(HTTPError) {
         try await connection.send(rest.content, offset: rest.offset, length: rest.length) {
             progress.contentBytes += $0
@@ -96,7 +96,7 @@ extension Exchange {
         try await writeContent(response.body)
     }
 
-    /// Leaves the head in the memory of the loop, which is good until the next suspension.
+    /// Encodes the head into the loop's scratch memory, which is valid until the next suspension.
     private func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
         let (exchange, unread) = outlook(response)
         let framing = encodeHead(response, length: length, for: exchange)
@@ -104,8 +104,8 @@ extension Exchange {
         return (framing, Plan(isPersistent: isPersistent, unread: unread))
     }
 
-    /// Writes the head behind what is composed, which this connection has claimed.
-    /// - Returns: nil if there is no room.
+    /// Appends the head to the output buffer, which this connection has claimed.
+    /// - Returns: nil if the head does not fit.
     private func composeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan)? {
         let (exchange, unread) = outlook(response)
         let framing = HeadEncoder.encode(
@@ -117,7 +117,8 @@ extension Exchange {
         return (framing, Plan(isPersistent: isPersistent, unread: unread))
     }
 
-    /// Whether the connection lives on after a response, as far as the request and its content decide.
+    /// Returns whether the connection stays open after the response, as far as the request and its content
+    /// determine that.
     private func outlook(_ response: HTTPResponse) -> (HeadEncoder.Exchange, UnreadContent) {
         var exchange = HeadEncoder.Exchange(request)
         if connection.isEnding || response.closesConnection { exchange.keepsAlive = false }
@@ -136,9 +137,9 @@ extension Exchange {
             into: &loop.head)
     }
 
-    /// Composes small content without a suspension. Most responses go this way, and each suspension that
-    /// could be, but is not, costs as much as a small copy.
-    /// - Returns: false, and nothing was done, if that is not possible.
+    /// Appends small content to the output buffer without suspending. Most responses take this path: even a
+    /// possible suspension that does not occur costs as much as a small copy.
+    /// - Returns: false if that is not possible; nothing was appended then.
     private func writeContentNow(_ body: HTTPBody) -> Bool {
         switch body {
         case .empty: return true
@@ -188,13 +189,14 @@ extension Exchange {
     }
 }
 
-/// Content that is made while it is sent.
+/// Writes content that is generated while it is sent.
 extension Exchange {
-    /// While so much of the buffer is free, more is collected in the hope of the end.
+    /// More content is collected while at least this much of the buffer is free, in case the stream ends
+    /// soon.
     private static let collectFreeBytes = 16 * 1024
-    /// When it took so much to make it, it goes out.
+    /// Collected content is sent after this much work, in bytes.
     private static let collectEffortBytes = 48 * 1024
-    /// Bytes that are copied in the time in which one is worked on.
+    /// The number of bytes that can be copied in the time in which one byte is processed.
     private static let effortRatio = 4
 
     private nonisolated(nonsending) func write(
@@ -220,8 +222,8 @@ extension Exchange {
         return plan
     }
 
-    /// It may go on for as long as the server does.
-    /// - Throws: when the peer has gone before.
+    /// Begins an endless stream, which may last until the server stops.
+    /// - Throws: ``HTTPError/disconnected`` if the peer has already disconnected.
     private func begin(live stream: any BodyStream) throws(HTTPError) {
         if connection.hasEnded { throw .disconnected }
         stream.begin(on: loop)
@@ -230,7 +232,7 @@ extension Exchange {
         server.upkeep?.note(on: loop)
     }
 
-    /// - Returns: true if the content ended.
+    /// - Returns: true if the stream has ended.
     private nonisolated(nonsending) func collect(
         _ stream: any BodyStream, into buffer: IOBuffer
     ) async throws(HTTPError) -> Bool {
@@ -254,7 +256,7 @@ extension Exchange {
         progress.contentBytes += Int64(buffer.count)
     }
 
-    /// RFC 9112 §7.1; each chunk begins with the line end of the one before it.
+    /// Writes chunked content (RFC 9112 §7.1). Each chunk starts with the line end of the previous one.
     private nonisolated(nonsending) func writeChunks(
         of stream: any BodyStream, _ buffer: IOBuffer
     ) async throws(HTTPError) {
@@ -268,7 +270,7 @@ extension Exchange {
         try await connection.compose(Array("\r\n0\r\n\r\n".utf8))
     }
 
-    /// Content that has a length it was promised to have: neither more nor less may go out as the whole.
+    /// Writes content of a declared length. Aborts the response if the stream produces fewer or more bytes.
     private nonisolated(nonsending) func writeLength(
         _ length: Int64, of stream: any BodyStream, _ buffer: IOBuffer
     ) async throws(HTTPError) {
@@ -282,7 +284,7 @@ extension Exchange {
         if buffer.count > 0 { throw .disconnected }
     }
 
-    /// Sends what is in the buffer and composed before it, and empties it.
+    /// Sends the buffered output followed by `buffer`, and empties `buffer`.
     private nonisolated(nonsending) func sendPiece(
         of stream: any BodyStream, _ buffer: IOBuffer
     ) async throws(HTTPError) {

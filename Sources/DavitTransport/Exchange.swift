@@ -2,27 +2,28 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
 
-/// HTTP on one connection, from its first byte or its awakening until it is parked or ends.
+/// The HTTP exchange on a connection, from its first byte or its wake-up until the connection is parked or
+/// closed.
 ///
-/// Belongs to the task of the connection, or to its loop while there is none. What each request touches is not checked for overlapping access at
-/// run time: no access lasts longer than a call of a value.
+/// Belongs to the connection's task or, if there is none, to its loop. Exclusivity checks are disabled for
+/// the state that each request uses: no access lasts longer than a single call.
 final class Exchange {
-    /// How the connection goes on.
+    /// What happens to the connection next.
     enum Outcome {
         case park
         case close
-        /// The peer may still be sending.
+        /// Close after the peer has stopped sending.
         case linger
     }
 
-    /// A response that a task has to go on with.
+    /// A response that the task has to complete.
     private enum Prepared {
         case response(HTTPResponse)
-        /// The head is sent, or on its way, and the connection lives on.
+        /// The head is written, and the connection stays open.
         case rest(FileRest)
     }
 
-    /// So many requests in a row before other connections get a turn.
+    /// The number of consecutive requests before other connections get a turn.
     private static let requestsPerTurn = 32
 
     let connection: Connection
@@ -31,17 +32,18 @@ final class Exchange {
     @safe @exclusivity(unchecked) private(set) var request: HTTPRequest
     @safe @exclusivity(unchecked) private var parser: HeadParser
     @safe @exclusivity(unchecked) private var input: InputBuffer?
-    /// The content of the present request; nil if it has none.
+    /// The content of the current request; nil if it has none.
     @safe @exclusivity(unchecked) private(set) var content: ContentReader?
-    /// What ``serveAtOnce()`` has left to the task: whether the head is complete, or why it is refused.
+    /// The state in which ``serveAtOnce()`` leaves the request to the task: whether the head is complete, or
+    /// why it is refused.
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
-    /// Whether the handler was asked for the present request without a task.
+    /// Whether the handler was already tried for the current request without a task.
     @safe @exclusivity(unchecked) private var isTried = false
-    /// Whether the present request is complete and its response is not.
+    /// Whether the current request is complete and its response is not.
     @safe @exclusivity(unchecked) private var isAnswering = false
-    /// What it answered, if not all of that could be written at once.
+    /// The handler's response, if not all of it could be written immediately.
     @safe @exclusivity(unchecked) private var prepared: Prepared?
-    /// The present response.
+    /// The progress of the current response.
     @safe @exclusivity(unchecked) var progress = ResponseProgress()
 
     init(on connection: Connection) {
@@ -52,7 +54,7 @@ final class Exchange {
         request = loop.memory.takeRequest()
     }
 
-    /// Gives the loop its memory back; nothing else may be called afterwards.
+    /// Returns borrowed memory to the loop. No other method may be called afterwards.
     func giveBack() {
         if case .rest = prepared { _ = ended(isComplete: false) }
         prepared = nil
@@ -61,7 +63,7 @@ final class Exchange {
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
     }
 
-    /// Reads requests, has them answered and sends the responses, until there is nothing to do.
+    /// Reads requests and sends responses until no request is left.
     nonisolated(nonsending) func run() async -> Outcome {
         let outcome = await serveRequests()
         giveBack()
@@ -90,16 +92,17 @@ final class Exchange {
         }
     }
 
-    /// The request that is being answered; nil between requests.
+    /// The request that is being processed; nil between requests.
     var requestInFlight: HTTPRequest? { isAnswering ? request : nil }
 
     // MARK: Without a task
 
-    /// How far it went without a task.
+    /// The result of serving without a task.
     enum AtOnce { case done, more, ended }
 
-    /// Receives once, and answers what needs no waiting. The answers are composed and not sent.
-    /// - Returns: `more` if ``run()`` has to go on.
+    /// Calls receive once and answers the requests that need no waiting. The responses are appended to the
+    /// output buffer and not sent.
+    /// - Returns: `more` if ``run()`` has to continue.
     func serveAtOnce() -> AtOnce {
         guard connection.receive(into: unread) else { return .ended }
         var served = 0
@@ -114,7 +117,7 @@ final class Exchange {
         return .done
     }
 
-    /// Answers the present request if nothing has to be waited for.
+    /// Answers the current request if that needs no waiting.
     private func answerAtOnce() -> Bool {
         guard !isTried, hasContentArrived else { return false }
         isTried = true
@@ -136,7 +139,7 @@ final class Exchange {
         return true
     }
 
-    /// True if nothing of the content has to be waited for.
+    /// Whether all content of the request has arrived.
     private var hasContentArrived: Bool {
         switch request.framing {
         case .none: true
@@ -147,7 +150,7 @@ final class Exchange {
 
     // MARK: Input
 
-    /// What was received and not used; taken from the loop when it is needed.
+    /// Received bytes that were not consumed yet. The buffer is borrowed from the loop on first use.
     var unread: InputBuffer {
         if let input { return input }
         let taken = loop.memory.takeInput()
@@ -166,7 +169,7 @@ final class Exchange {
 
     private enum Head { case complete, park, ended }
 
-    /// - Throws: what ``HeadParser`` throws, 408, and ``HTTPError/disconnected``.
+    /// - Throws: the errors of ``HeadParser``, 408 on a timeout, and ``HTTPError/disconnected``.
     private nonisolated(nonsending) func readHead() async throws(HTTPError) -> Head {
         if let begun {
             self.begun = nil
@@ -184,7 +187,7 @@ final class Exchange {
                 case .ready: break
                 case .park: return .park
                 case .closing: return .ended
-                case .timeout: throw HTTPError(.requestTimeout, "the head came too slowly")
+                case .timeout: throw HTTPError(.requestTimeout, "The request head arrived too slowly.")
                 }
             }
             if !connection.receive(into: unread) {
@@ -277,9 +280,10 @@ final class Exchange {
         }
     }
 
-    /// Tells the access log; the connection can only be closed if the response is not complete.
+    /// Records the response in the access log. If the response is not complete, the connection can only be
+    /// closed.
     private func ended(isComplete: Bool) -> Next {
-        // With TLS, only a connection that ends without the words for it tells the peer that something is missing.
+        // With TLS, closing without close_notify tells the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
         server.upkeep?.note(on: loop)
         if let log = server.accessLog {
@@ -291,7 +295,7 @@ final class Exchange {
         return .close
     }
 
-    /// Answers a request whose head is broken or late.
+    /// Answers a request whose head is malformed or late.
     private nonisolated(nonsending) func refuse(_ error: HTTPError) async -> Outcome {
         guard !error.isDisconnected else { return .close }
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
@@ -310,7 +314,8 @@ final class Exchange {
         return .linger
     }
 
-    /// Leaves a request to a handler that kept it, else makes it ready for its next use.
+    /// Prepares for the next request. Reuses the request object unless the handler has kept a reference to
+    /// it.
     private func renewRequest() {
         isAnswering = false
         isTried = false

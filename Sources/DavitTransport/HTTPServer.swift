@@ -7,7 +7,7 @@ internal import Synchronization
 package import DavitCrypto
 #endif
 
-/// An HTTP/1.1 server: sockets in, a handler, sockets out.
+/// An HTTP/1.1 server that passes the requests of its connections to a handler.
 ///
 /// ```
 /// let server = HTTPServer(configuration: configuration, handler: handler, log: log)
@@ -15,7 +15,7 @@ package import DavitCrypto
 /// server.waitUntilStopped()
 /// ```
 ///
-/// It can be started again when it has stopped.
+/// A server can be started again after it has stopped.
 public final class HTTPServer: Sendable {
     private enum Phase {
         case stopped, starting
@@ -24,10 +24,10 @@ public final class HTTPServer: Sendable {
 
     private struct State {
         var phase = Phase.stopped
-        /// The port that the system chose at the last start; kept for the next.
+        /// The port that the system chose at the last start; reused at the next one.
         var chosenPort: UInt16 = 0
         #if TLS
-        /// What has taken the place of the configuration's.
+        /// The TLS context that has replaced the configured one.
         var tls: TLSContext?
         #endif
     }
@@ -38,8 +38,8 @@ public final class HTTPServer: Sendable {
     private let log: Log
     private let state = Mutex(State())
 
-    /// - Parameter pool: for reads that have to wait for a disk. Without one the server makes its own and
-    ///   ends it when it stops; one that is given stays with its owner.
+    /// - Parameter pool: runs reads that wait for a disk. Without one, the server creates its own and shuts
+    ///   it down when it stops; a pool that is passed in is not shut down.
     public init(
         configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool? = nil, log: Log
     ) {
@@ -49,12 +49,13 @@ public final class HTTPServer: Sendable {
         self.log = log
     }
 
-    /// Binds all endpoints and begins to serve, on threads of its own. Blocks while names are looked up.
+    /// Binds all endpoints and begins to serve, on its own threads. Blocks while host names are resolved.
     ///
-    /// Also raises the limit of descriptors and ignores SIGPIPE, for the whole process.
-    /// - Returns: where the server listens: the sockets that were handed over, the endpoints, the local sockets, each
-    ///   in their order. A port that the system chose is kept at later starts, unless another program has it by then.
-    /// - Throws: ``TransportError``; nothing listens then.
+    /// Also raises the descriptor limit and ignores SIGPIPE, for the whole process.
+    /// - Returns: the addresses the server listens on: inherited sockets, endpoints, then local sockets, each
+    ///   in the configured order. A port that the system chose is reused at later starts unless another
+    ///   program occupies it.
+    /// - Throws: ``TransportError``; the server does not listen then.
     public func start() throws(TransportError) -> [BoundAddress] {
         let chosenPort = state.withLock { state -> UInt16? in
             guard case .stopped = state.phase else { return nil }
@@ -87,7 +88,7 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// The configuration with what was replaced in it.
+    /// The configuration with the current TLS context.
     private var current: TransportConfiguration {
         var current = configuration
         #if TLS
@@ -102,7 +103,7 @@ public final class HTTPServer: Sendable {
             let context = ServerContext(current, handler: handler, pool: pool, log: log)
             let group = try LoopGroup(
                 configuration, context: context, addresses: sockets.compactMap(\.endpoint))
-            // Before it runs: a signal may end it at once.
+            // Before the threads run, because a signal may stop the server immediately.
             state.withLock { $0.phase = .running(group) }
             try group.start(sockets) { [self] () -> ThreadEnds.Announcement in
                 if self.pool == nil { pool.shutdown() }
@@ -110,7 +111,7 @@ public final class HTTPServer: Sendable {
                 state.withLock { state in
                     state.phase = .stopped
                     #if TLS
-                    // It may have been renewed.
+                    // The certificates may have been renewed.
                     state.tls = context.tls?.current
                     #endif
                 }
@@ -129,8 +130,8 @@ public final class HTTPServer: Sendable {
     }
 
     #if TLS
-    /// Gives connections from now on other certificates; those that are open keep theirs. From any thread. Does nothing
-    /// for a server that was made without TLS.
+    /// Uses other certificates for new connections; open connections keep theirs. Can be called on any
+    /// thread. Does nothing for a server without TLS.
     package func replaceTLS(_ context: TLSContext) {
         state.withLock { state in
             if state.tls != nil || configuration.tls != nil { state.tls = context }
@@ -139,11 +140,11 @@ public final class HTTPServer: Sendable {
     }
     #endif
 
-    /// Stops listening, closes idle connections, and lets requests in flight end for the time of grace.
-    /// Returns at once. From any thread.
+    /// Stops listening, closes idle connections, and gives requests in flight the grace period to complete.
+    /// Returns immediately. Can be called on any thread.
     public func shutdown() { group?.requestDrain() }
 
-    /// Blocks the calling thread until the server has stopped; returns at once if it does not run.
+    /// Blocks the calling thread until the server has stopped; returns immediately if it is not running.
     public func waitUntilStopped() { group?.wait() }
 
     private var group: LoopGroup? {
@@ -154,32 +155,34 @@ public final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
-    /// Closes the listening sockets; open connections go on. What waited to be accepted is accepted before.
-    /// - Parameter completion: called on a loop when they are closed; not if the server stops before that.
+    /// Closes the listening sockets; open connections remain. Connections in the backlog are accepted first.
+    /// - Parameter completion: called on a loop when the sockets are closed; not called if the server stops
+    ///   first.
     public func pauseListening(then completion: @escaping @Sendable () -> Void = {}) {
         group?.pauseListening(then: completion)
     }
 
-    /// Listens again where the server listened before, on the same ports; to be called when
-    /// ``pauseListening(then:)`` has completed.
-    /// - Throws: ``TransportError``; nothing listens then, and it can be tried again. `notRunning` after
-    ///   ``shutdown()``, `alreadyStarted` while it listens.
+    /// Listens again on the same addresses and ports. Call it after ``pauseListening(then:)`` has completed.
+    /// - Throws: ``TransportError``; the server does not listen then, and the call can be repeated.
+    ///   `notRunning` after ``shutdown()``, `alreadyStarted` while the server listens.
     public func resumeListening() throws(TransportError) {
         guard let group else { throw TransportError(.notRunning) }
         try group.resumeListening()
     }
 
-    /// Ends all connections, each when the request in flight on it has been answered. Returns at once.
+    /// Closes each connection after its request in flight. Returns immediately.
     public func dismissConnections() { group?.dismissConnections() }
 
-    /// Ends requests in flight: their tasks are cancelled, and their connections are cut. Returns immediately; each loop
-    /// looks through its connections, so that requests need no bookkeeping.
-    /// - Parameter isRevoked: called on the loops; must not block. Requests that it selects must not be admitted any more.
+    /// Aborts requests in flight: cancels their tasks and cuts their connections. Returns immediately. Each
+    /// loop searches its connections, so that requests need no bookkeeping.
+    /// - Parameter isRevoked: selects the requests to abort. Called on the loops; must not block. The handler
+    ///   must no longer admit requests that it selects.
     public func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
         group?.endRequests(where: isRevoked)
     }
 
-    /// Calls `action` on a loop after a while, at most a quarter of a second late; never if the server stops before.
+    /// Calls `action` on a loop after `nanoseconds`, at most a quarter of a second late; never if the server
+    /// stops first.
     package func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {
         group?.schedule(after: nanoseconds, action)
     }

@@ -1,20 +1,21 @@
 internal import DavitSystem
 
-/// Gives memory back to the system after many connections gave up theirs. Belongs to the thread of its loop.
+/// Returns free memory to the system after many connections were closed or parked. Belongs to its loop's
+/// thread.
 ///
-/// The C library keeps freed memory, and what a burst of connections took would stay resident for as long as the
-/// server lives: records of connections that are still open lie among it.
+/// The C library keeps freed memory. Without this, the memory of a burst of connections would stay resident
+/// as long as the server runs, because objects of connections that are still open are scattered among it.
 final class HeapCare: TimerEntry {
-    /// So many connections leave enough, some MiB.
+    /// The number of closed or parked connections after which trimming is worthwhile: they leave a few MiB.
     private static let worthwhileCount = 256
-    /// Connections often come and go together: one walk through the heap is enough for them.
+    /// Connections often close together, so one trim after a delay covers them all.
     private static let delayNanoseconds: Int64 = 2_000_000_000
 
     private var count = 0
     private var pool: BlockingPool?
 
-    /// A connection was parked or closed.
-    /// - Parameter pool: where the heap is walked through, which takes longer than a loop should be held up.
+    /// Records that a connection was parked or closed.
+    /// - Parameter pool: where the heap is trimmed, which takes too long for a loop.
     func connectionGaveUp(on loop: EventLoop, pool: BlockingPool) {
         count += 1
         guard count == Self.worthwhileCount else { return }

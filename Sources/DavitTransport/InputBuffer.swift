@@ -1,4 +1,4 @@
-/// Bytes that were received and not yet used.
+/// A buffer of received bytes that were not consumed yet.
 @safe final class InputBuffer {
     static let usualCapacity = 16 * 1024
 
@@ -17,7 +17,7 @@
     var count: Int { end - start }
     var isEmpty: Bool { start == end }
 
-    /// The bytes; valid until the buffer changes.
+    /// Calls `body` with the unread bytes, which are valid until the buffer changes.
     func withUnread<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try unsafe body(UnsafeRawBufferPointer(start: storage + start, count: end - start))
     }
@@ -32,14 +32,14 @@
         end = 0
     }
 
-    /// Lets `body` write behind the bytes; it returns how many it wrote. There is always room for some.
+    /// Lets `body` append bytes; `body` returns how many it wrote. Its buffer is never empty.
     func fill(_ body: (UnsafeMutableRawBufferPointer) -> Int) {
         if end == capacity { makeRoom() }
         let room = unsafe UnsafeMutableRawBufferPointer(start: storage + end, count: capacity - end)
         end += min(max(0, unsafe body(room)), capacity - end)
     }
 
-    /// Adds bytes that were received elsewhere.
+    /// Appends bytes that were received into another buffer.
     func append(_ bytes: UnsafeRawBufferPointer) {
         var taken = 0
         while taken < bytes.count {
@@ -53,8 +53,8 @@
         }
     }
 
-    /// Moves the bytes to the start, or doubles the memory if they fill it. Their number is limited by those
-    /// who read: a head has a limit, and so has what comes behind chunks in one receive call.
+    /// Moves the bytes to the start, or doubles the capacity if they fill it. The callers limit the number of
+    /// bytes: heads have a size limit, and so have the bytes received after a chunk in one call.
     private func makeRoom() {
         if start > 0 {
             unsafe storage.copyMemory(from: storage + start, byteCount: end - start)

@@ -1,4 +1,4 @@
-/// Jobs in the order they came: a ring whose size is a power of two.
+/// A first-in, first-out queue of jobs: a ring buffer whose capacity is a power of two.
 struct JobRing {
     private var storage = [UnownedJob?](repeating: nil, count: 64)
     private var head = 0

@@ -2,13 +2,13 @@ internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
-/// Accepts connections and deals them to the loops. Belongs to the thread of its loop.
+/// Accepts connections and distributes them to the loops. Belongs to its loop's thread.
 final class Listener: LoopMember, @unchecked Sendable {
     typealias Accept = @Sendable (Int32) -> Socket.AcceptOutcome
 
-    /// So many connections in a row before others get a turn.
+    /// Maximum connections accepted per wake-up.
     private static let acceptsPerTurn = 64
-    /// How long nothing is accepted after the last descriptor was used up.
+    /// How long accepting pauses after the process has run out of descriptors.
     private static let pauseNanoseconds: Int64 = 100_000_000
 
     private let loop: EventLoop
@@ -18,16 +18,17 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let address: SocketAddress
     private var socket: FileDescriptor?
     private let file: LocalSocketFile?
-    /// Nobody else is to accept on the socket when this does not any more.
+    /// Whether the server created the socket, so that closing the listener must shut it down.
     private let isOurs: Bool
-    /// Given up when no descriptor is left, so that a waiting connection can be taken and closed.
+    /// A reserve descriptor, closed when no other is left so that a pending connection can be accepted and
+    /// closed.
     private var spare = FileDescriptor.spare()
     private var isWatched = false
 
     /// - Parameters:
-    ///   - file: the name of a local socket, which goes when the socket does.
-    ///   - isOurs: whether the server has made the socket; one that was handed over goes on listening.
-    ///   - loops: the first one is the listener's own.
+    ///   - file: the file of a local socket, which is removed when the socket is closed.
+    ///   - isOurs: whether the server created the socket; an inherited one keeps listening.
+    ///   - loops: receive the connections; the listener runs on the first one.
     init(
         _ socket: consuming FileDescriptor, at address: SocketAddress, file: LocalSocketFile?,
         isOurs: Bool, loops: [EventLoop], server: ServerContext, accept: @escaping Accept
@@ -49,22 +50,22 @@ final class Listener: LoopMember, @unchecked Sendable {
         watch()
     }
 
-    /// Takes the connections that wait already, and listens no longer; the loop goes on.
+    /// Accepts the connections in the backlog and stops listening; the loop keeps running.
     func retire() {
         eventArrived(Event(token: token))
         drain()
     }
 
-    /// As ``drain()`` when the loop has ended.
+    /// Closes the listener like ``drain()``, after the loop has ended.
     func abandon() {
         close()
     }
 
     private func close() {
-        // Before the socket: who finds the name can connect.
+        // Before closing the socket, so that a client that finds the file can connect.
         file?.remove()
-        // Not by closing alone: a process that is being started from another thread has the descriptor until it runs
-        // its own program, and the port would be taken as long.
+        // Closing alone is not enough: a process that another thread is starting holds the descriptor until
+        // exec, and would keep the port in use.
         if isOurs, let number = socket?.rawValue { Socket.shutDown(number) }
         socket = nil
     }
@@ -90,12 +91,12 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
-        // Fails only for a connection that is gone already.
+        // Fails only for a connection that is already closed.
         guard let local = try? localAddress(of: connection.rawValue) else { return }
         let ends = ConnectionEnds(local: NetworkAddress(local), remote: NetworkAddress(address))
         if let accepts = server.accepts, !accepts(ends) { return server.observe(.connectionRefused) }
         guard server.census.enter(ends.remote) else {
-            server.log.verbose("too many connections of one peer", ["peer": ends.remote.host])
+            server.log.verbose("connection refused: too many from this address", ["peer": ends.remote.host])
             return
         }
         var chosen = loop
@@ -111,7 +112,7 @@ final class Listener: LoopMember, @unchecked Sendable {
         Connection(connection, ends: ends, loop: chosen, server: server).start()
     }
 
-    /// The system is asked only where the peer could choose the address.
+    /// Queries the system only if the listener is bound to all addresses.
     private func localAddress(of connection: Int32) throws(SystemError) -> SocketAddress {
         address.family != .local && address.isUnspecified ? try Socket.localAddress(of: connection) : address
     }
@@ -127,9 +128,10 @@ final class Listener: LoopMember, @unchecked Sendable {
         return hasRoom
     }
 
-    /// Without this the connection would wait, and be reported, for ever.
+    /// Accepts and closes a pending connection when no descriptor is left. Otherwise the event queue would
+    /// report it forever.
     private func relieve(_ number: Int32) {
-        server.log.warning("no descriptor left for a connection")
+        server.log.warning("connection dropped: out of file descriptors")
         spare = nil
         if case .accepted(let connection, _) = accept(number) { _ = consume connection }
         spare = FileDescriptor.spare()
@@ -144,7 +146,7 @@ final class Listener: LoopMember, @unchecked Sendable {
             try loop.queue.watchAccepting(number, token: token)
             isWatched = true
         } catch {
-            server.log.error("a listening socket could not be watched", ["error": "\(error)"])
+            server.log.error("cannot watch listening socket; retrying", ["error": "\(error)"])
             loop.schedule(self, after: Self.pauseNanoseconds)
         }
     }

@@ -1,8 +1,9 @@
 internal import DavitSystem
 
-/// Sockets that are not made from a host and a port.
+/// Listening sockets other than those for a host and a port.
 extension ListeningSocket {
-    /// Listens under a name in the file system, which must be free, or left behind by a server that is gone.
+    /// Listens at a path in the file system. The path must be free, or the socket of a server that is no
+    /// longer running.
     static func local(
         _ local: TransportConfiguration.LocalSocket, backlog: Int
     ) throws(TransportError) -> ListeningSocket {
@@ -16,7 +17,7 @@ extension ListeningSocket {
         }
     }
 
-    /// Accepts on a socket that listens. It stays open when the server stops, and its name, if it has one, stays too.
+    /// Adopts an inherited listening socket. The socket and its file, if any, remain when the server stops.
     static func inherited(_ number: Int32) throws(TransportError) -> ListeningSocket {
         do throws(SystemError) {
             let socket = try Socket.adoptListener(number)

@@ -1,19 +1,19 @@
 internal import DavitSystem
 
-/// A socket that listens, and where.
+/// A listening socket and its address.
 final class ListeningSocket {
     let boundAddress: BoundAddress
-    /// Where it was bound for an endpoint, so that it can be bound there again; nil for others.
+    /// The address it was bound to for an endpoint, used to bind it again; nil for other sockets.
     let endpoint: SocketAddress?
-    /// The local end of its connections, or that of all addresses.
+    /// The local address of its connections; unspecified if it listens on all addresses.
     let address: SocketAddress
-    /// The name of a local socket that is to be removed when nothing listens there any more.
+    /// The file of a local socket, which is removed when the socket is closed.
     let file: LocalSocketFile?
     private var socket: FileDescriptor?
-    /// Made here, and not handed over.
+    /// Whether the server created the socket, as opposed to inheriting it.
     var isOurs: Bool { endpoint != nil || file != nil }
 
-    /// A socket that was not bound for an endpoint.
+    /// Creates a listening socket that was not bound for an endpoint.
     init(
         _ socket: consuming FileDescriptor, at place: BoundAddress, address: SocketAddress = .local,
         file: LocalSocketFile? = nil
@@ -33,15 +33,15 @@ final class ListeningSocket {
         boundAddress = BoundAddress(host: endpoint.text, port: endpoint.port)
     }
 
-    /// Gives the socket away; nil the second time.
+    /// Transfers ownership of the socket; returns nil the second time.
     func take() -> FileDescriptor? { socket.take() }
 }
 
 extension ListeningSocket {
-    /// How often another port is tried where one is free for some of the addresses only.
+    /// How often another port is tried if the one that the system chose is not free on all addresses.
     private static let attempts = 16
 
-    /// Opens everything that a server listens on: endpoints, local sockets, and what was handed over.
+    /// Opens all sockets of a server: inherited sockets, endpoints, and local sockets.
     static func open(_ configuration: TransportConfiguration) throws(TransportError) -> [ListeningSocket] {
         try open(configuration) { () throws(TransportError) in
             let hasOthers = !configuration.inheritedSockets.isEmpty || !configuration.localSockets.isEmpty
@@ -50,8 +50,8 @@ extension ListeningSocket {
         }
     }
 
-    /// As ``open(_:)``, after a pause.
-    /// - Parameter endpoints: where the sockets for endpoints were.
+    /// Opens all sockets again after a pause.
+    /// - Parameter endpoints: the addresses that the endpoints were bound to.
     static func reopen(
         _ configuration: TransportConfiguration, endpoints: [SocketAddress]
     ) throws(TransportError) -> [ListeningSocket] {
@@ -79,7 +79,7 @@ extension ListeningSocket {
         return sockets
     }
 
-    /// Binds all endpoints. Those with port 0 get the same port, which the system chooses.
+    /// Binds all endpoints. Those with port 0 share one port, which the system chooses.
     static func bind(
         _ endpoints: [TransportConfiguration.Endpoint], backlog: Int
     ) throws(TransportError) -> [ListeningSocket] {
@@ -93,7 +93,7 @@ extension ListeningSocket {
                 return try bindOnce(candidates, backlog: Int32(clamping: backlog))
             } catch {
                 lastError = error
-                // Only a port that the system chose can be exchanged for another.
+                // Only a port that the system chose can be replaced by another one.
                 guard error.reason == .inUse, error.port == 0 else { throw error }
             }
         }
@@ -125,7 +125,7 @@ extension ListeningSocket {
                     count += 1
                 } catch {
                     let refusal = TransportError(.init(error), host: endpoint.host, port: endpoint.port)
-                    // A name may have an address of a family that this machine does not have.
+                    // A host name may have an address of a family that this machine does not support.
                     guard refusal.reason == .notAvailable, addresses.count > 1 else { throw refusal }
                     failure = refusal
                 }
@@ -135,7 +135,7 @@ extension ListeningSocket {
         return sockets
     }
 
-    /// Binds exactly these, as they were bound before.
+    /// Binds exactly these addresses and ports.
     static func bind(
         _ addresses: [SocketAddress], backlog: Int
     ) throws(TransportError) -> [ListeningSocket] {
@@ -163,7 +163,7 @@ extension ListeningSocket {
     ) throws(TransportError) -> [SocketAddress] {
         let port = endpoint.port
         switch endpoint.host {
-        // Not asked for: a resolver may know only one of them.
+        // Not resolved, because a resolver may return only one of them.
         case "localhost": return [.ipv4Loopback(port: port), .ipv6Loopback(port: port)]
         case "*", "": return [.ipv4Any(port: port), .ipv6Any(port: port)]
         default:

@@ -3,7 +3,7 @@ internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
-/// The loops of a server and their threads.
+/// The event loops of a server and their threads.
 final class LoopGroup: Sendable {
     private let loops: [EventLoop]
     private let ends: ThreadEnds
@@ -20,15 +20,15 @@ final class LoopGroup: Sendable {
     private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
     private struct Listening {
-        /// What listens, or is told to end that; touched on the first loop, or after its end.
+        /// The active listeners. Used on the first loop, or after its end.
         var listeners: [Listener] = []
-        /// Nothing listens any more, for good.
+        /// Whether listening has ended permanently.
         var isOver = false
-        /// For ``DavitSystem/Signals/stopListening(_:)``.
+        /// The identifier for ``DavitSystem/Signals/stopListening(_:)``.
         var signalListener: Int?
     }
 
-    /// - Parameter addresses: where to listen again after a pause.
+    /// - Parameter addresses: the addresses to listen on again after a pause.
     init(
         _ configuration: TransportConfiguration, context: ServerContext, addresses: [SocketAddress]
     ) throws(SystemError) {
@@ -48,14 +48,15 @@ final class LoopGroup: Sendable {
         heartbeat = configuration.heartbeat
     }
 
-    /// Starts the threads. The first loop accepts.
-    /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block. What it returns is called when
-    ///   no thread holds anything of the server any more.
+    /// Starts the threads. The first loop accepts connections.
+    /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block. The closure that it
+    ///   returns is called when no thread references the server any more.
     func start(
         _ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> ThreadEnds.Announcement
     ) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
-        // The others are told when nothing is accepted any longer, so that none ends and then gets a connection.
+        // The other loops drain after the listeners are closed, so that no loop ends and is then assigned a
+        // connection.
         loops[0].onDrain = { [self] in
             listening.withLock { $0.isOver = true }
             willStop?()
@@ -100,7 +101,7 @@ final class LoopGroup: Sendable {
             }
         } catch {
             requestDrain()
-            // Without the first loop nothing listens, and nobody is told to end.
+            // Without the first loop there are no listeners, and no loop drains.
             if ends.remove(loops.count - started) {
                 loops[0].onDrain = nil
                 _ = finish { {} }
@@ -121,7 +122,7 @@ final class LoopGroup: Sendable {
         return listeners
     }
 
-    /// The last thread ends.
+    /// Called when the last thread ends.
     private func finish(_ onEnd: () -> ThreadEnds.Announcement) -> ThreadEnds.Announcement {
         let (left, signalListener) = listening.withLock { state in
             state.isOver = true
@@ -129,7 +130,7 @@ final class LoopGroup: Sendable {
             return (state.listeners, state.signalListener)
         }
         if let signalListener { Signals.stopListening(signalListener) }
-        // Those that were to begin on a loop that had ended.
+        // Listeners that could not start because the loop had ended.
         for listener in left { listener.abandon() }
         let announce = onEnd()
         return { [ended] in
@@ -146,7 +147,7 @@ final class LoopGroup: Sendable {
     // MARK: While it runs
 
     func pauseListening(then completion: @escaping @Sendable () -> Void) {
-        // Not held by the task: it stays where it is if the loop ends before it.
+        // Captured weakly: if the loop ends first, the task is never run or released.
         Task(executorPreference: loops[0]) { [weak self] in
             self?.retireListeners()
             completion()
@@ -161,7 +162,7 @@ final class LoopGroup: Sendable {
         for listener in retired { listener.retire() }
     }
 
-    /// Binds on the calling thread, and listens from then on.
+    /// Binds the sockets on the calling thread and resumes listening.
     func resumeListening() throws(TransportError) {
         try checkPaused()
         let listeners = listeners(on: try ListeningSocket.reopen(configuration, endpoints: addresses))
@@ -177,7 +178,7 @@ final class LoopGroup: Sendable {
         Task(executorPreference: loops[0]) { [weak self] in self?.startListeners() }
     }
 
-    /// Those of the last resumption, unless a pause was faster.
+    /// Starts the resumed listeners, unless they were paused again in the meantime.
     private func startListeners() {
         for listener in listening.withLock({ $0.listeners }) { listener.start() }
     }
@@ -208,7 +209,7 @@ final class LoopGroup: Sendable {
     }
 }
 
-/// A loop until it has ended; then whoever started it may be gone.
+/// Owns a loop until it has ended, so that the thread does not keep it alive afterwards.
 private final class HeldLoop: Sendable {
     private let loop: Mutex<EventLoop?>
 
@@ -226,9 +227,9 @@ private final class ActionTimer: TimerEntry {
     override func deadlinePassed() { action() }
 }
 
-/// Ends what has not ended by itself when a loop drains.
+/// Aborts the connections that are still open at the end of the grace period.
 private final class GraceTimer: TimerEntry {
-    /// After connections were cut, their tasks get so long to notice.
+    /// How long tasks may take to end after their connections were aborted.
     private static let lastNanoseconds: Int64 = 5_000_000_000
 
     private unowned let loop: EventLoop
@@ -246,7 +247,7 @@ private final class GraceTimer: TimerEntry {
     }
 }
 
-/// Says that a loop turns.
+/// Reports periodically that a loop is running.
 private final class HeartbeatTimer: TimerEntry {
     private unowned let loop: EventLoop
     private let interval: Int64

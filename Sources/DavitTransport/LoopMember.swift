@@ -1,32 +1,32 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// What an event loop reports events to: a connection or a listening socket. Belongs to the loop's thread.
+/// A receiver of events of a loop: a connection or a listening socket. Belongs to the loop's thread.
 class LoopMember: TimerEntry {
-    /// Given by the loop; names the member in events.
+    /// Identifies the member in events; assigned by the loop.
     final var token = MemberTable.noToken
 
     func eventArrived(_ event: Event) {}
 
-    /// The server shuts down: end now, or as soon as what is in flight has ended.
+    /// Ends the member, now or after the request in flight, because the server is shutting down.
     func drain() {}
 
-    /// A connection ends now, or as soon as what is in flight has ended; what listens goes on.
+    /// Closes a connection, now or after the request in flight; listeners are not affected.
     func dismiss() {}
 
-    /// The time for that is over.
+    /// Ends the member immediately, after the grace period.
     func abort() {}
 
-    /// Ends the request in flight, if there is one and `isRevoked` selects it.
+    /// Aborts the request in flight, if any, if `isRevoked` selects it.
     func endRequest(where isRevoked: (HTTPRequest) -> Bool) {}
 }
 
 /// The members of a loop, by token.
 ///
-/// A token is a slot and the generation of its use, so that an event of a descriptor that was closed
-/// meanwhile cannot reach the next user of its slot.
+/// A token consists of a slot and its generation, so that a late event for a closed descriptor cannot reach
+/// the next user of the slot.
 struct MemberTable {
-    /// No member has it.
+    /// A token that no member has.
     static let noToken = UInt64.max
 
     private struct Slot {
@@ -61,7 +61,7 @@ struct MemberTable {
         count -= 1
     }
 
-    /// The member with this token; nil if it is gone.
+    /// Returns the member with this token; nil if it was removed.
     func member(_ token: UInt64) -> LoopMember? {
         let index = Int(token & 0xFFFF_FFFF)
         guard index < slots.count else { return nil }

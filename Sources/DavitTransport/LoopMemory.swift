@@ -1,22 +1,22 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// Memory that the connections of a loop take while they need it and give back.
+/// Buffers that the connections of a loop borrow and return.
 struct LoopMemory {
-    /// Most buffers of each kind that wait for their next use.
+    /// Maximum number of unused buffers of each kind that are kept.
     private static let keptCount = 64
 
     private var inputs: [InputBuffer] = []
     private var outputs: [IOBuffer] = []
     private var requests: [HTTPRequest] = []
-    /// Volumes that cannot tell what is in memory.
+    /// Volumes that cannot report whether content is in memory.
     private var unprobed: [UInt64] = []
-    /// Whether volumes have no disk.
+    /// Whether known volumes are without a disk.
     private var diskless: [UInt64: Bool] = [:]
 
     mutating func takeInput() -> InputBuffer { inputs.popLast() ?? InputBuffer() }
 
-    /// - Parameter buffer: empty.
+    /// - Parameter buffer: must be empty.
     mutating func give(_ buffer: InputBuffer) {
         if inputs.count < Self.keptCount && buffer.capacity == InputBuffer.usualCapacity {
             inputs.append(buffer)
@@ -25,12 +25,12 @@ struct LoopMemory {
 
     mutating func takeRequest() -> HTTPRequest { requests.popLast() ?? HTTPRequest() }
 
-    /// - Parameter request: nobody else has it.
+    /// - Parameter request: must have no other references.
     mutating func give(_ request: HTTPRequest) {
         if requests.count < Self.keptCount { requests.append(request) }
     }
 
-    /// A buffer of 64 KiB for content on its way out, or to be dropped.
+    /// Returns a buffer of 64 KiB for content that is sent or discarded.
     mutating func takeOutput() -> IOBuffer {
         outputs.popLast() ?? IOBuffer(capacity: 64 * 1024)
     }
@@ -40,10 +40,10 @@ struct LoopMemory {
         if outputs.count < Self.keptCount { outputs.append(buffer) }
     }
 
-    /// False if it is known that this volume cannot tell whether content is in memory.
+    /// Returns false if the volume is known not to report whether content is in memory.
     func canProbe(_ volume: UInt64) -> Bool { unprobed.isEmpty || !unprobed.contains(volume) }
 
-    /// True if the volume of this content has no disk that could be waited for.
+    /// Returns true if the volume of this content has no disk to wait for.
     mutating func isDiskless(_ content: any FileContent) -> Bool {
         if let known = diskless[content.volume] { return known }
         let answer = CachedFile.isInMemory(content.descriptor)

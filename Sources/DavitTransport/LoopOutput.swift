@@ -1,11 +1,11 @@
 internal import DavitHTTP
 
-/// Responses that were composed and not yet sent, all of one connection.
+/// The output buffer of a loop: responses of one connection that were not sent yet.
 ///
-/// Several answers to pipelined requests go out in one call. The memory is the loop's: another connection
-/// that wants it, and the end of each job, send what is there first.
+/// Several responses to pipelined requests are sent in one call. The buffer belongs to the loop: its content
+/// is sent before another connection claims it, and at the end of each job.
 final class LoopOutput {
-    /// Answers are gathered up to this size.
+    /// Responses are collected up to this size.
     private static let gatherLimit = 64 * 1024
 
     let buffer = IOBuffer(capacity: 256 * 1024)
@@ -13,10 +13,10 @@ final class LoopOutput {
 
     var isOwned: Bool { owner != nil }
 
-    /// True if no further answer should be gathered.
+    /// Whether no further response should be added.
     var isFull: Bool { buffer.count >= Self.gatherLimit }
 
-    /// Makes `connection` the one whose bytes are in the buffer.
+    /// Makes `connection` the owner of the buffer; sends the output of the previous owner first.
     func claim(for connection: Connection) {
         if owner === connection { return }
         flush()
@@ -25,17 +25,17 @@ final class LoopOutput {
 
     func isOwned(by connection: Connection) -> Bool { owner === connection }
 
-    /// How much `connection` has composed, to come back to.
+    /// Returns a position in the output of `connection` to roll back to.
     func mark(of connection: Connection) -> Int {
         claim(for: connection)
         return buffer.count
     }
 
-    /// Drops what its owner has composed since.
+    /// Discards the output that was appended after `mark`.
     func goBack(to mark: Int) { buffer.count = mark }
 
-    /// Sends what is there; what the socket does not take moves to its connection.
-    /// - Parameter isFollowed: its owner sends more at once.
+    /// Sends the buffered output; what the socket does not accept is kept by the connection.
+    /// - Parameter isFollowed: whether the owner sends more immediately.
     func flush(isFollowed: Bool = false) {
         guard let connection = owner else { return }
         owner = nil
@@ -43,7 +43,7 @@ final class LoopOutput {
         buffer.removeAll()
     }
 
-    /// Drops what is there.
+    /// Discards the output if `connection` owns it.
     func discard(of connection: Connection) {
         guard owner === connection else { return }
         owner = nil

@@ -1,17 +1,17 @@
-/// Says until when a transfer may wait: in each window of waiting, so many bytes must have moved.
+/// Enforces a minimum transfer rate: in each window of waiting time, a minimum number of bytes must have
+/// moved.
 ///
-/// Only the time in which bytes were waited for counts, so that a slow handler or disk is not held against
-/// the peer.
+/// Only time spent waiting for the peer counts, so that the peer is not penalized for a slow handler or disk.
 package struct ProgressGuard: Sendable {
     private let window: Int64
     private let bytesPerWindow: Int
     private var waited: Int64 = 0
     private var moved = 0
     private var waitStart: Int64 = 0
-    /// All bytes that were moved, whether or not they have reached the peer.
+    /// Total bytes moved, whether or not they have reached the peer.
     package private(set) var total: Int64 = 0
 
-    /// - Parameter window: nanoseconds.
+    /// - Parameter window: the length of a window in nanoseconds.
     package init(window: Int64, bytesPerSecond: Int) {
         self.window = window
         let (product, overflow) = (window / 1_000_000).multipliedReportingOverflow(by: Int64(bytesPerSecond))
@@ -23,11 +23,11 @@ package struct ProgressGuard: Sendable {
         total += Int64(count)
     }
 
-    /// Bytes that were moved earlier have come closer to the peer.
+    /// Records that bytes counted earlier have reached the peer.
     package mutating func didReachPeer(_ count: Int) { moved += count }
 
-    /// A wait begins.
-    /// - Returns: when it has lasted too long, unless something moves.
+    /// Begins a wait.
+    /// - Returns: the deadline of the wait, unless bytes move before it.
     package mutating func beginWait(now: Int64) -> Int64 {
         if moved >= bytesPerWindow { reset() }
         waitStart = now

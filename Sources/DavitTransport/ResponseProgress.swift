@@ -2,17 +2,17 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
 
-/// How far a response has got.
+/// The progress of a response.
 struct ResponseProgress {
-    /// Set when the head has been composed: from then on nothing else can be answered.
+    /// The status, set when the head has been written; afterwards no other response can be sent.
     var status: HTTPStatus?
-    /// Bytes of content handed to the system or composed.
+    /// Bytes of content that were sent or buffered.
     var contentBytes: Int64 = 0
     private var start: Int64 = 0
 
     init(start: Int64 = 0) { self.start = start }
 
-    /// - Parameter received: bytes of the request's content.
+    /// - Parameter received: the number of bytes of the request's content.
     func record(
         of request: HTTPRequest?, status: HTTPStatus?, received: Int64, peer: String, isComplete: Bool
     ) -> AccessRecord {

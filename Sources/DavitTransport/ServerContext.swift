@@ -4,7 +4,7 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// What all connections of a server share.
+/// The state that all connections of a server share.
 final class ServerContext: Sendable {
     let handler: any Handler
     let log: Log
@@ -12,7 +12,7 @@ final class ServerContext: Sendable {
     let limits: WireLimits
     let deadlines: DeadlineNanoseconds
     let maxWaitingPerLoop: Int
-    /// The value of `Server`.
+    /// The value of the `Server` field.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
     let accepts: (@Sendable (ConnectionEnds) -> Bool)?
@@ -24,7 +24,7 @@ final class ServerContext: Sendable {
     let tls: TLSPort?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
-    /// - Parameter census: of the server whose connections this one serves under other rules; nil for one of its own.
+    /// - Parameter census: the counter of another context whose limits apply here too; nil to create one.
     init(
         _ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log,
         census: ConnectionCensus? = nil
@@ -74,7 +74,7 @@ final class ServerContext: Sendable {
     }
 }
 
-/// ``TransportConfiguration/Deadlines`` in the unit of the loops.
+/// ``TransportConfiguration/Deadlines`` in nanoseconds.
 struct DeadlineNanoseconds: Sendable {
     let head: Int64
     let keepAlive: Int64
@@ -95,7 +95,7 @@ struct DeadlineNanoseconds: Sendable {
 }
 
 extension Duration {
-    /// At most about 146 years, so that sums do not overflow.
+    /// The duration in nanoseconds, limited to about 146 years so that sums do not overflow.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 2_000_000_000

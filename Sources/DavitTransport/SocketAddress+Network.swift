@@ -16,6 +16,6 @@ extension NetworkAddress {
 }
 
 extension SocketAddress {
-    /// Numeric, without port and brackets.
+    /// The numeric address, without port and brackets.
     package var text: String { NetworkAddress(self).host }
 }

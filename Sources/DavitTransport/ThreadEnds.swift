@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The ends of the threads of a server, and what follows the last one.
+/// Counts the running threads of a server and runs a completion when the last one ends.
 ///
-/// Who waits for the end may open the same files at once, so nothing of the server may hang on a thread by then: each
-/// drops what it holds before it counts, and the last one drops the rest before it says so.
+/// A caller that waits for the end may open the same files immediately, so no thread may hold resources of
+/// the server by then: each thread releases its references before it counts down, and the last one releases
+/// the rest before it announces the end.
 final class ThreadEnds: Sendable {
     typealias Announcement = @Sendable () -> Void
 
@@ -12,11 +13,11 @@ final class ThreadEnds: Sendable {
 
     init(count: Int) { running = Atomic(count) }
 
-    /// - Parameter work: what the last thread does; it returns what is to be said when all of it is dropped.
+    /// - Parameter work: run by the last thread; it returns the closure to call after everything is released.
     func setLast(_ work: @escaping @Sendable () -> Announcement) { last.withLock { $0 = work } }
 
-    /// So many threads did not start. Nothing follows the last one then, if it has ended already.
-    /// - Returns: true if no thread runs.
+    /// Subtracts threads that did not start. If no thread runs, the completion is dropped.
+    /// - Returns: true if no thread is running.
     func remove(_ count: Int) -> Bool {
         guard running.subtract(count, ordering: .acquiringAndReleasing).newValue == 0 else { return false }
         last.withLock { $0 = nil }

@@ -1,36 +1,36 @@
-/// Something with a deadline, kept by a ``TimerWheel``. Belongs to one thread.
+/// An entry of a ``TimerWheel`` with a deadline. Belongs to one thread.
 package class TimerEntry {
-    /// Nanoseconds of the clock of the wheel; `Int64.max` is never. Set by the wheel.
+    /// The deadline in nanoseconds on the wheel's clock; `Int64.max` means never. Set by the wheel.
     @safe @exclusivity(unchecked) package fileprivate(set) var deadline = Int64.max
-    /// The tick under which the wheel keeps the entry, or -1.
+    /// The tick of the slot that holds the entry, or -1.
     @safe @exclusivity(unchecked) fileprivate var filedTick: Int64 = -1
-    /// Where the entry stands in its slot.
+    /// The index of the entry in its slot.
     @safe @exclusivity(unchecked) fileprivate var position = 0
 
-    /// Called once, when the deadline has passed.
+    /// Called once when the deadline has passed.
     func deadlinePassed() {}
 
     package init() {}
 }
 
-/// Deadlines of many entries, most of which never pass.
+/// A timer wheel for many deadlines, most of which are postponed before they pass.
 ///
-/// A later deadline is only noted; the entry moves when its old slot comes up. So a busy connection costs one
-/// store for each request, and each entry is visited about once in the time between its deadlines. Deadlines
-/// pass up to one slot late and never early.
+/// Postponing a deadline only stores it; the entry moves when its old slot is reached. A busy connection
+/// therefore costs one store per request, and each entry is visited about once per timeout. Deadlines fire up
+/// to one slot late and never early.
 package struct TimerWheel {
     package static let slotCount = 512
     package static let slotNanoseconds: Int64 = 250_000_000
 
     private var slots = [[TimerEntry]](repeating: [], count: slotCount)
-    /// One bit for each slot that holds entries.
+    /// A bit set of the slots that hold entries.
     private var occupied = [UInt64](repeating: 0, count: slotCount / 64)
-    /// The last tick whose slot was emptied.
+    /// The last tick whose slot was processed.
     private var tick: Int64
 
     package init(now: Int64) { tick = now / Self.slotNanoseconds }
 
-    /// Sets the deadline of an entry; it need not be in the wheel.
+    /// Sets the deadline of an entry, which is added if necessary.
     package mutating func schedule(_ entry: TimerEntry, at deadline: Int64) {
         entry.deadline = deadline
         guard deadline != .max else { return }
@@ -42,17 +42,17 @@ package struct TimerWheel {
         file(entry, at: wanted)
     }
 
-    /// Forgets an entry and its deadline.
+    /// Removes an entry and clears its deadline.
     package mutating func remove(_ entry: TimerEntry) {
         entry.deadline = .max
         if entry.filedTick >= 0 { unfile(entry) }
     }
 
-    /// Takes the entries out whose deadline has passed, and appends them to `due`.
+    /// Removes the entries whose deadline has passed, and appends them to `due`.
     package mutating func advance(to now: Int64, due: inout [TimerEntry]) {
         let target = now / Self.slotNanoseconds
         guard target > tick else { return }
-        // After a pause of more than a turn every slot has come up once.
+        // After a pause of more than a revolution, every slot is visited once.
         var next = max(tick + 1, target - Int64(Self.slotCount) + 1)
         tick = target
         while next <= target {
@@ -62,7 +62,7 @@ package struct TimerWheel {
         }
     }
 
-    /// When ``advance(to:due:)`` has something to do next; nil if the wheel is empty.
+    /// The time at which ``advance(to:due:)`` has work to do next; nil if the wheel is empty.
     package var nextAdvance: Int64? {
         var distance: Int64 = 1
         while distance <= Int64(Self.slotCount) {
@@ -90,7 +90,7 @@ package struct TimerWheel {
         }
     }
 
-    /// The first tick at which `deadline` has passed, as far as the wheel reaches.
+    /// The first tick at which `deadline` has passed, limited to the range of the wheel.
     private func slotTick(of deadline: Int64) -> Int64 {
         let exact = (deadline - 1) / Self.slotNanoseconds + 1
         return min(max(exact, tick + 1), tick + Int64(Self.slotCount) - 1)

@@ -6,16 +6,16 @@ package import DavitSystem
 package import DavitCrypto
 #endif
 
-/// Where a server listens, and how much of everything it grants its peers.
+/// The addresses, limits and callbacks of a server.
 public struct TransportConfiguration: Sendable {
     /// A host and a port to listen on.
     public struct Endpoint: Hashable, Sendable {
-        /// A name or a numeric address. `localhost` is both loopback addresses; `*` is all addresses.
+        /// A host name or a numeric address. `localhost` means both loopback addresses, `*` all addresses.
         public var host: String
-        /// 0 lets the system choose; all endpoints with 0 get the same port.
+        /// The port. 0 lets the system choose; all endpoints with 0 share that port.
         public var port: UInt16
 
-        /// A name or an address, and a port; 0 for one that the system chooses.
+        /// Creates an endpoint; port 0 lets the system choose.
         public init(host: String, port: UInt16) {
             self.host = host
             self.port = port
@@ -24,123 +24,127 @@ public struct TransportConfiguration: Sendable {
 
     /// How long the server waits for a peer.
     public struct Deadlines: Sendable {
-        /// For a head, from its first byte; then 408.
+        /// For a request head, from its first byte; then 408.
         public var head: Duration = .seconds(10)
-        /// For a TLS handshake, from the beginning of the connection; then that is closed.
+        /// For a TLS handshake, from the start of the connection, which is then closed.
         public var handshake: Duration = .seconds(10)
-        /// For the next request on a connection without one; then the connection is closed.
+        /// For the next request on an idle connection, which is then closed.
         public var keepAlive: Duration = .seconds(75)
-        /// Content and responses: in each such time of waiting, `bytesPerSecond` must have moved on average.
+        /// For content and responses: the window of waiting time over which the transfer rate must average at
+        /// least `bytesPerSecond`.
         public var window: Duration = .seconds(30)
-        /// What must move on average in each ``window``, in bytes per second.
+        /// The minimum transfer rate in each ``window``, in bytes per second.
         public var bytesPerSecond = 1024
-        /// For the end of a peer that was told to close.
+        /// For the peer to close the connection after the server has closed its side.
         public var linger: Duration = .seconds(2)
-        /// After so long without a request a connection gives up all memory it can do without.
+        /// After this time without a request, a connection releases all memory that it does not need.
         public var parking: Duration = .seconds(2)
 
-        /// The default times.
+        /// Creates the default deadlines.
         public init() {}
     }
 
-    /// A socket in the file system, for programs of the same machine.
+    /// A Unix domain socket, for programs on the same machine.
     public struct LocalSocket: Hashable, Sendable {
-        /// At most 103 bytes on Apple systems; on Linux as long as any.
+        /// The path of the socket: at most 103 bytes on Apple systems, of any length on Linux.
         public var path: String
-        /// The permission bits; who may write may connect.
+        /// The permission bits; write permission is required to connect.
         public var mode: UInt32
 
-        /// A socket that only the user of this process may connect to, unless `mode` says otherwise.
+        /// Creates a local socket. By default only the user of this process may connect to it.
         public init(path: String, mode: UInt32 = 0o600) {
             self.path = path
             self.mode = mode
         }
     }
 
-    /// At least one here, in ``localSockets`` or in ``inheritedSockets``.
+    /// The TCP endpoints. At least one socket is required here, in ``localSockets`` or in
+    /// ``inheritedSockets``.
     public var endpoints: [Endpoint]
-    /// Made at the start, and removed at the end.
+    /// Unix domain sockets, created at start and removed at stop.
     public var localSockets: [LocalSocket] = []
-    /// Descriptors of stream sockets that listen already, from whoever started this process. They stay open when the
-    /// server stops.
+    /// Descriptors of listening stream sockets that this process inherited. They stay open when the server
+    /// stops.
     public var inheritedSockets: [Int32] = []
-    /// Event loops, each a thread; 0 stands for the number of cores.
+    /// The number of event loops, each with its own thread; 0 means the number of cores.
     public var loops = 0
-    /// How much of a request is taken before its content.
+    /// The size limits of request heads and chunk framing.
     public var limits = WireLimits()
     /// How long the server waits for its peers.
     public var deadlines = Deadlines()
-    /// Connections that may wait to be accepted, on each address; the system has a limit of its own.
+    /// The backlog of each listening socket; the system may impose a lower limit.
     public var backlog = 4096
-    /// Over it no connection is accepted until one ends; the backlog of the system is the queue.
+    /// The maximum number of open connections. When it is reached, new connections wait in the backlog.
     public var maxConnections = 16384
-    /// So many connections of one loop wait for their next request for ``Deadlines/parking``; more of them give up
-    /// their memory at once.
+    /// Maximum connections per loop that keep their memory for ``Deadlines/parking`` while they wait for the
+    /// next request; further ones release it immediately.
     public var maxWaitingPerLoop = 1024
-    /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
+    /// Maximum connections from one IPv4 address or one IPv6 /64 network; further ones are closed
+    /// immediately.
     public var maxConnectionsPerAddress = 1024
-    /// Peers that this limit is not for, because their connections are those of many clients.
+    /// Peers exempt from ``maxConnectionsPerAddress`` because they connect on behalf of many clients.
     public var proxies: [IPNetwork] = []
-    /// The value of `Server`; nil leaves the field out.
+    /// The value of the `Server` field; nil omits the field.
     public var serverName: String? = "davit"
-    /// How long requests in flight may go on after ``HTTPServer/shutdown()``.
+    /// How long requests in flight may continue after ``HTTPServer/shutdown()``.
     public var grace: Duration = .seconds(30)
-    /// SIGTERM and SIGINT shut the server down. What the process did with them before is replaced.
+    /// Whether SIGTERM and SIGINT shut the server down. Replaces the process's handlers of these signals.
     public var stopsOnSignals = false
-    /// Asked on the loop that accepts, before anything of a connection is read; after false it is closed without
-    /// an answer. Must not block.
+    /// Decides whether to accept a connection; if it returns false, the connection is closed without a
+    /// response. Called on the accepting loop before anything is read. Must not block.
     public var acceptsConnection: (@Sendable (ConnectionEnds) -> Bool)?
-    /// Called on a loop when a connection was closed; must not block. Not for connections that were not accepted.
+    /// Called on a loop when a connection was closed; must not block. Not called for connections that were
+    /// not accepted.
     public var connectionClosed: (@Sendable (ConnectionRecord) -> Void)?
-    /// Called with true when the first connection is open and with false when the last one is closed, in this
-    /// order; must not block.
+    /// Called with true when the first connection opens and with false when the last one closes, in order;
+    /// must not block.
     package var occupancy: (@Sendable (Bool) -> Void)?
-    /// Called on the last thread of the server when all the others have ended; may block. What is to end with the
-    /// server ends here.
+    /// Called on the last thread of the server when all others have ended; may block. Resources that end with
+    /// the server are released here.
     package var onStop: (@Sendable () -> Void)?
-    /// Called behind `onStop`; the server can be started again. What it returns is called when no thread of the server
-    /// holds anything any more.
+    /// Called after `onStop`, when the server can be started again. The closure that it returns is called
+    /// when no thread references the server any more.
     package var didStop: (@Sendable () -> @Sendable () -> Void)?
-    /// Called on a loop when a response ended; must not block.
+    /// Called on a loop after each response; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
     /// Called once, on a loop, when the server begins to stop; must not block.
     public var willStop: (@Sendable () -> Void)?
-    /// Called on a loop in this rhythm for as long as that loop turns: for a watchdog.
+    /// Called on a loop at this interval while the loop is running; for a watchdog.
     public var heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
-    /// Called every five seconds while requests come, and afterwards until it returns false; on another thread than
-    /// the loops', so that it may block.
+    /// Called every five seconds while requests arrive, and afterwards until it returns false. Called on a
+    /// pool thread, so that it may block.
     public var upkeep: (@Sendable () -> Bool)?
     package var upkeepInterval: Duration = .seconds(5)
     #if TLS
-    /// Certificates and rules of TLS; without them connections are not encrypted.
+    /// The TLS settings; connections are not encrypted without them.
     package var tls: TLSContext?
-    /// Called when a connection to TLS comes and ``tlsRenewalInterval`` has passed since the last time, off the loops:
-    /// returns what is to take the place of ``tls``, or nil. May block.
+    /// Called off the loops when a TLS connection arrives and ``tlsRenewalInterval`` has passed since the
+    /// last call. Returns a replacement for ``tls``, or nil. May block.
     package var renewTLS: (@Sendable () -> TLSContext?)?
     package var tlsRenewalInterval: Duration = .seconds(60)
     #endif
-    /// Called for SIGHUP, off the loops; may block. Nil leaves the signal alone.
+    /// Called off the loops for SIGHUP; may block. If it is nil, the signal is not handled.
     public var onHangUp: (@Sendable () -> Void)?
-    /// Called on a loop when something happened that no peer can see.
+    /// Called on a loop for internal events that no peer can observe.
     package var observer: (@Sendable (TransportEvent) -> Void)?
-    /// Called on a loop for a new connection; what it makes sees the bytes of the connection.
+    /// Called on a loop for each new connection; the returned tap observes its bytes.
     package var tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
-    /// Takes a connection that waits; replaced where a test wants descriptors to run out.
+    /// Accepts a pending connection; tests replace it to simulate a lack of descriptors.
     package var accept: @Sendable (Int32) -> Socket.AcceptOutcome = { Socket.accept(from: $0) }
 
-    /// Listens on these, with the default limits.
+    /// Creates a configuration with these endpoints and the default limits.
     public init(endpoints: [Endpoint]) { self.endpoints = endpoints }
 }
 
-/// What happens inside the transport; for statistics and tests.
+/// Internal events of the transport, for statistics and tests.
 package enum TransportEvent: Hashable, Sendable {
-    /// A connection gave up its task and its buffers.
+    /// A connection released its task and its buffers.
     case parked
-    /// No descriptor was left for a connection that waited.
+    /// No descriptor was left for a pending connection.
     case acceptExhausted
-    /// So many connections are open that no more are accepted.
+    /// The maximum number of connections is open; accepting is paused.
     case acceptPaused
     case connectionClosed
-    /// ``TransportConfiguration/acceptsConnection`` said no.
+    /// ``TransportConfiguration/acceptsConnection`` returned false.
     case connectionRefused
 }

@@ -1,40 +1,41 @@
 internal import DavitHTTP
 public import DavitSystem
 
-/// Why a server could not start: the endpoint, and what stood in the way.
+/// The reason why a server could not start, and the endpoint concerned.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stood in the way.
+    /// The reason for the failure.
     public enum Reason: Hashable, Sendable {
-        /// Another program listens there, or did a moment ago.
+        /// The address is in use, or was a moment ago.
         case inUse
-        /// The port is reserved for privileged programs.
+        /// The process lacks the privilege to bind the address.
         case notPermitted
-        /// No interface of this machine has the address.
+        /// No interface of this machine has this address.
         case notAvailable
-        /// No address has this name.
+        /// The host name has no address.
         case unknownHost
-        /// The resolver did not answer.
+        /// The host name could not be resolved because the resolver did not respond.
         case lookUpFailed
-        /// There is no endpoint to listen on.
+        /// The configuration has no endpoint.
         case noEndpoint
-        /// The server runs already.
+        /// The server is already running.
         case alreadyStarted
-        /// The server does not run, or is about to stop.
+        /// The server is not running, or is stopping.
         case notRunning
-        /// A descriptor that was handed over is no stream socket that listens; `host` is its number.
+        /// An inherited descriptor is not a listening stream socket; `host` is its number.
         case notListening
-        /// Any other error of the system.
+        /// Any other system error.
         case system(SystemError)
     }
 
-    /// What stood in the way.
+    /// The reason for the failure.
     public var reason: Reason
-    /// The endpoint as configured, or the path of a local socket; empty where no single endpoint is to blame.
+    /// The host as configured, or the path of a local socket; empty if the error does not concern a single
+    /// endpoint.
     public var host: String
-    /// As configured; 0 for a local socket.
+    /// The port as configured; 0 for a local socket.
     public var port: UInt16
 
-    /// An error of one endpoint, or of none.
+    /// Creates an error, of one endpoint or of none.
     public init(_ reason: Reason, host: String = "", port: UInt16 = 0) {
         self.reason = reason
         self.host = host
@@ -45,48 +46,49 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         let place = host.contains("/") ? host : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         return switch reason {
         case .inUse: "\(place) is in use"
-        case .notPermitted: "\(place) needs privileges"
+        case .notPermitted: "\(place) requires privileges"
         case .notAvailable: "\(place) is not an address of this machine"
-        case .unknownHost: "\(host) is not a known host"
-        case .lookUpFailed: "the address of \(host) could not be looked up"
+        case .unknownHost: "unknown host \(host)"
+        case .lookUpFailed: "cannot resolve \(host): the resolver did not respond"
         case .noEndpoint: "no endpoint to listen on"
-        case .alreadyStarted: "the server runs already"
-        case .notRunning: "the server does not run"
-        case .notListening: "descriptor \(host) is no stream socket that listens"
+        case .alreadyStarted: "the server is already running"
+        case .notRunning: "the server is not running"
+        case .notListening: "descriptor \(host) is not a listening stream socket"
         case .system(let error): host.isEmpty ? "\(error)" : "\(place): \(error)"
         }
     }
 }
 
-/// Where a server listens.
+/// An address on which a server listens.
 public struct BoundAddress: Hashable, Sendable {
-    /// Numeric, without brackets; empty for a local socket.
+    /// The numeric address, without brackets; empty for a local socket.
     public var host: String
-    /// 0 for a local socket.
+    /// The port; 0 for a local socket.
     public var port: UInt16
     /// The path of a local socket; nil for an Internet address.
     public var path: String?
 
-    /// An Internet address.
+    /// Creates an Internet address.
     public init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
 
-    /// A local socket.
+    /// Creates the address of a local socket.
     public init(path: String) {
         host = ""
         port = 0
         self.path = path
     }
 
-    /// As it stands in a URL; the path of a local socket with its slashes encoded.
+    /// The authority part of the URL; for a local socket, the path with its slashes percent-encoded.
     public var authority: String {
         if let path { return Self.encoded(path) }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// `http://127.0.0.1:8080/`; for a local socket `http+unix://%2Frun%2Fdavit.sock/`, which some clients understand.
+    /// Returns the URL, such as `http://127.0.0.1:8080/`; for a local socket
+    /// `http+unix://%2Frun%2Fdavit.sock/`, which some clients support.
     /// - Parameter scheme: `http` or `https`.
     public func url(scheme: String = "http") -> String {
         scheme + (path == nil ? "://" : "+unix://") + authority + "/"

@@ -2,21 +2,21 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// Runs what has to be done a while after requests, without a thread or a timer where there are none.
+/// Runs maintenance some time after requests, without a thread or timer while the server is idle.
 final class Upkeep: Sendable {
     private let work: @Sendable () -> Bool
     private let interval: Int64
     private let pool: BlockingPool
     private let isDue = Atomic<Bool>(false)
 
-    /// - Parameter work: returns true if it should be called again; may block.
+    /// - Parameter work: returns true to be called again; may block.
     init(_ work: @escaping @Sendable () -> Bool, interval: Duration, pool: BlockingPool) {
         self.work = work
         self.interval = interval.nanoseconds
         self.pool = pool
     }
 
-    /// A request was answered on the thread of `loop`.
+    /// Schedules the work if it is not scheduled yet. Called on the thread of `loop` after each response.
     func note(on loop: EventLoop) {
         if isDue.load(ordering: .relaxed) { return }
         if isDue.exchange(true, ordering: .relaxed) { return }
@@ -24,9 +24,9 @@ final class Upkeep: Sendable {
     }
 
     fileprivate func run(on loop: EventLoop) {
-        // Before the work: a request that comes while it runs makes it due again.
+        // Reset before the work, so that a request that arrives meanwhile schedules it again.
         isDue.store(false, ordering: .relaxed)
-        // Not a task that waits for the work: one that waits when the loop ends would hold it for ever.
+        // Not a task that awaits the work: if the loop ended meanwhile, the task would keep it alive forever.
         let isAccepted = pool.start { [self] in
             if work() { noteAgain(on: loop) }
         }

@@ -3,9 +3,9 @@ internal import DavitHTTP
 internal import DavitSystem
 
 #if TLS
-/// From the first byte of a connection to TLS until its handshake is over. No task is needed for that.
+/// The TLS handshake of a connection, which needs no task.
 extension Connection {
-    /// Goes on as far as what has arrived allows.
+    /// Advances the handshake as far as the available input allows.
     func shakeHands() {
         if phase == .greeting, !greet() { return }
         while phase == .handshake, !isClosed {
@@ -15,8 +15,8 @@ extension Connection {
         }
     }
 
-    /// Looks at the first byte, which tells TLS from HTTP.
-    /// - Returns: false if a handshake does not begin now.
+    /// Peeks at the first byte, which distinguishes TLS from HTTP.
+    /// - Returns: false if no handshake begins now.
     private func greet() -> Bool {
         var first: UInt8 = 0
         switch channel.peek(&first) {
@@ -39,13 +39,13 @@ extension Connection {
             return true
         } catch {
             server.log.error(
-                "a TLS connection could not begin", ["call": error.call, "reason": error.reason])
+                "cannot start TLS on a connection", ["call": error.call, "reason": error.reason])
             close()
             return false
         }
     }
 
-    /// - Returns: false if nothing is to be done before the next event.
+    /// - Returns: false if there is nothing to do before the next event.
     private func receiveHandshake(_ tls: TLSLayer) -> Bool {
         let input = tls.receiveHandshake(from: channel.descriptor)
         switch input.outcome {
@@ -61,7 +61,7 @@ extension Connection {
         }
     }
 
-    /// - Returns: true if more can be read for the handshake.
+    /// - Returns: true if more input is available for the handshake.
     private func goOn(after state: TLSSession.Handshake) -> Bool {
         switch state {
         case .needsInput:
@@ -71,9 +71,9 @@ extension Connection {
             endHandshake()
             return false
         case .failed(let failure):
-            // With the alert that says why.
+            // Send the alert that states the reason.
             sendUnsent()
-            server.log.debug("a TLS handshake failed", ["peer": ends.remote.host, "reason": failure.text])
+            server.log.debug("TLS handshake failed", ["peer": ends.remote.host, "reason": failure.text])
             close()
             return false
         }
@@ -81,7 +81,8 @@ extension Connection {
 
     // MARK: On the pool
 
-    /// Meanwhile the connection counts as having a task: events are noted, and nothing touches the session.
+    /// Runs a step of the handshake on the pool. Until it ends, the connection counts as having a task:
+    /// events are recorded, and the session is not used.
     private func stepOnPool(_ tls: TLSLayer) {
         task = Task(executorPreference: loop) { await self.runStep(tls) }
     }

@@ -1,16 +1,17 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// Answers those who speak HTTP without TLS to a port with TLS: the same URL with `https`.
+/// Redirects clients that send plain HTTP to a TLS port to the same URL with `https`.
 ///
-/// Nothing else is done with the request, and what was in it has been sent in the clear: the connection ends.
+/// The request is not processed otherwise. Because its content was sent unencrypted, the connection is
+/// closed.
 struct SecureRedirect: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { answer(to: request) }
 
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { answer(to: request) }
 
     private func answer(to request: HTTPRequest) -> HTTPResponse {
-        var response = HTTPResponse.error(.badRequest, "This port speaks HTTPS only.")
+        var response = HTTPResponse.error(.badRequest, "This port requires HTTPS.")
         if let location = location(for: request) {
             response = .redirect(to: location, redirect(for: request))
         }
@@ -18,8 +19,8 @@ struct SecureRedirect: Handler {
         return response
     }
 
-    /// 301 is what every client knows; but for methods other than these two it may be followed with GET
-    /// (RFC 9110 §15.4.2).
+    /// Returns 301, which every client supports, for GET and HEAD. For other methods clients may change the
+    /// method to GET after a 301 (RFC 9110 §15.4.2).
     private func redirect(for request: HTTPRequest) -> HTTPResponse.Redirect {
         switch request.method {
         case .get, .head: .movedPermanently
@@ -27,8 +28,8 @@ struct SecureRedirect: Handler {
         }
     }
 
-    /// Nil without a host, and for targets that have no URL. The port is the one the client has named: behind an
-    /// address translation it can be another one than ours.
+    /// Returns the `https` URL of the request; nil without a host, and for targets that have no URL. The port
+    /// is the one that the client used: with address translation it can differ from the port of the server.
     private func location(for request: HTTPRequest) -> String? {
         guard let host = request.authority ?? request.bytes(of: .host), HostField(parsing: host.span) != nil,
             request.target.rawPath.first == UInt8(ascii: "/")

@@ -3,22 +3,23 @@ internal import DavitHTTP
 internal import DavitSystem
 
 #if TLS
-/// TLS between a socket and the connection that it belongs to.
+/// The TLS layer between a socket and its connection.
 ///
-/// Belongs to the thread of the loop, but for a step of the handshake that runs on the pool: the connection touches
-/// nothing here until that has ended. That makes the unchecked conformance true. What each request touches is not
-/// checked for overlapping access at run time: no access lasts longer than a call of the session.
+/// Belongs to the loop's thread, except during a step of the handshake that runs on the pool; the connection
+/// does not use the layer until that step has ended. This justifies the unchecked conformance. Exclusivity
+/// checks are disabled for the state that each request uses: no access lasts longer than a call of the
+/// session.
 @safe final class TLSLayer: @unchecked Sendable {
-    /// Room for a full record with its framing, so that one call can bring it.
+    /// Room for a full record with its framing, so that one call can receive it.
     private static let usualInputBytes = 16 * 1024 + 512
-    /// For content on its way into a large buffer: fewer calls.
+    /// Used when receiving into a large buffer, to save system calls.
     private static let largeInputBytes = 64 * 1024 + usualInputBytes
     private static let largeRoomBytes = 64 * 1024
 
     @safe @exclusivity(unchecked) private var session: TLSSession
-    /// What the client has shown in the handshake.
+    /// The certificate that the client presented in the handshake, if any.
     private(set) var clientCertificate: ClientCertificate?
-    /// Input was not taken because output waits: nothing will report it again.
+    /// Whether input was held back because output is pending. No event will report that input again.
     @safe @exclusivity(unchecked) private(set) var isHeld = false
 
     init(_ context: TLSContext, now: Timestamp) throws(CryptoError) {
@@ -27,12 +28,12 @@ internal import DavitSystem
 
     // MARK: Handshake
 
-    /// Takes what has arrived for the handshake.
+    /// Receives handshake input from the socket.
     func receiveHandshake(from socket: Int32) -> Channel.Input {
         fill(from: socket, atLeast: Self.usualInputBytes)
     }
 
-    /// Goes on with the handshake; what is to be sent waits in the output.
+    /// Advances the handshake; the output must be flushed by the caller.
     func handshake() -> TLSSession.Handshake {
         let state = session.handshake()
         if state == .done { keepClientCertificate() }
@@ -45,11 +46,11 @@ internal import DavitSystem
             clientCertificate = ClientCertificate(
                 subject: try shown.subject(), fingerprint: try shown.fingerprint())
         } catch {
-            // A name that cannot be written is the name of nobody.
+            // A certificate whose subject cannot be represented is ignored.
         }
     }
 
-    /// True if something has arrived behind what was read.
+    /// Whether buffered input is left.
     var hasInput: Bool { session.hasInput }
 
     // MARK: Input
@@ -59,13 +60,13 @@ internal import DavitSystem
         if !session.hasInput, let end = fill(from: socket, for: room.count, &isDrained) { return end }
         while true {
             let reading = unsafe session.read(into: room)
-            // Alerts, and answers to new keys.
+            // Send alerts and replies to key updates.
             if session.outputCount > 0 { _ = flush(to: socket) }
             switch reading {
             case .bytes(let count):
                 return Channel.Input(outcome: .bytes(count), isDrained: isDrained && count < room.count)
             case .needsInput:
-                // Also after a short read: the end may stand behind it, and is announced only once.
+                // Also after a short read: the end of the stream may follow, and is reported only once.
                 if let end = fill(from: socket, for: room.count, &isDrained) { return end }
             case .ended, .failed:
                 return Channel.Input(outcome: .ended, isDrained: true)
@@ -73,10 +74,11 @@ internal import DavitSystem
         }
     }
 
-    /// Receives ciphertext, once.
-    /// - Returns: what to tell the caller where none came and none will come by itself.
+    /// Calls receive once for ciphertext.
+    /// - Returns: the result for the caller if nothing was received and nothing more can be received now; nil
+    ///   otherwise.
     private func fill(from socket: Int32, for room: Int, _ isDrained: inout Bool) -> Channel.Input? {
-        // A peer that sends and does not read would have us collect answers without end.
+        // A peer that sends without reading must not make the output grow without limit.
         if session.outputIsFull, flush(to: socket) == .wouldBlock, session.outputIsFull {
             isHeld = true
             return Channel.Input(outcome: .wouldBlock, isDrained: true)
@@ -107,7 +109,7 @@ internal import DavitSystem
         return input
     }
 
-    /// True once after input was not taken, if it can be taken now.
+    /// Returns true once if held-back input can be received now.
     func endHold() -> Bool {
         guard isHeld, !session.outputIsFull else { return false }
         isHeld = false
@@ -120,8 +122,9 @@ internal import DavitSystem
     var hasOutput: Bool { session.outputCount > 0 }
     var isFull: Bool { session.outputIsFull }
 
-    /// Encrypts as much as there is room for, and sends it.
-    /// - Parameter isFollowed: more is sent at once, so that the last records can wait for it.
+    /// Encrypts as many bytes as the output buffer accepts, and sends them.
+    /// - Parameter isFollowed: whether the caller sends more immediately, so that the last records can be
+    ///   sent together with it.
     func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32, isFollowed: Bool) -> Socket.Outcome {
         var taken = 0
         while taken < bytes.count {
@@ -159,7 +162,7 @@ internal import DavitSystem
         }
     }
 
-    /// Sends the ciphertext that waits, all that the socket takes.
+    /// Sends pending ciphertext, as far as the socket accepts it.
     func flush(to socket: Int32) -> Socket.Outcome {
         var sent = 0
         while session.outputCount > 0 {
@@ -175,13 +178,13 @@ internal import DavitSystem
         return .bytes(sent)
     }
 
-    /// Says that nothing more comes from here.
+    /// Appends close_notify to the output.
     func sayEnd() { session.closeNotify() }
 
     func releaseMemory() { session.releaseMemory() }
 }
 #else
-/// There is none in this build: nothing makes one, and nothing that is said here is ever asked.
+/// A placeholder for builds without TLS, which is never instantiated.
 final class TLSLayer: Sendable {
     let clientCertificate: ClientCertificate? = nil
     let outputCount = 0

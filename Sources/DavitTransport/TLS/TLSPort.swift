@@ -5,19 +5,19 @@ internal import DavitSystem
 internal import Synchronization
 
 #if TLS
-/// What TLS of a server is at the moment: its certificates can be replaced while connections come.
+/// The current TLS context of a server, which can be replaced while connections arrive.
 final class TLSPort: Sendable {
     private let context: Mutex<TLSContext>
     private let renew: (@Sendable () -> TLSContext?)?
     private let interval: Int64
-    /// When certificates are to be looked at; on the clock of the loops.
+    /// When to check the certificates next, on the clock of the loops.
     private let due: Atomic<Int64>
-    /// Serves those who speak HTTP without TLS to this port.
+    /// Serves clients that send plain HTTP to this port.
     let insecure: ServerContext
 
     /// - Parameters:
-    ///   - renew: what is to take the place of the context, if it is time; may block.
-    ///   - interval: how long after the last time a new connection makes it run again.
+    ///   - renew: returns a replacement for the context if renewal is due; may block.
+    ///   - interval: the minimum time between two calls of `renew`, which new connections trigger.
     init(
         _ context: TLSContext, renew: (@Sendable () -> TLSContext?)?, interval: Duration,
         insecure: ServerContext
@@ -33,16 +33,17 @@ final class TLSPort: Sendable {
 
     func replace(_ next: TLSContext) { context.withLock { $0 = next } }
 
-    /// The beginning of a connection, with the certificates of this moment.
+    /// Creates the TLS layer of a new connection with the current certificates.
     func accept() throws(CryptoError) -> TLSLayer {
         let current = context.withLock { $0 }
         return try TLSLayer(current, now: Timestamp(nanoseconds: Clock.coarseWallNow()))
     }
 
-    /// Whether a step of a handshake takes too long for a loop.
+    /// Whether a step of a handshake takes too long to run on a loop.
     var handshakesSlowly: Bool { context.withLock { $0.handshakesSlowly } }
 
-    /// A connection came: certificates matter to nobody else, so that nothing needs a timer.
+    /// Calls `renew` on the pool if it is due. Called for each new connection: only they need certificates,
+    /// so that no timer is required.
     func connectionCame(now: Int64, pool: BlockingPool) {
         guard let renew else { return }
         let expected = due.load(ordering: .relaxed)
@@ -54,6 +55,6 @@ final class TLSPort: Sendable {
     }
 }
 #else
-/// There is none in this build.
+/// A placeholder for builds without TLS.
 enum TLSPort {}
 #endif
