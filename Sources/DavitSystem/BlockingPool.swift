@@ -1,18 +1,18 @@
-/// Threads for calls that block: files, databases, name look-up.
+/// A pool of threads for blocking calls: files, databases, name resolution.
 ///
-/// Hand over plain values and get plain values back: what belongs to an event loop must not be touched here.
-/// A hop and back costs about 7 µs, so do everything one operation needs in one hop.
+/// Pass plain values in and out: state that belongs to an event loop must not be used here. A round trip
+/// costs about 7 µs, so do all the work of an operation in one job.
 public final class BlockingPool: Sendable {
     private struct State {
         var jobs = PoolJobList()
         var threadCount = 0
         var idleCount = 0
-        /// A thread was signalled and has not looked at the jobs yet. It wakes the next one if it finds more than
-        /// its own, so that a burst of short jobs does not wake a thread for each.
+        /// Whether a thread was signalled and has not checked the queue yet. It wakes the next thread if the
+        /// queue holds more than one job, so that a burst of short jobs does not wake a thread for each.
         var isWaking = false
         var isShutDown = false
 
-        /// Whether an idle thread is to be signalled; if so, it counts as waking.
+        /// Returns whether to signal an idle thread; marks it as waking if so.
         mutating func shouldWake() -> Bool {
             guard idleCount > 0, !isWaking else { return false }
             isWaking = true
@@ -25,13 +25,13 @@ public final class BlockingPool: Sendable {
     private let limit: Int
     private let queueLimit: Int
     private let monitor = Monitor(State())
-    /// For work that takes long, on threads of its own: the threads of the pool stay free for short jobs.
+    /// Threads for long work, so that the threads of the pool stay free for short jobs.
     public let longWork: LongWorkThreads
 
     /// - Parameters:
-    ///   - threads: most threads at a time; they start when they are first needed. 0 stands for twice the
-    ///     number of cores, but at least 4.
-    ///   - queueLimit: how many jobs may wait for a thread.
+    ///   - threads: the maximum number of threads, which start on demand. 0 means twice the number of cores,
+    ///     but at least 4.
+    ///   - queueLimit: the maximum number of jobs that wait for a thread.
     ///   - longWork: limits of ``longWork``.
     public init(threads: Int = 0, queueLimit: Int = 4096, longWork: LongWorkLimits = LongWorkLimits()) {
         self.longWork = LongWorkThreads(longWork)
@@ -41,8 +41,8 @@ public final class BlockingPool: Sendable {
 
     /// Runs `work` on a thread of the pool; the caller continues on its own executor.
     ///
-    /// - Returns: what `work` returned; nil, and `work` was not run, when too many jobs wait or the pool is
-    ///   shut down: 503 with Retry-After.
+    /// - Returns: the result of `work`; nil, without running `work`, if too many jobs wait or the pool is
+    ///   shut down. The caller responds with 503 and Retry-After.
     public func run<T>(_ work: sending @escaping () -> sending T) async -> sending T? {
         let job = Work(work)
         await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
@@ -52,16 +52,16 @@ public final class BlockingPool: Sendable {
         return job.takeResult()
     }
 
-    /// Has `work` run on a thread of the pool, and returns at once; nobody waits for its end but ``shutdown()``.
+    /// Schedules `work` on a thread of the pool and returns immediately. Only ``shutdown()`` waits for it.
     ///
-    /// Not a task: the first one without an executor of its own starts the threads of Swift's global pool, which
-    /// cost memory and never end.
-    /// - Returns: false, and `work` is not run, when too many jobs wait or the pool is shut down.
+    /// This avoids a `Task`: the first task without its own executor starts the threads of Swift's global
+    /// pool, which use memory and never end.
+    /// - Returns: false, without running `work`, if too many jobs wait or the pool is shut down.
     @discardableResult
     public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Work { work() }) }
 
-    /// Refuses further jobs, and returns when the last one that was accepted has ended; long work that nobody needs
-    /// any more is cancelled. Blocks; not for threads of the pool.
+    /// Refuses further jobs and blocks until all accepted ones have ended; cancels long work whose result is
+    /// no longer needed. Must not be called on a thread of the pool.
     public func shutdown() {
         longWork.shutdown()
         monitor.withLock { $0.isShutDown = true }
@@ -69,13 +69,13 @@ public final class BlockingPool: Sendable {
         monitor.wait { $0.threadCount == 0 ? () : nil }
     }
 
-    /// Takes jobs again after ``shutdown()`` has returned.
+    /// Accepts jobs again after ``shutdown()`` has returned.
     public func reopen() {
         longWork.reopen()
         monitor.withLock { $0.isShutDown = false }
     }
 
-    /// False when the job was refused.
+    /// Queues a job; returns false if it was refused.
     private func submit(_ job: PoolJob) -> Bool {
         let admission = monitor.withLock { state -> Admission in
             guard !state.isShutDown, state.jobs.count < queueLimit else { return .refused }
@@ -95,7 +95,7 @@ public final class BlockingPool: Sendable {
         return true
     }
 
-    /// False when no thread could be started and none is there that would ever take the job.
+    /// Starts a thread; returns false if that failed and no other thread exists that could run the job.
     private func startThread(for job: PoolJob) -> Bool {
         do {
             try Thread.start(named: "davit-pool") { [self] in work() }
@@ -110,7 +110,7 @@ public final class BlockingPool: Sendable {
         }
     }
 
-    /// The life of one thread.
+    /// The main function of a thread.
     private func work() {
         while true {
             switch next() {

@@ -1,4 +1,4 @@
-/// Lends `bytes` with the NUL that C wants behind them; on the stack unless they are long.
+/// Calls `body` with `bytes` as a NUL-terminated string, which is on the stack unless it is long.
 @inline(__always)
 func withCPath<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result

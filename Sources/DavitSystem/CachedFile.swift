@@ -9,19 +9,19 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Reads of files that say whether a disk would have to be waited for.
+/// File reads that report whether they would have to wait for a disk.
 package enum CachedFile {
     package enum Outcome: Equatable, Sendable {
-        /// 0 at the end of the file.
+        /// The number of bytes read; 0 at the end of the file.
         case bytes(Int)
-        /// Not in memory: ask again with ``read(_:into:offset:)`` where waiting is allowed.
+        /// Not in memory. Use ``read(_:into:offset:)`` where blocking is allowed.
         case notCached
-        /// The system or the volume cannot tell.
+        /// The system or the volume cannot report it.
         case unknown
         case failed(SystemError)
     }
 
-    /// Reads what is in memory.
+    /// Reads only content that is in memory.
     package static func readCached(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Outcome {
@@ -40,7 +40,7 @@ package enum CachedFile {
         #endif
     }
 
-    /// Reads, and waits for a disk.
+    /// Reads, and blocks for a disk if necessary.
     package static func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Outcome {
@@ -50,7 +50,7 @@ package enum CachedFile {
         return count >= 0 ? .bytes(count) : .failed(SystemError(errno: code, call: "pread"))
     }
 
-    /// True if the byte at `offset` is in memory; false also where nobody can tell.
+    /// Returns true if the byte at `offset` is in memory; false if it is not, or if that is unknown.
     package static func isCached(_ file: Int32, offset: Int64) -> Bool {
         var byte: UInt8 = 0
         let outcome = unsafe withUnsafeMutableBytes(of: &byte) {
@@ -62,7 +62,7 @@ package enum CachedFile {
         }
     }
 
-    /// True if the volume has no disk that could be waited for.
+    /// Returns true if the volume has no disk to wait for.
     package static func isInMemory(_ file: Int32) -> Bool {
         #if os(Linux)
         davit_is_in_memory(file) != 0
@@ -71,7 +71,7 @@ package enum CachedFile {
         #endif
     }
 
-    /// Brings a part of a file into memory. Blocks.
+    /// Loads a part of a file into memory. Blocks.
     package static func fetch(_ file: Int32, offset: Int64, count: Int) {
         #if os(Linux)
         _ = readahead(file, off_t(offset), count)
@@ -79,7 +79,7 @@ package enum CachedFile {
         var advice = radvisory(ra_offset: offset, ra_count: Int32(clamping: count))
         _ = unsafe fcntl(file, F_RDADVISE, &advice)
         #endif
-        // Reading ahead only begins the work; the last byte comes when all is there.
+        // Read-ahead only starts the transfer; reading the last byte waits until all of it has been loaded.
         var byte: UInt8 = 0
         unsafe withUnsafeMutableBytes(of: &byte) {
             _ = unsafe read(file, into: $0, offset: offset + Int64(max(0, count - 1)))
@@ -88,6 +88,6 @@ package enum CachedFile {
 }
 
 extension FileDescriptor {
-    /// True if the file's volume has no disk that could be waited for.
+    /// Whether the file's volume has no disk to wait for.
     package var isInMemory: Bool { CachedFile.isInMemory(rawValue) }
 }

@@ -8,10 +8,10 @@ internal import Darwin
 
 /// The clocks of the system, in nanoseconds.
 package enum Clock {
-    /// Never goes back; from an unspecified start.
+    /// The monotonic time since an unspecified start.
     package static func now() -> Int64 { read(CLOCK_MONOTONIC) }
 
-    /// As ``now()``, a few milliseconds behind and cheaper.
+    /// Like ``now()``, but cheaper and up to a few milliseconds behind.
     package static func coarseNow() -> Int64 {
         #if os(Linux)
         read(CLOCK_MONOTONIC_COARSE)
@@ -20,10 +20,10 @@ package enum Clock {
         #endif
     }
 
-    /// Since 1970-01-01T00:00:00Z, leap seconds not counted; jumps when somebody sets the clock.
+    /// The time since 1970-01-01T00:00:00Z, without leap seconds; it jumps when the clock is set.
     package static func wallNow() -> Int64 { read(CLOCK_REALTIME) }
 
-    /// As ``wallNow()``, a few milliseconds behind and cheaper.
+    /// Like ``wallNow()``, but cheaper and up to a few milliseconds behind.
     package static func coarseWallNow() -> Int64 {
         #if os(Linux)
         read(CLOCK_REALTIME_COARSE)
@@ -34,13 +34,13 @@ package enum Clock {
 
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        // Fails only for a clock that does not exist.
+        // The call fails only for a clock that does not exist.
         _ = unsafe clock_gettime(clock, &time)
         return nanoseconds(seconds: Int64(time.tv_sec), fraction: Int64(time.tv_nsec))
     }
 
-    /// Converts a reading of a clock to nanoseconds, saturating at 0 and at `Int64.max`: wall clocks before 1970 read as
-    /// 1970, and from 2262-04-11 on as the last moment of that range.
+    /// Converts a clock reading to nanoseconds, clamped to 0 and `Int64.max`: wall-clock times before 1970
+    /// become 1970, and times after 2262-04-11 become the end of the range.
     package static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
         max(0, FileStatus.nanoseconds(seconds: seconds, fraction: fraction))
     }

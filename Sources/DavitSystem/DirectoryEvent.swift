@@ -1,27 +1,27 @@
-/// Something that happened in a directory that is watched.
+/// A change in a watched directory.
 package struct DirectoryEvent: Sendable {
     package enum Kind: Sendable {
-        /// A member has got this name.
+        /// A member was created or moved to this name.
         case arrived
-        /// A member has lost this name.
+        /// A member was removed or moved away from this name.
         case left
-        /// A member, or what is known of it, is other than before.
+        /// The content or metadata of a member has changed.
         case changed
-        /// As `changed`, of a member that is a directory: it may be readable now, or no longer.
+        /// Like `changed`, for a member that is a directory: its permissions may have changed.
         case access
-        /// The same of the watched directory itself, or it has gone to another place.
+        /// The watched directory itself has changed, or was moved.
         case directory
-        /// The directory is watched no longer: it has gone, or its volume.
+        /// The directory is no longer watched, because it was removed or its volume was unmounted.
         case ended
-        /// There were more events than anybody has read: everything may have changed.
+        /// Events were lost because the queue was full: anything may have changed.
         case overflow
     }
 
-    /// What the watch was given for the directory.
+    /// The key that `watch` returned for the directory.
     package let key: Int32
     package let kind: Kind
-    /// Whether the member is a directory, or was one; false where nobody knows.
+    /// Whether the member is or was a directory; false if unknown.
     package var isDirectory = false
-    /// Of the member; empty where the event is about the directory.
+    /// The name of the member; empty if the event concerns the directory itself.
     package let name: [UInt8]
 }

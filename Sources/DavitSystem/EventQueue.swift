@@ -1,57 +1,58 @@
-/// Readiness of descriptors, for one thread that waits.
+/// Reports the readiness of descriptors to one waiting thread.
 ///
 /// Only ``wake()`` may be called from another thread.
 package protocol EventQueue: AnyObject, Sendable {
     init() throws(SystemError)
 
-    /// Reports every change of readability, writability and hang-up from now on, once for each change.
-    /// - Parameter token: comes back with each event; ``EventToken/wake`` and its neighbours are taken.
+    /// Reports each change of readability, writability and hang-up once (edge-triggered).
+    /// - Parameter token: included in each event; must not be one of the values in ``EventToken``.
     func watch(_ descriptor: Int32, token: UInt64) throws(SystemError)
 
-    /// Reports readability as long as it lasts: for sockets that accept.
+    /// Reports readability for as long as it lasts (level-triggered), for listening sockets.
     func watchAccepting(_ descriptor: Int32, token: UInt64) throws(SystemError)
 
-    /// Ends reports. Closing the last copy of a descriptor does it too.
+    /// Stops reporting events of a descriptor. Closing its last copy has the same effect.
     func unwatch(_ descriptor: Int32)
 
-    /// Reports these signals as ``EventToken/signal``, whichever thread they reach.
+    /// Reports these signals as ``EventToken/signal``, regardless of the thread that receives them.
     func watchSignals(_ signals: [Int32]) throws(SystemError)
 
-    /// What has come, to be asked after such an event; empty if another queue has taken it.
+    /// Returns the signals that have arrived; called after a signal event. Empty if another queue has taken
+    /// them.
     func takeSignals() -> [Int32]
 
-    /// True if every queue that watches a signal gets it, false if only one of them does.
+    /// Whether every queue that watches a signal receives it, rather than only one of them.
     static var signalsReachEveryQueue: Bool { get }
 
-    /// Reports SIGHUP as ``EventToken/hangUp``, once for each, as ``watchSignals(_:)`` does.
+    /// Reports SIGHUP as ``EventToken/hangUp``, to every queue that watches it.
     func watchHangUp() throws(SystemError)
 
     /// Waits for events.
-    /// - Parameter milliseconds: how long at most; 0 asks only, a negative number waits without end.
-    /// - Returns: how many events there are to be read with ``event(at:)``; 0 after the time.
+    /// - Parameter milliseconds: the timeout; 0 returns immediately, a negative number waits indefinitely.
+    /// - Returns: the number of events to read with ``event(at:)``; 0 on timeout.
     func wait(milliseconds: Int32) -> Int
 
-    /// An event of the last ``wait(milliseconds:)``.
+    /// Returns an event of the last ``wait(milliseconds:)``.
     func event(at index: Int) -> Event
 
-    /// Ends the present or the next ``wait(milliseconds:)`` with an event of ``EventToken/wake``.
+    /// Ends the current or next ``wait(milliseconds:)`` with an event of ``EventToken/wake``.
     func wake()
 }
 
-/// What happened to a descriptor.
+/// A readiness event of a descriptor.
 package struct Event: Sendable {
     package var token: UInt64
     package var isReadable = false
     package var isWritable = false
-    /// The peer sends no more: everything up to the end can be read without waiting.
+    /// The peer has closed its sending side: everything up to the end can be read without waiting.
     package var hasEnded = false
-    /// Neither direction works any longer.
+    /// The connection is unusable in both directions.
     package var isBroken = false
 
     package init(token: UInt64) { self.token = token }
 }
 
-/// Tokens that no descriptor of a caller has.
+/// Reserved tokens, which must not be used for descriptors.
 package enum EventToken {
     package static let wake = UInt64.max
     package static let signal = UInt64.max - 1

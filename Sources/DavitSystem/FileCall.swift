@@ -6,12 +6,12 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The one way to a file-system call: the loop for interrupted calls, errors with the name of their call,
-/// and in debug builds the fault hook.
+/// The common path of all file-system calls: it repeats interrupted calls, throws errors with the name of the
+/// call and, in debug builds, injects faults.
 enum FileCall {
-    /// Runs `call`, again when a signal interrupted it.
+    /// Runs `call`, and repeats it if a signal interrupts it.
     ///
-    /// - Parameter call: returns -1 and sets `errno` on failure; has no other effect when interrupted.
+    /// - Parameter call: returns -1 and sets `errno` on failure; must have no effect if it is interrupted.
     @inline(__always)
     static func run<Result: SignedInteger>(
         _ name: SystemError.StaticName, _ call: () -> Result

@@ -6,18 +6,19 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Owns an open descriptor and closes it once, at the end of its life.
+/// Owns an open descriptor and closes it at the end of its lifetime.
 public struct FileDescriptor: ~Copyable, Sendable {
-    /// The number, valid as long as the owner lives.
+    /// The number of the descriptor, valid for the lifetime of this value.
     public let rawValue: Int32
 
-    /// Takes over an open descriptor; nobody else closes it from now on.
+    /// Takes ownership of an open descriptor; no other code may close it.
     public init(owning rawValue: Int32) { self.rawValue = rawValue }
 
-    // EINTR leaves the descriptor closed on Linux and Apple, so that a second try could close a stranger's.
+    // The descriptor is closed even on EINTR on Linux and Apple systems, so repeating the call could close an
+    // unrelated one.
     deinit { _ = close(rawValue) }
 
-    /// Gives up ownership: the caller closes the number.
+    /// Releases ownership without closing: the caller must close the descriptor.
     public consuming func release() -> Int32 {
         let number = rawValue
         discard self

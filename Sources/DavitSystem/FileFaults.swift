@@ -8,17 +8,17 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Kills the process or fails a call at a chosen step, to prove what survives a crash. Empty in release
-/// builds.
+/// Fault injection: kills the process or fails a call at a chosen step, to test crash recovery. Empty in
+/// release builds.
 ///
-/// Four variables of the environment, read by ``arm(_:)``: `DAVIT_KILL_AT=N` kills before the N-th step and
-/// `DAVIT_FAIL_AT=N:ERRNO` fails the N-th one, both counted from when the server is ready;
-/// `DAVIT_KILL_START_AT=N` kills before the N-th step of the start;
-/// `DAVIT_FAIL_CALL=NAME:ERRNO[,NAME:ERRNO…]` fails every call of these names, from the start on.
-/// Each file-system call is a step, counted over all threads, from 1.
+/// Controlled by four environment variables, which ``arm(_:)`` reads: `DAVIT_KILL_AT=N` kills the process
+/// before step N and `DAVIT_FAIL_AT=N:ERRNO` fails step N, both counted from when the server is ready;
+/// `DAVIT_KILL_START_AT=N` kills it before step N of the startup; `DAVIT_FAIL_CALL=NAME:ERRNO[,NAME:ERRNO…]`
+/// fails every call with one of these names, including during startup. Each file-system call is a step; steps
+/// are counted across all threads, from 1.
 public enum FileFaults {
     public enum Phase {
-        /// Before the stores are opened: what an earlier crash left is put right.
+        /// Before the stores are opened and recovered after a crash.
         case start
         case ready
     }
@@ -26,10 +26,10 @@ public enum FileFaults {
     #if DAVIT_FAULTS
     private static let processPlan = Mutex<FaultPlan?>(nil)
 
-    /// What happens to the calls of one test, instead of what the environment says.
+    /// The faults of a single test, which take precedence over the environment.
     @TaskLocal package static var plan: FaultPlan?
 
-    /// Starts counting, from 1 in each phase: from here on the environment's faults of that phase happen.
+    /// Enables the environment's faults of a phase, and counts steps from 1.
     public static func arm(_ phase: Phase) {
         let isStart = phase == .start
         let plan = FaultPlan(
@@ -43,15 +43,15 @@ public enum FileFaults {
         processPlan.withLock { $0 = plan }
     }
 
-    /// Runs what goes on in the background without counting its calls: it would come between those of a request,
-    /// each time elsewhere.
+    /// Runs background work without counting its calls, which would otherwise interleave nondeterministically
+    /// with those of a request.
     public static func uncounted(_ body: () -> Void) {
         $plan.withValue(FaultPlan(), operation: body)
     }
 
-    /// A step that is not a file-system call, such as the commit of a transaction.
+    /// Marks a step that is not a file-system call, such as the commit of a transaction.
     public static func step(_ name: SystemError.StaticName) {
-        // Only a kill can happen here: who takes this step has no system error to report.
+        // Only a kill can be injected here, because the caller has no system error to report.
         _ = try? pass(name)
     }
 
@@ -61,7 +61,7 @@ public enum FileFaults {
         case .proceed: return
         case .fail(let number): throw SystemError(errno: number, call: name)
         case .kill:
-            StandardStreams.writeError("davit: killed before a step: \(name.text)\n")
+            StandardStreams.writeError("davit: killed before step: \(name.text)\n")
             kill(getpid(), SIGKILL)
         }
     }
@@ -74,7 +74,7 @@ public enum FileFaults {
         Dictionary(text.split(separator: ",").compactMap { pair(String($0)) }) { first, _ in first }
     }
 
-    /// `text:ERRNO`, where ERRNO is a number or one of the usual names.
+    /// Parses `text:ERRNO`, where ERRNO is a number or a symbolic name.
     private static func pair(_ text: String) -> (String, Int32)? {
         let parts = text.split(separator: ":")
         guard parts.count == 2 else { return nil }
@@ -93,7 +93,7 @@ public enum FileFaults {
 }
 
 #if DAVIT_FAULTS
-/// Which steps fail, and how many there were.
+/// A plan of the steps that fail, and the count of steps so far.
 package final class FaultPlan: Sendable {
     enum Verdict {
         case proceed
@@ -104,11 +104,11 @@ package final class FaultPlan: Sendable {
     private let killAt: Int?
     private let failAt: (Int, Int32)?
     private let failCalls: [String: Int32]
-    /// The volume keeps whole seconds only: times are cut when they are set.
+    /// Whether to simulate a volume that stores whole seconds only: times are truncated when they are set.
     package let cutsTimes: Bool
-    /// What every volume has left; nil for what it really has.
+    /// The simulated free space of every volume; nil for the real value.
     package let availableBytes: Int64?
-    /// The volume ignores the case of letters.
+    /// Simulates a volume that ignores case.
     package let folding: FoldingVolume?
     private let steps = Atomic<Int>(0)
     private let names = Mutex<[String]>([])
@@ -125,10 +125,10 @@ package final class FaultPlan: Sendable {
         self.folding = folding
     }
 
-    /// Steps so far.
+    /// The number of steps so far.
     package var count: Int { steps.load(ordering: .relaxed) }
 
-    /// The calls so far, in order.
+    /// The names of the calls so far, in order.
     package var calls: [String] { names.withLock { $0 } }
 
     func next(_ name: SystemError.StaticName) -> Verdict {

@@ -1,14 +1,14 @@
 #if DAVIT_FAULTS
-/// A volume that ignores the case of letters, for tests on one that does not: calls of a test get the name that such a
-/// volume would have found.
+/// Simulates a case-insensitive volume for tests on a case-sensitive one: each call is redirected to the name
+/// that such a volume would find.
 package struct FoldingVolume: Sendable {
-    /// Whether a rename of `a` to `A` changes the spelling, as on Apple's systems; Linux does nothing and says that it
-    /// worked.
+    /// Whether renaming `a` to `A` changes the stored spelling, as on Apple's systems; Linux reports success
+    /// without changing it.
     package var respells: Bool
 
     package init(respells: Bool) { self.respells = respells }
 
-    /// The name that is stored in a directory for `name`; itself if there is none.
+    /// Returns the stored spelling of `name` in a directory; `name` itself if it does not exist.
     static func stored(_ name: [UInt8], in directory: Int32) -> [UInt8] {
         guard FileFaults.plan?.folding != nil else { return name }
         return FileFaults.$plan.withValue(nil) { find(name, in: directory) } ?? name
@@ -29,7 +29,8 @@ package struct FoldingVolume: Sendable {
         return nil
     }
 
-    /// The names of a rename; nil if nothing is to be done. Both directories are one wherever a test comes here with one name.
+    /// Returns the names for a rename; nil if there is nothing to do. Assumes that both directories are the
+    /// same if the two names differ only in case.
     static func names(
         _ name: [UInt8], in from: Int32, _ newName: [UInt8], in to: Int32
     ) -> (old: [UInt8], new: [UInt8])? {

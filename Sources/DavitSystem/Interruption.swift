@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Repeats a call that a signal interrupted, and returns its result with the error number.
+/// Repeats a call while signals interrupt it; returns its result and the error number.
 @inline(__always)
 func uninterrupted<Result: FixedWidthInteger & SignedInteger>(
     _ call: () -> Result
@@ -19,7 +19,7 @@ func uninterrupted<Result: FixedWidthInteger & SignedInteger>(
     }
 }
 
-/// As ``uninterrupted(_:)`` for calls whose failure is thrown.
+/// Like ``uninterrupted(_:)``, but throws the error.
 @inline(__always)
 func checked<Result: FixedWidthInteger & SignedInteger>(
     _ name: SystemError.StaticName, _ call: () -> Result

@@ -1,4 +1,4 @@
-/// Opens once a number of things have ended; threads can wait for that.
+/// A count-down latch: threads can wait until its count is zero.
 package final class Latch: Sendable {
     private let monitor: Monitor<Int>
 

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Appends printable ASCII as it is, and everything else, with the backslash, as `\xNN`.
+    /// Appends printable ASCII unchanged, and all other bytes and the backslash as `\xNN`.
     mutating func appendEscaped(_ byte: UInt8) {
         if byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\\") {
             append(byte)
@@ -11,7 +11,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a value of metadata: in quotes if it would otherwise not be one word.
+    /// Appends a metadata value, in quotes if it is empty or contains white space or quotes.
     mutating func appendValue(_ bytes: some Collection<UInt8>) {
         let needsQuotes = bytes.isEmpty || bytes.contains { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }
         if needsQuotes { append(UInt8(ascii: "\"")) }
@@ -25,7 +25,7 @@ extension [UInt8] {
         if needsQuotes { append(UInt8(ascii: "\"")) }
     }
 
-    /// Appends an instant as `2026-01-02T03:04:05.678Z`.
+    /// Appends a time in the form `2026-01-02T03:04:05.678Z`.
     mutating func appendTimestamp(nanoseconds: Int64) {
         let milliseconds = nanoseconds / 1_000_000
         let seconds = milliseconds / 1000
@@ -55,7 +55,8 @@ extension [UInt8] {
         }
     }
 
-    /// The Gregorian date of a day from 1970 on, by eras of 400 years that begin in March.
+    /// Returns the Gregorian date of a day since 1970-01-01, computed in eras of 400 years that begin in
+    /// March.
     private static func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = shifted / 146_097

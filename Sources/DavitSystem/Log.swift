@@ -1,73 +1,73 @@
-/// Lines for people who run the server, on standard error or wherever a ``LogSink`` puts them.
+/// A log for administrators, on standard error or in another ``LogSink``.
 ///
-/// Messages are constants; what varies is metadata.
+/// Messages are constant strings; variable data is passed as metadata.
 public struct Log: Sendable {
-    /// How much is said; each level holds the ones before it. `access` has a line for each response, `verbose` what
-    /// becomes of connections.
+    /// How much is logged; each level includes the ones before it. `access` adds a line for each response,
+    /// `verbose` the state of connections.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
-        /// From what needs somebody to act to what only who works on the program wants to see; as listed.
+        /// In order, from conditions that require action to details for developers.
         case error, warning, info, access, verbose, debug
 
         public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Lines of later levels are not written.
+    /// The most detailed level that is written.
     public let level: Level
     private let sink: any LogSink
 
     /// - Parameters:
-    ///   - level: lines up to this level are written.
-    ///   - sink: gets them; called on the thread that has something to say, so that it must not wait for anything.
+    ///   - level: the most detailed level that is written.
+    ///   - sink: receives the entries; called on the logging thread, so it must not block.
     public init(level: Level, sink: any LogSink = StandardErrorSink()) {
         self.level = level
         self.sink = sink
     }
 
-    /// - Parameter write: gets each complete line, beginning with the time and with its line end.
+    /// - Parameter write: receives each complete line, including the time and the line end.
     public init(level: Level, write: @escaping @Sendable ([UInt8]) -> Void) {
         self.init(level: level, sink: .custom { write($0.line) })
     }
 
-    /// Whether lines of this level are written.
+    /// Returns whether this level is written.
     public func isOn(_ level: Level) -> Bool { level <= self.level }
 
-    /// Writes a line. As with the other levels, the metadata is not computed when the level is off.
+    /// Writes an entry of level `error`. The metadata is evaluated only if the level is enabled.
     public func error(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.error) { write(.error, message, metadata()) }
     }
 
-    /// Writes a line of this level; the metadata is not computed when the level is off.
+    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
     public func warning(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.warning) { write(.warning, message, metadata()) }
     }
 
-    /// Writes a line of this level; the metadata is not computed when the level is off.
+    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
     public func info(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.info) { write(.info, message, metadata()) }
     }
 
-    /// Writes a line of this level; the metadata is not computed when the level is off.
+    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
     public func verbose(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.verbose) { write(.verbose, message, metadata()) }
     }
 
-    /// Writes a line of this level; the metadata is not computed when the level is off.
+    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
     public func debug(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.debug) { write(.debug, message, metadata()) }
     }
 
-    /// Writes a line whose text somebody else composed; its length is not limited. Control characters and bytes
-    /// that are not ASCII are escaped; a backslash stays, because the composer has used it to escape.
+    /// Writes a line that the caller has formatted, of any length. Control characters and non-ASCII bytes are
+    /// escaped; backslashes are kept, because the caller uses them for escapes.
     public func text(_ level: Level, _ text: some Sequence<UInt8>) {
         guard isOn(level) else { return }
         var bytes: [UInt8] = []

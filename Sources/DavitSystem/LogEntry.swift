@@ -1,30 +1,31 @@
-/// Something that a server has to say.
+/// An entry of the log.
 public struct LogEntry: Sendable {
-    /// One piece of what varies.
+    /// A metadata field.
     public struct Field: Hashable, Sendable {
-        /// What the value is called; the same for each entry of its kind.
+        /// The key, which is the same for all entries with the same message.
         public var key: String
-        /// As it came; it can hold anything a client sent. ``LogEntry/text`` has it escaped.
+        /// The unescaped value, which may contain arbitrary data from a client. ``LogEntry/text`` contains it
+        /// escaped.
         public var value: String
 
-        /// A value with its name.
+        /// Creates a field.
         public init(key: String, value: String) {
             self.key = key
             self.value = value
         }
     }
 
-    /// How much it matters.
+    /// The severity of the entry.
     public let level: Log.Level
-    /// The same for each entry of its kind; of the level `access` the whole line, escaped.
+    /// A constant message; for the level `access`, the complete escaped line.
     public let message: String
-    /// What was at hand, in the order given.
+    /// The metadata, in the order in which it was passed.
     public let metadata: [Field]
-    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    /// The time of the entry in nanoseconds since 1970-01-01T00:00:00Z.
     public let time: Int64
     private let isComposed: Bool
 
-    /// An entry of this moment.
+    /// Creates an entry with the current time.
     public init(level: Log.Level, message: String, metadata: [Field] = []) {
         self.level = level
         self.message = message
@@ -33,7 +34,7 @@ public struct LogEntry: Sendable {
         isComposed = false
     }
 
-    /// - Parameter composed: printable ASCII.
+    /// - Parameter composed: the text, which must be printable ASCII.
     init(level: Log.Level, composed: [UInt8]) {
         self.level = level
         message = String(decoding: composed, as: UTF8.self)
@@ -42,8 +43,8 @@ public struct LogEntry: Sendable {
         isComposed = true
     }
 
-    /// `message key=value key="two words"`: printable ASCII, whatever is in the metadata; it cannot forge a line or
-    /// disturb a terminal.
+    /// The text in the form `message key=value key="two words"`. It consists of printable ASCII only, so that
+    /// metadata cannot forge log lines or control a terminal.
     public var text: String {
         var bytes: [UInt8] = []
         appendText(to: &bytes)
@@ -64,7 +65,7 @@ public struct LogEntry: Sendable {
         }
     }
 
-    /// `2026-01-02T03:04:05.678Z warning message key=value`, with a line end.
+    /// The line in the form `2026-01-02T03:04:05.678Z warning message key=value`, with a line end.
     public var line: [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(64 + message.utf8.count)
@@ -76,8 +77,8 @@ public struct LogEntry: Sendable {
         return line
     }
 
-    /// `<4>message key=value`, with a line end: how systemd's journal learns the priority of a line (sd-daemon(3)). It
-    /// has a clock of its own.
+    /// The line in the form `<4>message key=value`, with a line end. The prefix passes the priority to
+    /// systemd's journal (sd-daemon(3)), which adds the time.
     public var journalLine: [UInt8] {
         var line: [UInt8] = [UInt8(ascii: "<"), UInt8(ascii: "0") + level.priority, UInt8(ascii: ">")]
         line.reserveCapacity(64 + message.utf8.count)
@@ -88,7 +89,7 @@ public struct LogEntry: Sendable {
 }
 
 extension Log.Level {
-    /// The priority of syslog (RFC 5424 §6.2.1).
+    /// The syslog severity (RFC 5424 §6.2.1).
     var priority: UInt8 {
         switch self {
         case .error: 3

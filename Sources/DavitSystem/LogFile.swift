@@ -8,17 +8,17 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that lines are appended to by a thread of its own, so that nobody who has a line waits for a disk.
+/// A file to which a background thread appends lines, so that callers never wait for the disk.
 ///
-/// A line that comes after a pause is written at once; then the thread rests for some milliseconds, so that many lines
-/// cost one call and one wake-up. The lines that wait have a limit: beyond it they are dropped and counted, and the log
-/// says so.
+/// A line after a pause is written immediately; the thread then sleeps for a few milliseconds, so that many
+/// lines cost one write and one wake-up. The buffer of pending lines is limited; lines that exceed it are
+/// dropped and counted, and the count is logged.
 public final class LogFile: Sendable {
-    /// Where lines go.
+    /// The destination of the lines.
     public enum Destination: Hashable, Sendable {
-        /// Made with mode 0640 if it is missing; what is in it stays.
+        /// A file, created with mode 0640 if it is missing. Existing content is kept.
         case file(String)
-        /// The standard error of the process; never reopened.
+        /// The standard error of the process.
         case standardError
     }
 
@@ -29,7 +29,7 @@ public final class LogFile: Sendable {
         var dropped = 0
         var isEnded = false
 
-        /// True if a thread has to be set to work.
+        /// Returns true if the caller must start the writer.
         mutating func beginWriting() -> Bool {
             if isWriting { return false }
             isWriting = true
@@ -37,22 +37,23 @@ public final class LogFile: Sendable {
         }
     }
 
-    /// Between two calls that write: without it each line under load wakes the thread, which costs more than the line.
+    /// The pause between two writes. Without it, each line under load would wake the thread, which costs more
+    /// than the line itself.
     private static let restMilliseconds = 5
 
     private let destination: Destination
     private let limit: Int
     private let log: Log
     private let state = Mutex(State())
-    /// Touched by the thread that writes alone; nil after an attempt to open it that failed.
+    /// Used only by the writing thread; nil after a failed attempt to open it.
     private let file: Mutex<FileDescriptor?>
     private let hasFailed = Atomic<Bool>(false)
     private let writer = BlockingPool(threads: 1)
 
     /// - Parameters:
-    ///   - limit: bytes that may wait to be written.
-    ///   - log: is told of lines that were lost.
-    /// - Throws: what the system says where the file cannot be opened.
+    ///   - limit: the maximum number of pending bytes.
+    ///   - log: receives reports of lost lines.
+    /// - Throws: the system error if the file cannot be opened.
     public init(_ destination: Destination, limit: Int = 1 << 20, log: Log) throws(SystemError) {
         self.destination = destination
         self.limit = limit
@@ -60,9 +61,10 @@ public final class LogFile: Sendable {
         file = Mutex(try Self.open(destination))
     }
 
-    /// Appends a line. Never waits for the file; costs a lock, and the wake-up of a thread where that has nothing to
-    /// do.
-    /// - Parameter compose: appends the line and its end; called at once, or not if there is no room.
+    /// Appends a line without waiting for the file. Costs a lock, and the wake-up of the thread if it is
+    /// idle.
+    /// - Parameter compose: appends the line and its line end to the buffer. Called synchronously; not called
+    ///   if the buffer is full.
     public func append(_ compose: (inout [UInt8]) -> Void) {
         let mustStart = state.withLock { state -> Bool in
             guard !state.isEnded else { return false }
@@ -76,7 +78,7 @@ public final class LogFile: Sendable {
         if mustStart { startWriting() }
     }
 
-    /// Closes the file and opens its name again, after the lines that wait: for programs that rename logs.
+    /// Reopens the file by its path after the pending lines are written, for programs that rotate logs.
     public func reopen() {
         let mustStart = state.withLock { state -> Bool in
             guard !state.isEnded else { return false }
@@ -86,14 +88,14 @@ public final class LogFile: Sendable {
         if mustStart { startWriting() }
     }
 
-    /// Takes lines again after ``finish()``.
+    /// Accepts lines again after ``finish()``.
     public func takeLines() {
         writer.reopen()
         state.withLock { $0.isEnded = false }
     }
 
-    /// Takes no more lines, and returns when those that wait are written: some milliseconds, unless the disk is slow.
-    /// Blocks.
+    /// Stops accepting lines and blocks until the pending ones are written: a few milliseconds, unless the
+    /// disk is slow.
     public func finish() {
         state.withLock { $0.isEnded = true }
         writer.shutdown()
@@ -106,7 +108,7 @@ public final class LogFile: Sendable {
         }
     }
 
-    /// The work of the thread: until nothing waits.
+    /// Writes on the background thread until no line is pending.
     private func write() {
         var lines: [UInt8] = []
         while true {
@@ -150,13 +152,14 @@ public final class LogFile: Sendable {
 
     private func reportDropped(_ lines: Int) {
         guard lines > 0 else { return }
-        log.warning("lines of the access log were dropped: it is written too slowly", ["lines": "\(lines)"])
+        log.warning("access log lines dropped: writing is too slow", ["lines": "\(lines)"])
     }
 
-    /// Once, until it works again: a full disk is not made better by a line for each request.
+    /// Reports the error once until writing works again, so that a full disk does not produce a log line for
+    /// each request.
     private func report(_ error: SystemError) {
         if hasFailed.exchange(true, ordering: .relaxed) { return }
-        log.error("the access log cannot be written", ["reason": error.description])
+        log.error("cannot write access log", ["reason": error.description])
     }
 
     private func openAgain() {

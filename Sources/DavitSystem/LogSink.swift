@@ -1,38 +1,39 @@
-/// Where a ``Log`` goes.
+/// A destination of a ``Log``.
 public protocol LogSink: Sendable {
-    /// Takes one entry, whose level is on. Called on any thread, on event loops too: it must not wait.
+    /// Writes an entry whose level is enabled. Called on any thread, including event loops: it must not
+    /// block.
     func write(_ entry: LogEntry)
 }
 
-/// A sink that is a closure; ``LogSink/custom(_:)`` makes it.
+/// A sink that calls a closure; see ``LogSink/custom(_:)``.
 public struct ClosureSink: LogSink {
     private let take: @Sendable (LogEntry) -> Void
 
-    /// Calls `take` for each entry, on the thread that wrote it.
+    /// Creates a sink that calls `take` for each entry, on the logging thread.
     public init(_ take: @escaping @Sendable (LogEntry) -> Void) { self.take = take }
 
     public func write(_ entry: LogEntry) { take(entry) }
 }
 
 extension LogSink where Self == ClosureSink {
-    /// `configuration.logSink = .custom { entry in … }`
+    /// Returns a sink that calls a closure: `configuration.logSink = .custom { entry in … }`.
     public static func custom(_ take: @escaping @Sendable (LogEntry) -> Void) -> ClosureSink {
         ClosureSink(take)
     }
 }
 
-/// Standard error: a line that begins with the time or, where systemd's journal reads it, with the priority. Never
-/// with colours.
+/// Writes to standard error. Each line begins with the time or, if systemd's journal reads it, with the
+/// priority. Colours are never used.
 ///
-/// One line is one `write(2)`, so that lines of several threads do not mix.
+/// Each line is a single `write(2)`, so that lines of different threads are not interleaved.
 public struct StandardErrorSink: LogSink {
     private let isJournal: Bool
 
-    /// Looks once whether systemd's journal reads standard error.
+    /// Checks once whether systemd's journal reads standard error.
     public init() { isJournal = Journal.readsStandardError }
 
     public func write(_ entry: LogEntry) {
-        // A log that cannot be written has nowhere to say so.
+        // A failure to write the log cannot be reported anywhere.
         StandardStreams.writeErrorOnce(isJournal ? entry.journalLine : entry.line)
     }
 }

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// A job of ``LongWorkThreads``.
 ///
-/// The lock of the threads guards `phase`, `number`, `hasBegun` and `turn`; the other variables belong to the
-/// thread that runs the job, and before and after that to the caller. That makes the unchecked conformance true.
+/// The lock of the threads guards `phase`, `number`, `hasBegun` and `turn`. The other variables belong to the
+/// thread that runs the job and, before and after that, to the caller. This justifies the unchecked
+/// conformance.
 @safe package final class LongJob: @unchecked Sendable {
     package enum Phase { case new, waiting, running, paused, ended }
 
@@ -17,7 +18,7 @@ internal import Synchronization
     /// Orders the jobs of one client.
     var number: UInt64 = 0
     var hasBegun = false
-    /// Signalled when a paused job has its next turn. Nil before the first pause.
+    /// Signalled when a paused job gets its next turn. Nil before the first pause.
     var turn: Monitor<Bool>?
 
     /// Resumed once, when the job has ended or will never run.
@@ -40,7 +41,7 @@ internal import Synchronization
         isCancellable && (!hasCaller.load(ordering: .relaxed) || threads.isEnding)
     }
 
-    /// The caller no longer waits for the result. From any thread.
+    /// Marks that the caller no longer waits for the result. Can be called on any thread.
     func abandon() { hasCaller.store(false, ordering: .relaxed) }
 
     var sliceBytes: Int { threads.limits.sliceBytes }
@@ -60,7 +61,7 @@ internal import Synchronization
         unsafe waiting?.resume()
     }
 
-    /// Counts what was done, and pauses at the end of a slice if another job waits.
+    /// Counts work done, and pauses at the end of a slice if another job waits.
     func advance(_ bytes: Int) {
         bytesLeft -= bytes
         if bytesLeft > 0, ContinuousClock.now < sliceEnd { return }

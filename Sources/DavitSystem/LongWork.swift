@@ -1,13 +1,13 @@
-/// What code that runs for long calls between two of its steps.
+/// Checkpoints that long-running code calls between its steps.
 ///
-/// On other threads than those of ``LongWorkThreads`` the calls do nothing. Never call them while a lock is held: a
-/// paused job would keep it until its next turn.
+/// On threads other than those of ``LongWorkThreads`` the calls do nothing. Never call them while holding a
+/// lock: a paused job would hold it until its next turn.
 package enum LongWork {
     /// The job of the calling thread.
     @TaskLocal static var current: LongJob?
 
-    /// Ends the slice when it is used up, and returns when the job has its next turn.
-    /// - Parameter bytes: bytes that were moved since the last call.
+    /// Pauses the job if its slice is used up, and returns when it gets its next turn.
+    /// - Parameter bytes: the number of bytes moved since the last call.
     /// - Throws: `cancelled` once the result is no longer needed.
     package static func checkpoint(bytes: Int = 0) throws(SystemError) {
         guard let job = current else { return }
@@ -15,9 +15,9 @@ package enum LongWork {
         if job.isCancelled { throw .cancelled }
     }
 
-    /// As ``checkpoint(bytes:)`` for work that has to be completed.
+    /// Like ``checkpoint(bytes:)``, for work that must not be cancelled.
     package static func pause() { current?.advance(0) }
 
-    /// Bytes that one system call should move at most.
+    /// The maximum number of bytes that one system call should move.
     package static var pieceBytes: Int { current.map { min($0.sliceBytes, 1 << 20) } ?? 1 << 30 }
 }

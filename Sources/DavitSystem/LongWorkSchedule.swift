@@ -1,7 +1,7 @@
-/// Which long job has the next turn: clients in rotation, a client without a running job first, and the jobs of one
-/// client in the order in which they came or paused.
+/// Schedules long jobs: clients take turns, clients without a running job go first, and the jobs of one
+/// client run in the order in which they arrived or paused.
 ///
-/// A value without threads and clocks. O(clients that wait) for each turn.
+/// A pure value, without threads or clocks. Each turn costs O(n) in the number of waiting clients.
 package struct LongWorkSchedule {
     private struct Client {
         var waiting: [LongJob] = []
@@ -14,24 +14,25 @@ package struct LongWorkSchedule {
 
     private let limits: LongWorkLimits
     private var clients: [String: Client] = [:]
-    /// The clients that have a waiting or a paused job, the next one first.
+    /// The clients with a waiting or paused job, in order of their turns.
     private var turns: [String] = []
     private var running = 0
     private var begun = 0
     private var waiting = 0
     private var lastNumber: UInt64 = 0
-    /// Turns that were given since the beginning.
+    /// The total number of turns given.
     package private(set) var turnCount = 0
 
-    /// - Parameter limits: with the number of running jobs.
+    /// - Parameter limits: with ``LongWorkLimits/runningJobs`` resolved to the actual number.
     package init(_ limits: LongWorkLimits) { self.limits = limits }
 
-    /// Whether a job other than the running ones could use a turn.
+    /// Whether a job that is not running could use a turn.
     package var hasNext: Bool { turns.contains(where: canRun) }
 
     /// Queues a job.
-    /// - Parameter isAdmitted: it belongs to work that was admitted before, and is not refused.
-    /// - Returns: false, and the job is not queued, if too many wait.
+    /// - Parameter isAdmitted: whether the job belongs to work that was admitted earlier, and must not be
+    ///   refused.
+    /// - Returns: false, without queuing the job, if too many jobs wait.
     package mutating func add(_ job: LongJob, isAdmitted: Bool) -> Bool {
         var client = clients[job.client] ?? Client()
         guard
@@ -47,8 +48,8 @@ package struct LongWorkSchedule {
         return true
     }
 
-    /// Gives the next turn.
-    /// - Returns: nil if as many jobs run as may, or none can.
+    /// Returns the job that has the next turn.
+    /// - Returns: nil if the maximum number of jobs is running, or no job can run.
     package mutating func next() -> LongJob? {
         guard running < limits.runningJobs else { return nil }
         let index =
@@ -102,8 +103,8 @@ package struct LongWorkSchedule {
         forgetIfIdle(job.client)
     }
 
-    /// Drops a job that has not begun.
-    /// - Returns: false, and nothing is changed, if it does not wait.
+    /// Removes a job that has not started.
+    /// - Returns: false, without any change, if the job is not waiting.
     package mutating func remove(_ job: LongJob) -> Bool {
         guard job.phase == .waiting else { return false }
         job.phase = .ended
@@ -116,7 +117,7 @@ package struct LongWorkSchedule {
         return true
     }
 
-    /// Drops the jobs that have not begun and need not.
+    /// Removes and returns the cancellable jobs that have not started.
     package mutating func removeCancellable() -> [LongJob] {
         let jobs = clients.values.flatMap(\.waiting).filter(\.isCancellable)
         return jobs.filter { remove($0) }
@@ -127,7 +128,7 @@ package struct LongWorkSchedule {
         return lastNumber
     }
 
-    /// Puts a client behind the others, after it had a turn, or when it has something to run.
+    /// Moves a client to the end of the rotation after its turn or when it has a new job.
     private mutating func moveToEnd(_ client: String) {
         turns.removeAll { $0 == client }
         turns.append(client)

@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// Threads for work that takes long: copies, removals of trees, digests, searches.
+/// Threads for long work: copying or removing trees, computing digests, searching.
 ///
-/// As many jobs run at the same time as there are cores, at a low priority. Clients take turns: a job that has used up its
-/// slice and calls ``LongWork/checkpoint(bytes:)`` pauses until the other clients have had a turn. A paused job keeps its
-/// thread, so that work can be written as plain synchronous code; how many may have begun is limited.
+/// As many jobs run concurrently as there are cores, at low priority. Clients take turns: a job that has used
+/// up its slice pauses in ``LongWork/checkpoint(bytes:)`` until the other clients have had a turn. A paused
+/// job keeps its thread, so that work can be written as plain synchronous code; the number of started jobs is
+/// limited.
 public final class LongWorkThreads: Sendable {
     private struct State {
         var schedule: LongWorkSchedule
-        /// Jobs that have their first turn, and no thread yet.
+        /// Jobs that have been given their first turn and have no thread yet.
         var beginning: [LongJob] = []
         var threadCount = 0
         var idleCount = 0
@@ -20,12 +21,12 @@ public final class LongWorkThreads: Sendable {
         case idleThread, newThread
     }
 
-    /// With the number of running jobs.
+    /// The limits, with ``LongWorkLimits/runningJobs`` resolved to the actual number.
     package let limits: LongWorkLimits
     private let monitor: Monitor<State>
     private let isShuttingDown = Atomic<Bool>(false)
 
-    /// Threads start when they are first needed.
+    /// Creates the scheduler; threads start on demand.
     public init(_ limits: LongWorkLimits = LongWorkLimits()) {
         var limits = limits
         if limits.runningJobs == 0 { limits.runningJobs = Thread.coreCount }
@@ -36,11 +37,13 @@ public final class LongWorkThreads: Sendable {
     /// Runs `work` when it is the turn of `client`; the caller continues on its own executor.
     ///
     /// - Parameters:
-    ///   - client: who is charged for the work.
-    ///   - isAdmitted: continues what was admitted before, and is not refused for the number of waiting jobs.
-    ///   - isCancellable: when the calling task is cancelled, a job that has not begun is dropped, and
-    ///     ``LongWork/checkpoint(bytes:)`` throws in one that has.
-    /// - Returns: nil, and `work` was not run, if it was refused or dropped, or the threads are shut down.
+    ///   - client: the client whose share of the resources is used.
+    ///   - isAdmitted: whether the job continues work that was admitted earlier, and must not be refused
+    ///     because of the number of waiting jobs.
+    ///   - isCancellable: whether cancelling the calling task drops a job that has not started, and makes
+    ///     ``LongWork/checkpoint(bytes:)`` throw in one that has.
+    /// - Returns: the result of `work`; nil, without running `work`, if it was refused or dropped, or the
+    ///   threads are shut down.
     public func run<T: Sendable>(
         for client: String, isAdmitted: Bool = false, isCancellable: Bool = true,
         _ work: @escaping @Sendable () -> T
@@ -58,16 +61,17 @@ public final class LongWorkThreads: Sendable {
         return result.value
     }
 
-    /// The thread that runs the job writes, then resumes the caller, who reads.
+    /// `@unchecked`: the thread that runs the job writes the value before it resumes the caller, which reads
+    /// it.
     private final class Result<T: Sendable>: @unchecked Sendable {
         var value: T?
     }
 
-    /// How many turns were given.
+    /// The total number of turns given.
     public var turnCount: Int { monitor.withLock { $0.schedule.turnCount } }
 
-    /// Refuses further jobs, drops and cancels those that can be, and returns when the last one has ended. Blocks; not
-    /// for threads of these.
+    /// Refuses further jobs, drops and cancels all cancellable ones, and blocks until the last one has ended.
+    /// Must not be called on one of these threads.
     public func shutdown() {
         isShuttingDown.store(true, ordering: .relaxed)
         let dropped = monitor.withLock { state -> [LongJob] in
@@ -79,7 +83,7 @@ public final class LongWorkThreads: Sendable {
         monitor.wait { $0.threadCount == 0 ? () : nil }
     }
 
-    /// Takes jobs again after ``shutdown()`` has returned.
+    /// Accepts jobs again after ``shutdown()`` has returned.
     public func reopen() {
         isShuttingDown.store(false, ordering: .relaxed)
         monitor.withLock { $0.isShutDown = false }
@@ -89,7 +93,7 @@ public final class LongWorkThreads: Sendable {
 
     // MARK: Jobs
 
-    /// False if the job was refused.
+    /// Queues a job; returns false if it was refused.
     private func submit(_ job: LongJob, isAdmitted: Bool) -> Bool {
         let wakes = monitor.withLock { state -> [Wake]? in
             guard !state.isShutDown, !job.isCancelled, state.schedule.add(job, isAdmitted: isAdmitted) else {
@@ -108,7 +112,7 @@ public final class LongWorkThreads: Sendable {
         if monitor.withLock({ $0.schedule.remove(job) }) { job.finish() }
     }
 
-    /// Called by the thread of a job: waits for the next turn if another job can use this one.
+    /// Called on the thread of a job: waits for its next turn if another job can use this one.
     func endSlice(of job: LongJob) {
         let (wakes, turn) = monitor.withLock { state -> ([Wake], Monitor<Bool>?) in
             guard state.schedule.hasNext else { return ([], nil) }
@@ -158,7 +162,7 @@ public final class LongWorkThreads: Sendable {
 
     // MARK: Threads
 
-    /// Where no thread can be started, the job that it was for is dropped.
+    /// Starts a thread. If that fails, drops a job that was to begin.
     private func startThread() {
         do {
             try Thread.start(named: "davit-long") { [self] in work() }
@@ -174,7 +178,7 @@ public final class LongWorkThreads: Sendable {
         }
     }
 
-    /// The life of one thread.
+    /// The main function of a thread.
     private func work() {
         Thread.lowerPriority()
         while let job = nextJob() {
@@ -189,7 +193,7 @@ public final class LongWorkThreads: Sendable {
         monitor.broadcast()
     }
 
-    /// Nil when the thread is to end.
+    /// Returns the next job; nil if the thread should end.
     private func nextJob() -> LongJob? {
         var isIdle = false
         let next = monitor.wait { state -> Next? in

@@ -90,7 +90,7 @@ struct LogFileTests {
         #expect(try lines(of: path).isEmpty)
         #expect(
             warnings.withLock { $0 } == [
-                "lines of the access log were dropped: it is written too slowly lines=3"
+                "access log lines dropped: writing is too slow lines=3"
             ])
     }
 
@@ -101,7 +101,7 @@ struct LogFileTests {
         let file = try LogFile(.file("/dev/full"), log: log)
         for number in 0..<1_000 { Self.append("\(number)", to: file) }
         file.finish()
-        #expect(errors.withLock { $0 } == ["the access log cannot be written"])
+        #expect(errors.withLock { $0 } == ["cannot write access log"])
     }
     #endif
 

@@ -2,10 +2,10 @@
 internal import Darwin
 
 extension FileDescriptor {
-    /// Copies all content of this file into `target`, which is empty; holes stay holes where the volume
-    /// can.
+    /// Copies all content of this file into the empty file `target`; holes are preserved where the volume
+    /// supports them.
     ///
-    /// - Parameter canShare: the system finds out by itself.
+    /// - Parameter canShare: not used; the system determines it.
     package borrowing func copyContent(
         to target: borrowing FileDescriptor, status: FileStatus, canShare: inout Bool
     ) throws(SystemError) {
@@ -15,7 +15,7 @@ extension FileDescriptor {
         }
     }
 
-    /// True: nobody can be asked without opening the member.
+    /// Always true: the system cannot report it without opening the member.
     package borrowing func mayHaveAttributes(_ name: [UInt8]) -> Bool { true }
 
     /// Copies the extended attributes and the access control list of this file to `target`.
@@ -38,7 +38,8 @@ extension FileDescriptor {
         }
     }
 
-    /// The value of an attribute; nil if there is none or the volume has none.
+    /// Returns the value of an attribute; nil if the file has no such attribute or the volume does not
+    /// support attributes.
     package borrowing func attribute(_ name: String) throws(SystemError) -> [UInt8]? {
         let number = rawValue
         var bytes = [UInt8](repeating: 0, count: 1 << 12)

@@ -3,10 +3,12 @@ internal import CoreServices
 internal import Darwin
 internal import Dispatch
 
-/// Tells what happens to the members of directories, through FSEvents: one stream for all that is below the root.
+/// Reports changes to the members of directories through FSEvents, with one stream for everything below the
+/// root.
 ///
-/// What it tells of a name may be of several moments: that it was made is not believed, and that it is gone is looked at.
-/// ``drain(_:)`` belongs to one thread at a time, the rest to any.
+/// An event may combine several changes of a name, so a creation flag is ignored and a removal flag must be
+/// checked by the receiver. ``drain(_:)`` must be called by one thread at a time; the other methods by any
+/// thread.
 package final class DirectoryWatch: Sendable {
     private struct State {
         var keys: [String: Int32] = [:]
@@ -33,17 +35,17 @@ package final class DirectoryWatch: Sendable {
         }
     }
 
-    /// What the callback holds on to.
+    /// The object that the callback refers to.
     private final class Inbox: Sendable {
         let monitor = Monitor(State())
     }
 
     private let inbox = Inbox()
-    /// Stopped and let go of at the end; calls on it are safe from any thread.
+    /// Stopped and released in `deinit`; its functions can be called on any thread.
     nonisolated(unsafe) private let stream: FSEventStreamRef
 
-    /// - Parameter root: above all that will be watched, absolute and without links.
-    /// - Throws: where there is no stream to be had.
+    /// - Parameter root: an ancestor of all directories that will be watched; absolute and without links.
+    /// - Throws: if no stream can be created or started.
     package init(root: [UInt8]) throws(SystemError) {
         var context = FSEventStreamContext()
         unsafe context.info = Unmanaged.passUnretained(inbox).toOpaque()
@@ -84,10 +86,10 @@ package final class DirectoryWatch: Sendable {
         inbox.monitor.broadcast()
     }
 
-    /// Watches a directory from now on.
-    /// - Parameter directory: open in any way.
-    /// - Returns: what names it in events; the same for a directory that is watched already.
-    /// - Throws: where its path cannot be told.
+    /// Starts watching a directory.
+    /// - Parameter directory: open in any mode.
+    /// - Returns: the key that identifies the directory in events; the existing one if it is already watched.
+    /// - Throws: if its path cannot be determined.
     package func watch(_ directory: borrowing FileDescriptor) throws(SystemError) -> Int32 {
         var path = [CChar](repeating: 0, count: Int(MAXPATHLEN))
         let number = directory.rawValue
@@ -102,14 +104,14 @@ package final class DirectoryWatch: Sendable {
         }
     }
 
-    /// Watches a directory no longer. Events that are queued still come.
+    /// Stops watching a directory. Events that are already queued are still delivered.
     package func unwatch(_ key: Int32) {
         inbox.monitor.withLock { state in
             if let path = state.paths.removeValue(forKey: key) { state.keys[path] = nil }
         }
     }
 
-    /// Shows all events that have happened when it is called.
+    /// Passes all events up to now to `body`.
     package func drain(_ body: (DirectoryEvent) -> Void) {
         unsafe FSEventStreamFlushSync(stream)
         let events = inbox.monitor.withLock { state in
@@ -119,19 +121,19 @@ package final class DirectoryWatch: Sendable {
         for event in events { body(event) }
     }
 
-    /// Blocks until there are events, or ``wake()`` was called.
+    /// Blocks until events are available or ``wake()`` is called.
     package func wait() {
         inbox.monitor.wait { !$0.events.isEmpty || $0.isWoken ? () : nil }
     }
 
-    /// Lets every ``wait()`` return, now and in future.
+    /// Makes every current and future ``wait()`` return.
     package func wake() {
         inbox.monitor.withLock { $0.isWoken = true }
         inbox.monitor.broadcast()
     }
 }
 #elseif canImport(Darwin)
-/// There are no events of folders on this system: every folder is read whenever it is asked about.
+/// A placeholder for systems without directory events, where every folder is read on each access.
 package final class DirectoryWatch: Sendable {
     private let woken = Latch(count: 1)
 
@@ -146,7 +148,7 @@ package final class DirectoryWatch: Sendable {
 
     package func drain(_ body: (DirectoryEvent) -> Void) {}
 
-    /// Blocks until ``wake()`` was called.
+    /// Blocks until ``wake()`` is called.
     package func wait() { woken.wait() }
 
     package func wake() { woken.countDown() }

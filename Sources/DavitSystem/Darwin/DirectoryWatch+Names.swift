@@ -2,7 +2,7 @@
 internal import Darwin
 
 extension DirectoryWatch {
-    /// Nothing here tells names exactly as they come and go.
+    /// Not supported: FSEvents does not report each creation and removal of a name.
     /// - Throws: `ENOTSUP`, always.
     package static func ofNames() throws(SystemError) -> DirectoryWatch {
         throw SystemError(errno: ENOTSUP, call: "inotify_init1")

@@ -2,7 +2,7 @@
 internal import Darwin
 
 extension FileDescriptor {
-    /// The status of the open file itself.
+    /// Returns the status of the open file.
     package borrowing func status() throws(SystemError) -> FileStatus {
         let number = rawValue
         var raw = stat()
@@ -10,7 +10,7 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
-    /// The status of a member of this directory; of a symbolic link, not of where it leads.
+    /// Returns the status of a member of this directory, without following a symbolic link.
     package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         try status(at: name, flags: AT_SYMLINK_NOFOLLOW)
     }

@@ -1,10 +1,10 @@
 #if canImport(Darwin)
 internal import Darwin
 
-/// Readiness through kqueue(2), with `EV_CLEAR`.
+/// An event queue that uses kqueue(2) with `EV_CLEAR`.
 ///
-/// The event memory and `signals` belong to the thread that waits; the descriptor never changes. That makes the unchecked
-/// conformance true.
+/// The event buffer and `signals` belong to the waiting thread; the descriptor never changes. This justifies
+/// the unchecked conformance.
 @safe package final class Kqueue: EventQueue, @unchecked Sendable {
     private static let batch = 256
 
@@ -31,7 +31,7 @@ internal import Darwin
     }
 
     package func unwatch(_ descriptor: Int32) {
-        // Fails only for a filter that is not there, which is what is wanted.
+        // Fails only if the filter does not exist, which is harmless.
         _ = try? change(UInt(descriptor), EVFILT_READ, EV_DELETE, 0)
         _ = try? change(UInt(descriptor), EVFILT_WRITE, EV_DELETE, 0)
     }
@@ -44,7 +44,8 @@ internal import Darwin
 
     private func report(_ numbers: [Int32], _ token: UInt64) throws(SystemError) {
         for number in numbers {
-            // EVFILT_SIGNAL reports next to the disposition, so that the default one must go.
+            // EVFILT_SIGNAL reports signals in addition to their disposition, so the default disposition must
+            // be replaced.
             unsafe signal(number, SIG_IGN)
             try change(UInt(number), EVFILT_SIGNAL, EV_ADD | EV_CLEAR, token)
         }
@@ -77,7 +78,7 @@ internal import Darwin
             event.hasEnded = isAtEnd
         case EVFILT_WRITE:
             event.isWritable = true
-            // For the writing side the end of the stream means that the peer takes nothing any longer.
+            // For the write filter, EV_EOF means that the peer no longer receives.
             event.hasEnded = isAtEnd
             event.isBroken = isAtEnd
         case EVFILT_SIGNAL: signals.append(Int32(truncatingIfNeeded: unsafe raw.ident))

@@ -2,11 +2,11 @@
 internal import Darwin
 
 extension RootDirectory {
-    // From <sys/fcntl.h>, macOS 11: a link anywhere in the path is ELOOP.
+    // From <sys/fcntl.h>, since macOS 11: a link anywhere in the path fails with ELOOP.
     private static let noLinkAnywhere: Int32 = 0x2000_0000
     private static let statusWithoutAnyLink: Int32 = 0x0800
 
-    /// Whether one call of the system can resolve a whole path.
+    /// Whether a single system call can resolve a path of several components.
     static var canOpenBeneath: Bool { true }
 
     static func matching(_ number: Int32) -> NameMatching {
@@ -19,7 +19,7 @@ extension RootDirectory {
         return kind == Array("apfs".utf8) || kind == Array("hfs".utf8) ? .equivalence : .bytes
     }
 
-    /// The path of an existing file or directory with its names as they are stored.
+    /// Returns the path of an existing file or directory with its names as stored on the volume.
     package borrowing func storedPath(of path: [UInt8]) throws(SystemError) -> [UInt8] {
         let file = try open(path, for: .content, mayWait: true)
         let number = file.rawValue
@@ -27,17 +27,19 @@ extension RootDirectory {
         _ = try FileCall.run("fcntl") { unsafe fcntl(number, F_GETPATH, &text) }
         let stored = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         let prefix = realPath == [UInt8(ascii: "/")] ? realPath : realPath + [UInt8(ascii: "/")]
-        // The root was moved: then its members cannot be told from the text.
+        // If the root was moved, the relative path cannot be derived from the text.
         return stored.starts(with: prefix) ? Array(stored.dropFirst(prefix.count)) : path
     }
 
-    /// The status of what a path names, without following any link: `loop` where one is in the way.
+    /// Returns the status of the file at `path`, without following any link. Throws `loop` if the path
+    /// contains a link.
     ///
     /// - Parameters:
-    ///   - path: segments joined by "/", no `.`, no `..`; empty for the root.
-    ///   - acceptsLink: a link in the last place is what is asked for.
-    ///   - mayWait: nothing here can tell what is cached; metadata is read where the caller stands.
-    ///   - isOpen: makes no difference here.
+    ///   - path: segments joined by "/", without `.` and `..`; empty for the root.
+    ///   - acceptsLink: whether the last component may be a link, whose own status is then returned.
+    ///   - mayWait: not used, because the system cannot report what is cached; metadata is always read on the
+    ///     calling thread.
+    ///   - isOpen: not used on this system.
     package borrowing func status(
         at path: [UInt8], acceptsLink: Bool, mayWait: Bool, isOpen: Bool = false
     ) throws(SystemError) -> FileStatus {
@@ -55,11 +57,11 @@ extension RootDirectory {
         return try descriptor.status(at: path, flags: Self.statusWithoutAnyLink)
     }
 
-    /// Opens what a path names, without following any link: `loop` where one is in the way.
+    /// Opens the file at `path`, without following any link. Throws `loop` if the path contains a link.
     ///
-    /// The caller has seen with ``status(at:acceptsLink:mayWait:)`` that it is no FIFO, socket or device, and
-    /// looks at the kind again afterwards: somebody may have put one there in between. Such an open neither
-    /// waits nor takes a terminal.
+    /// The caller has checked with ``status(at:acceptsLink:mayWait:)`` that it is not a FIFO, socket or
+    /// device, and checks the kind again after opening, because the file may have been replaced in between.
+    /// Opening such a file neither blocks nor acquires a controlling terminal.
     package borrowing func open(
         _ path: [UInt8], for mode: OpenMode, mayWait: Bool
     ) throws(SystemError) -> FileDescriptor {
@@ -76,19 +78,19 @@ extension RootDirectory {
         return FileDescriptor(owning: number)
     }
 
-    /// Nothing here can tell what is cached.
+    /// Always throws `again`, because the system cannot report what is cached.
     package borrowing func openCachedBase(_ path: [UInt8]) throws(SystemError) -> FileDescriptor {
         throw SystemError(errno: EAGAIN, call: "openat")
     }
 }
 
 extension FileDescriptor {
-    /// Apple's volumes have no unnamed files.
+    /// Not supported: Apple's volumes have no unnamed files.
     package borrowing func openUnnamed(permissions: UInt32) throws(SystemError) -> FileDescriptor {
         throw SystemError(errno: ENOTSUP, call: "open")
     }
 
-    /// Never called: there are no unnamed files.
+    /// Never called, because there are no unnamed files.
     package borrowing func linkUnnamed(
         to directory: borrowing FileDescriptor, as name: [UInt8]
     ) throws(SystemError) {

@@ -1,21 +1,21 @@
 #if canImport(Darwin)
 internal import Darwin
 
-/// A block of directory entries, gathered from `readdir`.
+/// A block of directory entries, read with `readdir`.
 @safe package struct DirectoryBlock: ~Copyable {
     private let capacity: Int
     private var stream: UnsafeMutablePointer<DIR>?
-    /// Type and name with its NUL of each entry, one after the other.
+    /// The entries, each a type byte and a NUL-terminated name.
     private var storage: UnsafeMutableRawPointer
     private var filled = 0
-    /// Where the next entry is.
+    /// The offset of the next entry.
     private var offset = 0
-    /// Where the present one is.
+    /// The offset of the current entry.
     private var present = 0
-    /// The most that one entry takes: its type, a name and a NUL.
+    /// The maximum size of an entry: its type, a name and a NUL.
     private static let entryLimit = 1 + Int(MAXPATHLEN) + 1
 
-    /// - Parameter capacity: bytes gathered at once, about.
+    /// - Parameter capacity: the approximate number of bytes per block.
     package init(capacity: Int) {
         self.capacity = capacity
         unsafe storage = UnsafeMutableRawPointer.allocate(
@@ -27,9 +27,9 @@ internal import Darwin
         if let stream = unsafe stream { unsafe closedir(stream) }
     }
 
-    /// Reads the next block of `directory`, about `limitBytes` at most; false at the end.
+    /// Reads the next block of `directory`, about `limitBytes` at most; returns false at the end.
     ///
-    /// One value reads one directory: its position is kept here.
+    /// Use one value per directory, because it keeps the read position.
     package mutating func read(
         from directory: borrowing FileDescriptor, limitBytes: Int = .max
     ) throws(SystemError) -> Bool {
@@ -54,7 +54,7 @@ internal import Darwin
     }
 
     private mutating func openStream(_ number: Int32) throws(SystemError) -> UnsafeMutablePointer<DIR> {
-        // `closedir` closes what it was given, so it gets a descriptor of its own.
+        // `closedir` closes its descriptor, so it gets a separate one.
         let own = try FileCall.run("openat") { unsafe openAt(number, ".", OpenMode.entries.flags, 0) }
         guard let opened = unsafe fdopendir(own) else {
             let error = SystemError(errno: errno, call: "fdopendir")
@@ -65,7 +65,7 @@ internal import Darwin
         return unsafe opened
     }
 
-    /// Goes on to the next entry of the block but `.` and `..`; false at its end.
+    /// Advances to the next entry of the block, skipping `.` and `..`; returns false at its end.
     package mutating func advance() -> Bool {
         while offset < filled {
             present = offset
@@ -75,7 +75,7 @@ internal import Darwin
         return false
     }
 
-    /// The entry that ``advance()`` came to.
+    /// The entry that ``advance()`` has moved to.
     package var entry: DirectoryEntry {
         let kind = unsafe storage.load(fromByteOffset: present, as: UInt8.self)
         return unsafe DirectoryEntry(

@@ -2,18 +2,18 @@
 internal import Darwin
 
 extension FileDescriptor {
-    /// Renames onto a free name (`exists` if it is not free).
+    /// Renames a member to a name that must be free; throws `exists` if it is not.
     ///
-    /// - Throws: ``SystemError/isUnsupported`` where the volume cannot do it in one step.
+    /// - Throws: an error with ``SystemError/isUnsupported`` if the volume cannot do this atomically.
     package borrowing func rename(
         _ name: [UInt8], to directory: borrowing FileDescriptor, asFree newName: [UInt8]
     ) throws(SystemError) {
         try rename(name, to: directory, as: newName, flags: UInt32(RENAME_EXCL))
     }
 
-    /// Makes two members change places.
+    /// Exchanges two members.
     ///
-    /// - Throws: ``SystemError/isUnsupported`` where the volume cannot do it in one step.
+    /// - Throws: an error with ``SystemError/isUnsupported`` if the volume cannot do this atomically.
     package borrowing func exchange(
         _ name: [UInt8], with directory: borrowing FileDescriptor, _ other: [UInt8]
     ) throws(SystemError) {

@@ -1,14 +1,15 @@
 #if canImport(os)
 internal import os
 
-/// The log of Apple's systems, which Console shows. Has a clock and levels of its own; texts are public, because
-/// they are escaped and hold what a log on standard error would.
+/// Writes to the unified log of Apple's systems, which Console shows. The log adds its own time and level.
+/// Texts are logged as public, because they are escaped and contain no more than a log on standard error
+/// would.
 public struct SystemLogSink: LogSink {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - subsystem: as `os.Logger` has it: the app's bundle identifier.
-    ///   - category: names the server among the app's other parts.
+    ///   - subsystem: the subsystem of `os.Logger`: the app's bundle identifier.
+    ///   - category: distinguishes the server from other parts of the app.
     public init(subsystem: String, category: String = "davit") {
         logger = Logger(subsystem: subsystem, category: category)
     }
@@ -19,7 +20,8 @@ public struct SystemLogSink: LogSink {
 }
 
 extension Log.Level {
-    /// `default` is kept on disk, `info` in memory only: what people look for afterwards is the former.
+    /// Messages of level `default` are stored on disk, those of level `info` only in memory. Errors and other
+    /// messages that are needed later must be stored.
     fileprivate var systemType: OSLogType {
         switch self {
         case .error: .error

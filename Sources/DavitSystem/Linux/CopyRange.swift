@@ -8,12 +8,13 @@ internal import Musl
 #endif
 
 extension FileDescriptor {
-    /// Copies all content of this file into `target`, which is empty: by sharing blocks, else inside the
-    /// kernel, else through memory. Holes stay holes.
+    /// Copies all content of this file into the empty file `target`: by sharing blocks, otherwise inside the
+    /// kernel, otherwise through memory. Holes are preserved.
     ///
     /// - Parameters:
-    ///   - status: of this file; what is appended meanwhile is not copied.
-    ///   - canShare: false if it is known that the target's volume cannot share blocks; becomes so when it says it.
+    ///   - status: the status of this file; content appended later is not copied.
+    ///   - canShare: false if the target's volume is known not to share blocks; set to false if the volume
+    ///     reports that.
     package borrowing func copyContent(
         to target: borrowing FileDescriptor, status: FileStatus, canShare: inout Bool
     ) throws(SystemError) {
@@ -25,7 +26,7 @@ extension FileDescriptor {
                 return
             } catch {
                 if error.isDiskFull { throw error }
-                // Anything else is about this file, or about another volume that it is on.
+                // Other errors concern this file only, or its being on another volume.
                 if error.code == .notSupported { canShare = false }
             }
         }
@@ -36,7 +37,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Copies from the positions of both files, `count` bytes or up to the end.
+    /// Copies from the current positions of both files, `count` bytes or up to the end.
     borrowing func copyRange(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {
@@ -49,14 +50,14 @@ extension FileDescriptor {
             do {
                 copied = try FileCall.run("copy_file_range") { davit_copy_file_range(from, to, piece) }
             } catch {
-                // Nothing was copied yet, so the other way starts where this one did.
+                // Nothing has been copied yet, so the fallback starts at the same positions.
                 if isFirst, error.isUnsupported || error.code == .crossVolume || error.code == .badDescriptor
                 {
                     return try copyThroughMemory(to: target, count: rest)
                 }
                 throw error
             }
-            // Some volumes answer 0 although there is content.
+            // Some volumes return 0 although there is content.
             if copied == 0 { return isFirst ? try copyThroughMemory(to: target, count: rest) : () }
             isFirst = false
             rest -= Int64(copied)

@@ -1,17 +1,17 @@
 #if os(Linux)
 internal import CLinux
 
-/// A block of directory entries, as the kernel hands them out.
+/// A block of directory entries in the format of getdents64(2).
 @safe package struct DirectoryBlock: ~Copyable {
     private let storage: UnsafeMutableRawPointer
     private let capacity: Int
     private var filled = 0
-    /// Where the next entry is.
+    /// The offset of the next entry.
     private var offset = 0
-    /// Where the present one is.
+    /// The offset of the current entry.
     private var present = 0
 
-    /// - Parameter capacity: bytes read at once; an entry takes about 24 bytes and its name.
+    /// - Parameter capacity: the size of a block in bytes; an entry takes about 24 bytes plus its name.
     package init(capacity: Int) {
         self.capacity = capacity
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
@@ -19,7 +19,7 @@ internal import CLinux
 
     deinit { unsafe storage.deallocate() }
 
-    /// Reads the next block of `directory`, at most `limitBytes`; false at the end.
+    /// Reads the next block of `directory`, at most `limitBytes`; returns false at the end.
     package mutating func read(
         from directory: borrowing FileDescriptor, limitBytes: Int = .max
     ) throws(SystemError) -> Bool {
@@ -30,14 +30,14 @@ internal import CLinux
         do {
             filled = try FileCall.run("getdents64") { unsafe davit_getdents64(number, buffer, limit) }
         } catch {
-            // The directory was removed while it was read: that is its end.
+            // A directory that was removed while it was read has no more entries.
             if error.code == .noEntry { return false }
             throw error
         }
         return filled > 0
     }
 
-    /// Goes on to the next entry of the block but `.` and `..`; false at its end.
+    /// Advances to the next entry of the block, skipping `.` and `..`; returns false at its end.
     package mutating func advance() -> Bool {
         // struct linux_dirent64: inode (8), offset (8), record length (2), type (1), name.
         while offset + 19 < filled {
@@ -50,7 +50,7 @@ internal import CLinux
         return false
     }
 
-    /// The entry that ``advance()`` came to.
+    /// The entry that ``advance()`` has moved to.
     package var entry: DirectoryEntry {
         let record = unsafe storage + present
         let kind = unsafe record.load(fromByteOffset: 18, as: UInt8.self)
@@ -61,7 +61,7 @@ internal import CLinux
 }
 
 extension DirectoryEntry.Kind {
-    /// DT_REG and its family; a volume that does not tell says DT_UNKNOWN.
+    /// Converts a `DT_*` constant. Volumes that do not store the type report DT_UNKNOWN.
     fileprivate init(dirent: UInt8) {
         switch dirent {
         case 8: self = .regular

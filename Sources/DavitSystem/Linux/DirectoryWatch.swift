@@ -7,11 +7,11 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Tells what happens to the members of directories, through inotify(7): one watch for each directory, none for its
-/// members.
+/// Reports changes to the members of directories through inotify(7), with one watch per directory and none
+/// for its members.
 ///
-/// The kernel notes an event before the call that caused it returns; so whoever drains after a change has its event.
-/// ``drain(_:)`` belongs to one thread at a time, the rest to any.
+/// The kernel queues an event before the call that caused it returns, so draining after a change delivers its
+/// event. ``drain(_:)`` must be called by one thread at a time; the other methods by any thread.
 package final class DirectoryWatch: Sendable {
     private static let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR
     private static let everything =
@@ -22,12 +22,12 @@ package final class DirectoryWatch: Sendable {
     private let waker: FileDescriptor
     private let mask: UInt32
 
-    /// - Parameter root: above all that will be watched; not needed here.
-    /// - Throws: where the user has too many queues, or no descriptor is left.
+    /// - Parameter root: not used on this system.
+    /// - Throws: if the user has too many inotify instances, or no descriptor is left.
     package convenience init(root: [UInt8]) throws(SystemError) { try self.init(mask: Self.everything) }
 
-    /// A watch for the names of members alone, as they come and go.
-    /// - Throws: as the other.
+    /// Creates a watch that reports only the creation, removal and renaming of members.
+    /// - Throws: like ``init(root:)``.
     package static func ofNames() throws(SystemError) -> DirectoryWatch { try DirectoryWatch(mask: names) }
 
     private init(mask: Int32) throws(SystemError) {
@@ -38,17 +38,17 @@ package final class DirectoryWatch: Sendable {
             owning: try checked("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
     }
 
-    /// Watches a directory from now on.
-    /// - Parameter directory: open in any way.
-    /// - Returns: what names it in events; the same for a directory that is watched already.
-    /// - Throws: `noSpace` where there are too many watches, `accessDenied` for a directory that cannot be read.
+    /// Starts watching a directory.
+    /// - Parameter directory: open in any mode.
+    /// - Returns: the key that identifies the directory in events; the existing one if it is already watched.
+    /// - Throws: `noSpace` if there are too many watches, `accessDenied` if the directory cannot be read.
     package func watch(_ directory: borrowing FileDescriptor) throws(SystemError) -> Int32 {
         try watch(descriptor: directory.rawValue)
     }
 
-    /// The same for the number of a descriptor that stays open meanwhile.
+    /// Starts watching the directory that is open as `descriptor`, which must stay open during the call.
     package func watch(descriptor: Int32) throws(SystemError) -> Int32 {
-        // By its descriptor: a path could lead elsewhere by now.
+        // Use the descriptor, because a path might lead elsewhere by now.
         let path = Array("/proc/self/fd/\(descriptor)".utf8)
         let (queue, mask) = (queue.rawValue, mask)
         return try unsafe withCPath(path) { text throws(SystemError) in
@@ -56,15 +56,15 @@ package final class DirectoryWatch: Sendable {
         }
     }
 
-    /// Watches a directory no longer. Events that are queued still come.
+    /// Stops watching a directory. Events that are already queued are still delivered.
     package func unwatch(_ key: Int32) { _ = inotify_rm_watch(queue.rawValue, key) }
 
-    /// Shows all events that are queued when it is called.
+    /// Passes all currently queued events to `body`.
     package func drain(_ body: (DirectoryEvent) -> Void) {
         var left = davit_readable_bytes(queue.rawValue)
         guard left > 0 else { return }
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.blockBytes, alignment: 8) { buffer in
-            // Others may write faster than this reads.
+            // Read no more than was queued at the start: events may arrive faster than they are read.
             while left > 0 {
                 let count = unsafe read(queue.rawValue, buffer.baseAddress, buffer.count)
                 if count == -1, errno == EINTR { continue }
@@ -76,7 +76,7 @@ package final class DirectoryWatch: Sendable {
     }
 
     private static func forEach(in block: UnsafeRawBufferPointer, _ body: (DirectoryEvent) -> Void) {
-        // struct inotify_event: watch (4), mask (4), cookie (4), length (4), name with NULs behind it.
+        // struct inotify_event: watch (4), mask (4), cookie (4), length (4), NUL-padded name.
         var offset = 0
         while offset + 16 <= block.count {
             let key = unsafe block.loadUnaligned(fromByteOffset: offset, as: Int32.self)
@@ -90,7 +90,7 @@ package final class DirectoryWatch: Sendable {
         }
     }
 
-    /// Blocks until there are events, or ``wake()`` was called.
+    /// Blocks until events are available or ``wake()`` is called.
     package func wait() {
         var polled = [
             pollfd(fd: queue.rawValue, events: Int16(POLLIN), revents: 0),
@@ -99,7 +99,7 @@ package final class DirectoryWatch: Sendable {
         while unsafe poll(&polled, 2, -1) == -1, errno == EINTR {}
     }
 
-    /// Lets every ``wait()`` return, now and in future.
+    /// Makes every current and future ``wait()`` return.
     package func wake() { _ = eventfd_write(waker.rawValue, 1) }
 }
 

@@ -6,10 +6,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Readiness through epoll(7), edge-triggered.
+/// An event queue that uses edge-triggered epoll(7).
 ///
-/// The event memory, `signals` and `hangUps` belong to the thread that waits; the descriptors never change. That makes
-/// the unchecked conformance true.
+/// The event buffer, `signals` and `hangUps` belong to the waiting thread; the descriptors never change. This
+/// justifies the unchecked conformance.
 @safe package final class Epoll: EventQueue, @unchecked Sendable {
     private static let batch = 256
 
@@ -25,7 +25,7 @@ internal import Musl
         waker = FileDescriptor(
             owning: try checked("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
         unsafe events = .allocate(capacity: Self.batch)
-        // Edge-triggered: each write is a new event, so that the counter need not be read.
+        // Edge-triggered: each write is a new event, so the counter need not be read.
         try control(EPOLL_CTL_ADD, waker.rawValue, DAVIT_EPOLL_NOTICE, EventToken.wake)
     }
 
@@ -40,7 +40,7 @@ internal import Musl
     }
 
     package func unwatch(_ descriptor: Int32) {
-        // Fails only for a descriptor that is not watched, which is what is wanted.
+        // Fails only if the descriptor is not watched, which is harmless.
         _ = try? control(EPOLL_CTL_DEL, descriptor, 0, 0)
     }
 
@@ -56,7 +56,7 @@ internal import Musl
         var numbers: [Int32] = []
         guard let descriptor = signals?.rawValue else { return numbers }
         var info = signalfd_siginfo()
-        // What is not read would be the first thing that the next queue hears.
+        // Read everything, because the rest would be reported to the next queue.
         while unsafe read(descriptor, &info, MemoryLayout.size(ofValue: info)) > 0 {
             numbers.append(Int32(info.ssi_signo))
         }
@@ -65,7 +65,7 @@ internal import Musl
 
     package func watchHangUp() throws(SystemError) {
         let descriptor = try HangUpCounter.watch()
-        // Edge-triggered: each signal is a new event for every queue, so that the counter need not be read.
+        // Edge-triggered: each signal is a new event for every queue, so the counter need not be read.
         try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.hangUp)
         hangUps = consume descriptor
     }

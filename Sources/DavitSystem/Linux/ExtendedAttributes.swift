@@ -3,10 +3,10 @@ internal import CLinux
 internal import Synchronization
 
 extension FileDescriptor {
-    /// Copies the extended attributes of this file to `target`, access control lists among them.
+    /// Copies the extended attributes of this file, including access control lists, to `target`.
     ///
-    /// What the target's volume cannot hold, and what this process may not set, is left out; so is what says
-    /// something about the old bytes (capabilities, integrity).
+    /// Skips attributes that the target's volume does not support or this process may not set, and those that
+    /// describe the old content (capabilities, integrity).
     package borrowing func copyAttributes(
         to target: borrowing FileDescriptor, except skipped: String? = nil
     ) throws(SystemError) {
@@ -23,7 +23,8 @@ extension FileDescriptor {
         }
     }
 
-    /// False if a member, which is no link, has no extended attributes: then it need not be opened to copy them.
+    /// Returns false if a member that is not a link has no extended attributes, so that it need not be opened
+    /// to copy them.
     package borrowing func mayHaveAttributes(_ name: [UInt8]) -> Bool {
         if Self.cannotList.load(ordering: .relaxed) { return true }
         let directory = rawValue
@@ -33,7 +34,7 @@ extension FileDescriptor {
             }
         } catch {
             if error.code == .notSupported { return false }
-            // Kernels before 6.13, and some sandboxes.
+            // Kernels before 6.13 and some sandboxes lack the call.
             if error.isUnsupported || error.code == .notPermitted {
                 Self.cannotList.store(true, ordering: .relaxed)
             }
@@ -43,7 +44,8 @@ extension FileDescriptor {
 
     private static let cannotList = Atomic<Bool>(false)
 
-    /// The value of an attribute; nil if there is none or the volume has none.
+    /// Returns the value of an attribute; nil if the file has no such attribute or the volume does not
+    /// support attributes.
     package borrowing func attribute(_ name: String) throws(SystemError) -> [UInt8]? {
         let number = rawValue
         do {
@@ -78,7 +80,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Calls with a small buffer, and with the largest one there can be if that is too small.
+    /// Calls `call` with a small buffer and, if that is too small, with one of the maximum size.
     private static func growing(
         _ call: (inout [UInt8]) throws(SystemError) -> Int
     ) throws(SystemError) -> [UInt8] {

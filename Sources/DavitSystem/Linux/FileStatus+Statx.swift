@@ -8,12 +8,12 @@ internal import Musl
 #endif
 
 extension FileDescriptor {
-    /// The status of the open file itself.
+    /// Returns the status of the open file.
     package borrowing func status() throws(SystemError) -> FileStatus {
         try unsafe Self.statx(rawValue, "", flags: Int32(DAVIT_AT_EMPTY_PATH))
     }
 
-    /// The status of a member of this directory; of a symbolic link, not of where it leads.
+    /// Returns the status of a member of this directory, without following a symbolic link.
     package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         let directory = rawValue
         #if DAVIT_FAULTS
@@ -53,7 +53,7 @@ extension FileStatus {
         linkCount = raw.stx_nlink
         inode = raw.stx_ino
         device = UInt64(raw.stx_dev_major) << 20 | UInt64(raw.stx_dev_minor)
-        // Two mounts of one device are two volumes: rename answers EXDEV between them.
+        // Two mounts of one device are different volumes: rename fails with EXDEV between them.
         volume = raw.stx_mnt_id << 32 ^ device
         length = Int64(clamping: raw.stx_size)
         allocated = Int64(clamping: raw.stx_blocks &* 512)

@@ -7,12 +7,13 @@ internal import Musl
 #endif
 internal import Synchronization
 
-/// Counts SIGHUP in a descriptor, for every queue of the process; like ``SignalPipe``, whichever thread it interrupts.
+/// Counts SIGHUP in an event descriptor for all queues of the process. Like ``SignalPipe``, it works on
+/// whichever thread receives the signal.
 enum HangUpCounter {
-    /// There for the rest of the life of the process.
+    /// Stays open for the rest of the process's lifetime.
     private static let counter = Mutex<Int32?>(nil)
 
-    /// - Returns: a descriptor of the caller's own for the one counter, which nobody reads.
+    /// - Returns: the caller's own descriptor of the shared counter. It must not be read.
     static func watch() throws(SystemError) -> FileDescriptor {
         let shared = try counter.withLock { (counter) throws(SystemError) in
             if let counter { return counter }
@@ -22,14 +23,15 @@ enum HangUpCounter {
             return made
         }
         let descriptor = FileDescriptor(owning: try checked("fcntl") { fcntl(shared, F_DUPFD_CLOEXEC, 0) })
-        // What was counted before is not for the new queue.
+        // Discard earlier signals, which the new queue must not report.
         var old: UInt64 = 0
         _ = unsafe read(descriptor.rawValue, &old, MemoryLayout<UInt64>.size)
         _ = signal(SIGHUP) { _ in HangUpCounter.count() }
         return descriptor
     }
 
-    /// Runs as the handler of the signal: nothing here allocates, locks, or calls what a handler may not call.
+    /// Runs as the signal handler: it must not allocate, lock, or call functions that are not
+    /// async-signal-safe.
     private static func count() {
         let code = errno
         var one: UInt64 = 1
@@ -38,6 +40,6 @@ enum HangUpCounter {
     }
 }
 
-/// Outlives every handler.
+/// A global, because it must outlive every handler.
 private let sharedCounter = Atomic<Int32>(-1)
 #endif

@@ -7,18 +7,20 @@ internal import Musl
 #endif
 
 extension RootDirectory {
-    /// The status of what a path names, without following any link: `loop` where one is in the way.
+    /// Returns the status of the file at `path`, without following any link. Throws `loop` if the path
+    /// contains a link.
     ///
     /// - Parameters:
-    ///   - path: segments joined by "/", no `.`, no `..`; empty for the root.
-    ///   - acceptsLink: a link in the last place is what is asked for.
-    ///   - mayWait: if false, the answer comes from the kernel's caches or is `again`.
-    ///   - isOpen: the path is that of an open file, which keeps the names on its way in memory.
+    ///   - path: segments joined by "/", without `.` and `..`; empty for the root.
+    ///   - acceptsLink: whether the last component may be a link, whose own status is then returned.
+    ///   - mayWait: if false, the result comes from the kernel's caches, or `again` is thrown.
+    ///   - isOpen: whether the file is open, which keeps the names of its path in the kernel's cache.
     package borrowing func status(
         at path: [UInt8], acceptsLink: Bool, mayWait: Bool, isOpen: Bool = false
     ) throws(SystemError) -> FileStatus {
         if path.isEmpty { return try descriptor.status() }
-        // A single name leads through no link: one call that opens nothing tells the same. It may wait for a disk.
+        // A single component cannot lead through a link, so one call that opens nothing is sufficient. It may
+        // wait for a disk.
         if mayWait || isInMemory || isOpen, !path.contains(UInt8(ascii: "/")) {
             let status = try descriptor.status(of: path)
             if status.kind == .symbolicLink, !acceptsLink { throw SystemError(errno: ELOOP, call: "statx") }
@@ -27,24 +29,25 @@ extension RootDirectory {
         let flags = Int32(DAVIT_O_PATH) | O_CLOEXEC | (acceptsLink ? O_NOFOLLOW : 0)
         let file = try open(path, flags: flags, permissions: 0, mayWait: mayWait)
         let status = try file.status()
-        // Only the walk by components gets here: it opens without following.
+        // Reached only when components are resolved one by one, because the last one is opened without
+        // following links.
         if status.kind == .symbolicLink, !acceptsLink { throw SystemError(errno: ELOOP, call: "openat") }
         return status
     }
 
-    /// Opens what a path names, without following any link: `loop` where one is in the way.
+    /// Opens the file at `path`, without following any link. Throws `loop` if the path contains a link.
     ///
-    /// The caller has seen with ``status(at:acceptsLink:mayWait:)`` that it is no FIFO, socket or device, and
-    /// looks at the kind again afterwards: somebody may have put one there in between. Such an open neither
-    /// waits nor takes a terminal; only a name that changes in that very instant comes to it at all.
+    /// The caller has checked with ``status(at:acceptsLink:mayWait:)`` that it is not a FIFO, socket or
+    /// device, and checks the kind again after opening, because the file may have been replaced in between.
+    /// Opening such a file neither blocks nor acquires a controlling terminal.
     package borrowing func open(
         _ path: [UInt8], for mode: OpenMode, mayWait: Bool
     ) throws(SystemError) -> FileDescriptor {
         try open(path, flags: mode.flags, permissions: 0, mayWait: mayWait)
     }
 
-    /// Opens a directory of the root's own volume, as a base, from the kernel's caches: never waits.
-    /// - Throws: `again` if it is not cached, `crossVolume` if something is mounted on the way.
+    /// Opens a directory on the root's own volume as a base, from the kernel's caches. Never blocks.
+    /// - Throws: `again` if it is not cached, `crossVolume` if the path crosses a mount point.
     package borrowing func openCachedBase(_ path: [UInt8]) throws(SystemError) -> FileDescriptor {
         guard Self.features.hasCachedLookup, !walksComponents, path.count < 4096 else {
             throw SystemError(errno: EAGAIN, call: "openat2")
@@ -58,7 +61,7 @@ extension RootDirectory {
         _ path: [UInt8], flags: Int32, permissions: UInt32, mayWait: Bool,
         resolve more: Int = 0, call: SystemError.StaticName = "openat2"
     ) throws(SystemError) -> FileDescriptor {
-        // PATH_MAX counts the NUL.
+        // PATH_MAX includes the NUL.
         guard !walksComponents, path.count < 4096 else {
             return try openByComponents(path, flags: flags, permissions: permissions, call: call)
         }
@@ -71,8 +74,8 @@ extension RootDirectory {
         } catch {
             guard error.code == .again, isInMemory else { throw error }
         }
-        // A volume without a disk keeps no note of names that are missing, so that each of them looks as if it had to
-        // be waited for. On that volume itself nothing has to be.
+        // A volume without a disk does not cache missing names, so looking them up appears to require
+        // waiting. On that volume itself, it does not.
         do throws(SystemError) {
             return try open(path, flags, permissions, resolve: always | DAVIT_RESOLVE_NO_XDEV, call)
         } catch {
@@ -94,13 +97,13 @@ extension RootDirectory {
         return FileDescriptor(owning: number)
     }
 
-    /// Whether one call of the system can resolve a whole path.
+    /// Whether a single system call can resolve a path of several components.
     static var canOpenBeneath: Bool { features.hasOpenat2 }
 
-    /// Some volumes ignore case here, too, but tell neither that nor how a name is stored.
+    /// Some Linux volumes also ignore case, but report neither that nor the stored spelling.
     static func matching(_ number: Int32) -> NameMatching { .bytes }
 
-    /// The path itself.
+    /// Returns the path unchanged.
     package borrowing func storedPath(of path: [UInt8]) throws(SystemError) -> [UInt8] { path }
 
     private struct Features: Sendable {
@@ -108,13 +111,13 @@ extension RootDirectory {
         var hasCachedLookup: Bool
     }
 
-    /// Asked once: kernels before 5.6 and some sandboxes have no openat2, kernels before 5.12 no
-    /// cached-only look-up. Metadata is then read where the caller stands, also if it may wait.
+    /// Determined once: kernels before 5.6 and some sandboxes have no openat2, and kernels before 5.12 no
+    /// cached-only lookup. Metadata is then read on the calling thread even if `mayWait` is false.
     private static let features: Features = {
         func opens(_ resolve: Int) -> Bool {
             let flags = UInt64(DAVIT_O_PATH) | UInt64(O_CLOEXEC)
             let number = unsafe davit_openat2(AT_FDCWD, ".", flags, 0, UInt64(resolve))
-            // EAGAIN: the flag is known, the name is not cached.
+            // EAGAIN: the flag is supported, but the name is not cached.
             if number < 0 { return errno == EAGAIN }
             _ = FileDescriptor(owning: number)
             return true

@@ -7,17 +7,18 @@ internal import Musl
 #endif
 internal import Synchronization
 
-/// Makes a descriptor readable when a signal comes, whichever thread of the process that interrupts.
+/// Makes a descriptor readable when a signal arrives, regardless of the thread that receives it.
 ///
-/// signalfd(2) would do it only where all threads block the signal. In a program with an asynchronous `main` the first thread
-/// waits with sigsuspend(2) and an empty mask, which is libdispatch's doing: the signal would end the process.
+/// signalfd(2) would require all threads to block the signal. In a program with an asynchronous `main`,
+/// libdispatch makes the main thread wait in sigsuspend(2) with an empty mask, so the signal would terminate
+/// the process.
 enum SignalPipe {
-    /// The other end of the pipe, which is there for the rest of the life of the process.
+    /// The read end of the pipe, which stays open for the rest of the process's lifetime.
     private static let readingEnd = Mutex<Int32?>(nil)
 
-    /// Has these signals reported; one pipe does for all that the process ever asks for.
-    /// - Returns: a descriptor of the caller's own, from which a `signalfd_siginfo` can be read for each signal, once for all
-    ///   such descriptors.
+    /// Reports these signals through the pipe, which all callers share.
+    /// - Returns: the caller's own descriptor, from which a `signalfd_siginfo` can be read for each signal.
+    ///   Each record is delivered to only one of these descriptors.
     static func watch(_ numbers: [Int32]) throws(SystemError) -> FileDescriptor {
         let reading = try readingEnd.withLock { (end) throws(SystemError) in
             if let end { return end }
@@ -38,8 +39,9 @@ enum SignalPipe {
         return ends[0]
     }
 
-    /// Runs as the handler of a signal: nothing here allocates, locks, or calls what a handler may not call. The record is
-    /// written whole or, into a full pipe, not at all; then others of the kind wait there already.
+    /// Runs as the signal handler: it must not allocate, lock, or call functions that are not
+    /// async-signal-safe. The record is written completely or, if the pipe is full, not at all; earlier
+    /// records then still wait to be read.
     private static func relay(_ number: Int32) {
         let code = errno
         var record = signalfd_siginfo()
@@ -50,6 +52,6 @@ enum SignalPipe {
     }
 }
 
-/// Of the pipe; outlives every handler.
+/// The write end of the pipe. A global, because it must outlive every handler.
 private let writingEnd = Atomic<Int32>(-1)
 #endif

@@ -8,13 +8,14 @@ internal import Musl
 #endif
 
 extension FileDescriptor {
-    /// Waits until this file with its attributes, or the names in this directory, are on the disk.
+    /// Waits until the content and attributes of this file, or the entries of this directory, are on the
+    /// disk.
     package borrowing func sync() throws(SystemError) {
         let number = rawValue
         _ = try FileCall.run("fsync") { fsync(number) }
     }
 
-    /// Waits until everything written to the volume of this file is on the disk, whoever wrote it.
+    /// Waits until everything written to the volume of this file, by any process, is on the disk.
     package borrowing func syncVolume() throws(SystemError) {
         let number = rawValue
         _ = try FileCall.run("syncfs") { davit_syncfs(number) }

@@ -9,9 +9,11 @@ internal import Musl
 #endif
 
 extension FileDescriptor {
-    /// A new file without a name on the volume of this directory; it disappears with its descriptor.
+    /// Creates a file without a name on the volume of this directory; it is deleted when its last descriptor
+    /// is closed.
     ///
-    /// - Throws: ``SystemError/isUnsupported`` or `isDirectory` where the volume has no such files.
+    /// - Throws: an error with ``SystemError/isUnsupported`` or `isDirectory` if the volume does not support
+    ///   such files.
     package borrowing func openUnnamed(permissions: UInt32) throws(SystemError) -> FileDescriptor {
         let flags = Int32(DAVIT_O_TMPFILE) | O_DIRECTORY | O_RDWR | O_CLOEXEC
         let directory = rawValue
@@ -21,7 +23,7 @@ extension FileDescriptor {
         return FileDescriptor(owning: number)
     }
 
-    /// Gives this unnamed file a name (`exists` if that is taken).
+    /// Gives this unnamed file a name; throws `exists` if that is taken.
     package borrowing func linkUnnamed(
         to directory: borrowing FileDescriptor, as name: [UInt8]
     ) throws(SystemError) {
@@ -34,8 +36,8 @@ extension FileDescriptor {
                     }
                     return
                 } catch {
-                    // Kernels before 6.10 ask for a capability here and say ENOENT without it. So does a
-                    // directory that is gone: the second way then fails alike.
+                    // Kernels before 6.10 require a capability for this and return ENOENT without it. A
+                    // removed directory also yields ENOENT; the fallback then fails the same way.
                     guard error.code == .noEntry || error.code == .notPermitted else { throw error }
                 }
             }
