@@ -1,39 +1,41 @@
-/// Something a thread of a ``BlockingPool`` does once.
+/// A job that a thread of a ``BlockingPool`` runs once.
 ///
-/// The caller owns it until it is queued, then the pool, then the thread that runs it, then the caller again;
-/// the lock of the queue and the continuation order those accesses. That makes the unchecked conformance true.
+/// The job is owned by the caller until it is queued, then by the pool, then by the thread that runs it, and
+/// then by the caller again. The lock of the queue and the continuation order these accesses, which justifies
+/// the unchecked conformance.
 class PoolJob: @unchecked Sendable {
     fileprivate var next: PoolJob?
 
     func run() {}
 }
 
-/// A closure, its result, and the task that waits for it.
+/// A job with a closure, its result, and the task that waits for it.
 @safe final class Work<T>: PoolJob, @unchecked Sendable {
     private var work: (() -> T)?
     private var result: T?
-    /// Resumed once, by ``run()`` or by who could not queue the job.
+    /// Resumed once: by ``run()``, or by the caller if the job could not be queued.
     var continuation: UnsafeContinuation<Void, Never>?
 
     init(_ work: sending @escaping () -> sending T) { self.work = work }
 
     override func run() {
         result = work?()
-        // Before the caller goes on: what the closure holds is then the caller's alone, who can use it again.
+        // Release the closure before the caller resumes, so that the caller has the only references to its
+        // captures.
         work = nil
         unsafe continuation?.resume()
     }
 
-    /// What ``run()`` produced; nil if it never ran.
+    /// Returns the result of ``run()``; nil if it did not run.
     func takeResult() -> sending T? {
-        // Nobody else can reach the value: the closure that made it is gone from the pool.
+        // No other reference to the value exists, because the closure has been released.
         nonisolated(unsafe) let taken = result
         result = nil
         return unsafe taken
     }
 }
 
-/// Jobs in the order they came, linked through themselves.
+/// A first-in, first-out queue of jobs as an intrusive linked list.
 struct PoolJobList {
     private(set) var count = 0
     private var first: PoolJob?
@@ -54,7 +56,7 @@ struct PoolJobList {
         return job
     }
 
-    /// O(n): for the rare job that finds no thread.
+    /// Removes a job in O(n); used only if no thread can be started.
     mutating func remove(_ job: PoolJob) {
         var kept = PoolJobList()
         while let other = removeFirst() {

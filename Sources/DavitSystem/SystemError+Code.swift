@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 extension SystemError {
-    /// The error numbers that callers decide by, so that only this module needs the C library's names.
+    /// The error numbers that callers distinguish, so that only this module needs the C library's constants.
     package enum Code: Hashable, Sendable {
         case noEntry, notDirectory, isDirectory, exists, notEmpty
         case accessDenied, notPermitted, readOnlyVolume, busy
@@ -55,10 +55,10 @@ extension SystemError {
         }
     }
 
-    /// Whether somebody else might do it.
+    /// Whether the error is a lack of permission.
     package var isForWantOfRight: Bool { code == .accessDenied || code == .notPermitted }
 
-    /// True where the kernel or the volume does not know the call or its flag, and another way may do.
+    /// Whether the kernel or the volume does not support the call or a flag, so that another method may work.
     package var isUnsupported: Bool {
         switch code {
         case .noSystemCall, .notSupported, .invalid: true
@@ -75,17 +75,17 @@ extension SystemError {
     }
 }
 
-/// Errors that this process finds out itself.
+/// Errors that originate in this process.
 extension SystemError {
     /// The result is no longer needed.
     package static var cancelled: SystemError { SystemError(errno: ECANCELED, call: "checkpoint") }
 
-    /// More symbolic links in one path than anybody follows.
+    /// The path contains too many symbolic links.
     package static var tooManyLinks: SystemError { SystemError(errno: ELOOP, call: "readlinkat") }
 
-    /// Nothing of the kind that was asked for.
+    /// No file of the requested kind exists.
     package static var absent: SystemError { SystemError(errno: ENOENT, call: "openat") }
 
-    /// The answer may have to come from the disk.
+    /// The result is not cached and may require disk access.
     package static var notCached: SystemError { SystemError(errno: EAGAIN, call: "fgetxattr") }
 }

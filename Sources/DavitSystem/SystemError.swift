@@ -6,21 +6,21 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A system call that failed: the error number and the call it came from.
+/// A failed system call: the error number and the name of the call.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The number of the system, as `ENOENT`.
+    /// The error number of the system, such as `ENOENT`.
     public let errno: Int32
-    /// Which call failed.
+    /// The name of the call that failed.
     public let call: StaticName
 
-    /// The name of a call; a `StaticString` that can be compared.
+    /// The name of a call; like `StaticString`, but hashable.
     public struct StaticName: Hashable, Sendable, ExpressibleByStringLiteral {
         /// The name.
         public let text: String
         public init(stringLiteral text: String) { self.text = text }
     }
 
-    /// An error of `call`.
+    /// Creates an error of `call`.
     public init(errno: Int32, call: StaticName) {
         self.errno = errno
         self.call = call

@@ -1,5 +1,5 @@
 extension FileDescriptor {
-    /// Copies from the positions of both files, `count` bytes or up to the end.
+    /// Copies from the current positions of both files, `count` bytes or up to the end.
     borrowing func copyThroughMemory(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {
@@ -19,7 +19,8 @@ extension FileDescriptor {
 }
 
 extension SystemError {
-    /// No room for the bytes: the volume, the quota or the largest file it can hold.
+    /// Whether there is no room for the data: the volume is full, or the quota or the maximum file size is
+    /// exceeded.
     package var isDiskFull: Bool {
         switch code {
         case .noSpace, .overQuota, .fileTooBig: true

@@ -9,9 +9,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Changes of a directory's members, relative to its descriptor. Names are single segments; none of these
-/// calls follows a symbolic link in the last place.
+/// Operations on the members of a directory, relative to its descriptor. Names are single path components;
+/// none of these calls follows a symbolic link in the last component.
 extension FileDescriptor {
+    /// Creates a directory.
     /// - Parameter mode: as for mkdir(2); the umask applies.
     package borrowing func makeDirectory(_ name: [UInt8], mode: UInt32) throws(SystemError) {
         let directory = rawValue
@@ -20,7 +21,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Removes a member that is no directory.
+    /// Removes a member that is not a directory.
     package borrowing func unlink(_ name: [UInt8]) throws(SystemError) {
         try unlink(name, flags: 0)
     }
@@ -39,7 +40,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Renames, and replaces what may be at `newName`.
+    /// Renames a member, and replaces an existing `newName`.
     package borrowing func rename(
         _ name: [UInt8], to directory: borrowing FileDescriptor, as newName: [UInt8]
     ) throws(SystemError) {
@@ -54,7 +55,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Gives a member a second name.
+    /// Creates a hard link to a member.
     package borrowing func link(
         _ name: [UInt8], to directory: borrowing FileDescriptor, as newName: [UInt8]
     ) throws(SystemError) {
@@ -66,11 +67,11 @@ extension FileDescriptor {
         }
     }
 
-    /// The text of a symbolic link.
+    /// Returns the target text of a symbolic link.
     package borrowing func readLink(_ name: [UInt8]) throws(SystemError) -> [UInt8] {
         let directory = rawValue
         return try unsafe withCPath(name) { text throws(SystemError) in
-            // No link text is longer than PATH_MAX.
+            // The target of a link is never longer than PATH_MAX.
             var bytes = [CChar](repeating: 0, count: 4096)
             let count = try FileCall.run("readlinkat") {
                 unsafe readlinkat(directory, text, &bytes, bytes.count)
@@ -79,9 +80,10 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether this process, with its effective ids, may write to a member: what rename does not ask.
+    /// Checks whether this process, with its effective IDs, may write to a member, which rename(2) does not
+    /// check.
     ///
-    /// - Throws: `noEntry` if there is no such member, and why writing is refused.
+    /// - Throws: `noEntry` if the member does not exist; otherwise the reason why writing is refused.
     package borrowing func checkWritable(_ name: [UInt8]) throws(SystemError) {
         let directory = rawValue
         try unsafe withCPath(name) { text throws(SystemError) in
@@ -89,7 +91,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Permission bits of a member that is no link.
+    /// Sets the permission bits of a member that is not a link.
     package borrowing func setMode(_ mode: UInt32, of name: [UInt8]) throws(SystemError) {
         let directory = rawValue
         try unsafe withCPath(name) { text throws(SystemError) in

@@ -6,17 +6,18 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// One entry of a ``DirectoryBlock``; points into it, and is not valid once the block is read again or gone.
+/// An entry of a ``DirectoryBlock``. It points into the block, and is invalid once the block is read again or
+/// destroyed.
 @safe package struct DirectoryEntry: ~Copyable {
-    /// What the directory itself says, without a look at the file.
+    /// The file type as stored in the directory, without a status call.
     package enum Kind: Sendable { case regular, directory, symbolicLink, special, unknown }
 
-    /// Ends with a NUL.
+    /// The NUL-terminated name.
     let name: UnsafePointer<CChar>
     package let kind: Kind
     private let count: Int
 
-    /// - Parameter limit: bytes at `name` at most, with the NUL.
+    /// - Parameter limit: the maximum number of bytes at `name`, including the NUL.
     init(name: UnsafePointer<CChar>, limit: Int, kind: Kind) {
         unsafe self.name = name
         self.kind = kind
@@ -27,7 +28,7 @@ internal import Darwin
         unsafe Array(UnsafeRawBufferPointer(start: name, count: count))
     }
 
-    /// Makes `buffer` the name, in the memory it has.
+    /// Copies the name to `buffer`, reusing its storage.
     package func copy(to buffer: inout [UInt8]) {
         buffer.removeAll(keepingCapacity: true)
         unsafe buffer.append(contentsOf: UnsafeRawBufferPointer(start: name, count: count))
@@ -46,7 +47,7 @@ internal import Darwin
 }
 
 extension DirectoryBlock {
-    /// Calls `body` for each entry of the block but `.` and `..` that ``advance()`` has not come to yet.
+    /// Calls `body` for each remaining entry of the block except `.` and `..`.
     package mutating func scan<Failure: Error>(
         _ body: (borrowing DirectoryEntry) throws(Failure) -> Void
     ) throws(Failure) {

@@ -6,29 +6,30 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A place in a walk down and up a tree, with one descriptor whatever the depth.
+/// The current directory of a tree traversal, which uses one descriptor regardless of the depth.
 ///
-/// Going up is `..`, checked against the directory that was left on the way down: if somebody moved the
-/// tree meanwhile, the walk ends instead of going on elsewhere.
+/// Moving up opens `..` and compares it with the directory that was left on the way down: if the tree was
+/// moved in the meantime, the traversal fails instead of continuing elsewhere.
 package struct DirectoryPosition: ~Copyable {
     package private(set) var directory: FileDescriptor
-    /// From the start of the walk to `directory`.
+    /// The identities of the directories from the start to `directory`.
     package private(set) var path: [FileStatus.Identity]
 
-    /// - Parameter directory: open for reading its entries.
+    /// - Parameter directory: must be open for reading its entries.
     package init(at directory: consuming FileDescriptor) throws(SystemError) {
         path = [try directory.status().identity]
         self.directory = directory
     }
 
-    /// Goes down to a member, which is a directory and no link.
+    /// Moves down to a member, which must be a directory and not a link.
     package mutating func enter(_ name: [UInt8]) throws(SystemError) {
         let member = try directory.open(name, for: .entries)
         path.append(try member.status().identity)
         directory = member
     }
 
-    /// Goes up; not above the start.
+    /// Moves up.
+    /// - Throws: `ESTALE` at the start, or if the tree was moved.
     package mutating func leave() throws(SystemError) {
         let parent = try directory.openParent()
         guard path.count > 1, try parent.status().identity == path[path.count - 2] else {

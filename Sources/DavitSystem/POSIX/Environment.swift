@@ -6,9 +6,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The variables of the process's environment, read at start.
+/// The environment variables of the process.
 public enum Environment {
-    /// Nil if it is not set, or empty.
+    /// Returns the value of a variable; nil if it is not set, or empty.
     public static func variable(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)

@@ -6,9 +6,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The name that this machine has for itself.
+/// The host name of this machine.
 package enum HostName {
-    /// Nil if it has none.
+    /// The host name; nil if none is set.
     package static var current: String? {
         var text = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&text, text.count - 1) == 0 else { return nil }

@@ -9,14 +9,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The addresses of this machine.
+/// The network addresses of this machine.
 package enum InterfaceAddresses {
-    /// The address that the machine has towards the rest of the network: what to tell people who want to reach it.
+    /// The address at which other machines can reach this one, for display to users.
     ///
-    /// That of the interface with the default route; without one, the first of an interface that is up. Loopback and
-    /// link-local addresses do not count. Nil for a machine without a network.
+    /// The address of the interface with the default route or, without one, of the first interface that is
+    /// up. Loopback and link-local addresses are skipped. Nil without a network.
     package static func primary(_ family: SocketAddress.Family) -> SocketAddress? {
-        // Blocks for documentation (RFC 5737, RFC 3849): no interface has them, so that the default route leads there.
+        // Addresses reserved for documentation (RFC 5737, RFC 3849): no interface has them, so the default
+        // route applies.
         let elsewhere: SocketAddress
         switch family {
         case .ipv4: elsewhere = SocketAddress(family: .ipv4, high: 0, low: 0xC000_0201, scope: 0, port: 9)
@@ -28,7 +29,7 @@ package enum InterfaceAddresses {
         return all().first { $0.family == family && $0.isOfUse }
     }
 
-    /// The addresses of all interfaces that are up, loopback included, in the order of the system.
+    /// The addresses of all interfaces that are up, including loopback, in the order of the system.
     package static func all() -> [SocketAddress] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard unsafe getifaddrs(&list) == 0 else { return [] }
@@ -68,7 +69,7 @@ package enum InterfaceAddresses {
 }
 
 extension SocketAddress {
-    /// 127.0.0.0/8, ::1 and local sockets: who connects there is on this machine.
+    /// Whether only this machine can connect to the address: 127.0.0.0/8, ::1, and local sockets.
     package var isLoopback: Bool {
         switch family {
         case .ipv4: low >> 24 == 127
@@ -77,7 +78,7 @@ extension SocketAddress {
         }
     }
 
-    /// 169.254.0.0/16 or fe80::/10.
+    /// Whether the address is link-local: 169.254.0.0/16 or fe80::/10.
     package var isLinkLocal: Bool {
         switch family {
         case .ipv4: low >> 16 == 0xA9FE
@@ -86,7 +87,7 @@ extension SocketAddress {
         }
     }
 
-    /// 0.0.0.0 or ::, which stand for all addresses.
+    /// Whether the address is 0.0.0.0 or ::, which means all addresses.
     package var isUnspecified: Bool { high == 0 && low == 0 }
 
     fileprivate var isOfUse: Bool { !isLoopback && !isLinkLocal && !isUnspecified }

@@ -6,10 +6,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// systemd's journal as the reader of standard error.
+/// Detects whether systemd's journal reads standard error.
 package enum Journal {
-    /// True if standard error is the stream that systemd connected to the journal, and not a file or a terminal it was
-    /// replaced by later (`JOURNAL_STREAM`, systemd.exec(5)).
+    /// Whether standard error is the stream that systemd connected to the journal, and was not redirected
+    /// since (`JOURNAL_STREAM`, systemd.exec(5)).
     package static var readsStandardError: Bool {
         guard let stream = Environment.variable("JOURNAL_STREAM") else { return false }
         var status = stat()
@@ -17,6 +17,7 @@ package enum Journal {
         return names(stream, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
+    /// Returns whether `stream` identifies this device and inode.
     /// - Parameter stream: `DEVICE:INODE`, both decimal.
     package static func names(_ stream: String, device: UInt64, inode: UInt64) -> Bool {
         let parts = stream.split(separator: ":", omittingEmptySubsequences: false)

@@ -6,14 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Addresses of local sockets: paths, which must be short.
+/// Addresses of local sockets: paths of limited length.
 enum LocalAddress {
-    /// The longest path that fits, in bytes: 107 on Linux, 103 on Apple, with the NUL behind it.
+    /// The maximum length of a path in bytes, without the NUL: 107 on Linux, 103 on Apple systems.
     static let limitBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-    /// Lends a path to `name` in `folder` that fits into an address.
+    /// Calls `body` with a path to `name` in `folder` that fits into an address.
     ///
-    /// - Throws: `ENAMETOOLONG` where there is no short way to a folder that lies deep, as on Apple systems.
+    /// - Throws: `ENAMETOOLONG` if the path is too long and the system has no short alias for the folder, as
+    ///   on Apple systems.
     static func withPath(
         of name: String, in folder: String, _ body: (String) throws(SystemError) -> Void
     ) throws(SystemError) {
@@ -23,15 +24,15 @@ enum LocalAddress {
         let number = try checked("open") { unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         let opened = FileDescriptor(owning: number)
         try body("/proc/self/fd/\(number)/\(name)")
-        // The path leads somewhere until here.
+        // Keep the folder open until here: the path refers to its descriptor.
         _ = consume opened
         #else
         throw SystemError(errno: ENAMETOOLONG, call: "bind")
         #endif
     }
 
-    /// Hands the form the system wants to `body`.
-    /// - Parameter path: as ``withPath(of:in:_:)`` lends it.
+    /// Calls `body` with the system's representation of the address.
+    /// - Parameter path: a path from ``withPath(of:in:_:)``.
     static func withSystemAddress(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {

@@ -9,17 +9,18 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A connection with another program of the same machine. Its calls block, up to a limit.
+/// A connection to another program on the same machine. Its calls block, up to a timeout.
 package struct LocalConnection: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 
-    /// Its number, for ``Socket/shutDown(_:)`` by another thread while this object lives.
+    /// The descriptor, which another thread may pass to ``Socket/shutDown(_:)`` during the lifetime of this
+    /// value.
     package var number: Int32 { descriptor.rawValue }
 
-    /// Connects to the listener of that name.
+    /// Connects to the listener with this name.
     ///
-    /// - Parameter patienceSeconds: how long one call, this one included, waits; at least 1.
-    /// - Throws: ``SystemError/meansNobodyListens`` is true if nobody does.
+    /// - Parameter patienceSeconds: the timeout of each call, including this one; at least 1.
+    /// - Throws: an error with ``SystemError/meansNobodyListens`` if no program is listening.
     package init(folder: String, name: String, patienceSeconds: Int) throws(SystemError) {
         #if canImport(Darwin)
         let number = try checked("socket") { socket(AF_UNIX, Socket.streamType, 0) }
@@ -37,13 +38,14 @@ package struct LocalConnection: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// - Parameter descriptor: of a connected socket.
+    /// - Parameter descriptor: a connected socket.
     init(taking descriptor: consuming FileDescriptor) {
         Self.prepare(descriptor.rawValue)
         self.descriptor = descriptor
     }
 
-    /// Apple has no flags for new sockets, and those that are accepted inherit that the listener does not block.
+    /// Apple systems have no flags for new sockets, and accepted ones inherit the non-blocking mode of the
+    /// listener.
     private static func prepare(_ number: Int32) {
         #if canImport(Darwin)
         Socket.prepare(number)
@@ -51,12 +53,12 @@ package struct LocalConnection: ~Copyable, Sendable {
         #endif
     }
 
-    /// Lets calls that wait longer than so many seconds, at least 1, fail with `EAGAIN`.
+    /// Sets the timeout, at least 1 second, after which calls fail with `EAGAIN`.
     package func setPatience(seconds: Int) throws(SystemError) {
         try Socket.setTimeout(number, seconds: seconds)
     }
 
-    /// Waits for bytes, 4096 at most; none at the end.
+    /// Waits for input and returns at most 4096 bytes; an empty array at the end of the stream.
     package func receive() throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let outcome = unsafe bytes.withUnsafeMutableBytes { unsafe Socket.receive(number, into: $0) }
@@ -81,7 +83,7 @@ package struct LocalConnection: ~Copyable, Sendable {
         }
     }
 
-    /// Who was at the other end when it connected; nil if the system does not say.
+    /// The user ID of the peer when it connected; nil if the system does not provide it.
     package var peerUser: UInt32? {
         #if canImport(Darwin)
         var user = uid_t()
@@ -92,7 +94,7 @@ package struct LocalConnection: ~Copyable, Sendable {
         #endif
     }
 
-    /// The user this process acts as.
+    /// The effective user ID of this process.
     package static var ownUser: UInt32 { geteuid() }
 
     private static func connect(
@@ -109,6 +111,6 @@ package struct LocalConnection: ~Copyable, Sendable {
 }
 
 extension SystemError {
-    /// No such name, or its listener has gone.
+    /// Whether the socket does not exist, or no program is listening on it.
     package var meansNobodyListens: Bool { errno == ENOENT || errno == ECONNREFUSED }
 }

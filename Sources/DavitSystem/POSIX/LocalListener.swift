@@ -9,27 +9,28 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A socket with a name in a folder, which takes connections from programs of the same machine.
+/// A listening socket in a folder, for connections from programs on the same machine.
 package struct LocalListener: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
     private let folder: String
     private let name: String
 
-    /// Its number, to wait for connections with.
+    /// The descriptor, for waiting for connections.
     package var number: Int32 { descriptor.rawValue }
 
-    /// Takes the place of whatever file has that name: the caller knows that nobody listens there.
+    /// Creates the socket and replaces any file with this name. The caller must know that no program is
+    /// listening there.
     ///
-    /// Nobody but the user of this process, and root, can connect: the mode is 0600 before it listens.
+    /// Only the user of this process and root can connect: the mode is set to 0600 before the socket listens.
     package init(folder: String, name: String) throws(SystemError) {
         descriptor = try Self.listen(folder: folder, name: name, mode: 0o600, backlog: 16)
         self.folder = folder
         self.name = name
     }
 
-    /// A socket that does not block and listens under a name, in place of whatever file has it.
+    /// Creates a non-blocking socket that listens at a path, and replaces any file there.
     ///
-    /// - Parameter mode: who can connect; it holds before anybody can.
+    /// - Parameter mode: the permission bits, which are set before the socket listens.
     static func listen(
         folder: String, name: String, mode: UInt32, backlog: Int32
     ) throws(SystemError) -> FileDescriptor {
@@ -50,8 +51,8 @@ package struct LocalListener: ~Copyable, Sendable {
         return descriptor
     }
 
-    /// Takes the next connection that waits; nil if none does.
-    /// - Throws: if there is no descriptor or no memory for it; it still waits then.
+    /// Accepts the next pending connection; returns nil if there is none.
+    /// - Throws: if no descriptor or memory is left; the connection remains pending.
     package func accept() throws(SystemError) -> LocalConnection? {
         let (number, code) = uninterrupted {
             #if canImport(Darwin)
@@ -67,9 +68,9 @@ package struct LocalListener: ~Copyable, Sendable {
         }
     }
 
-    /// Removes the name: nobody can connect any more.
+    /// Removes the socket file, so that no program can connect any more.
     package func removeName() {
-        // What cannot be removed is replaced by the next listener.
+        // If removal fails, the next listener replaces the file.
         try? LocalAddress.withPath(of: name, in: folder) { (path) throws(SystemError) in
             _ = unsafe unlink(path)
         }

@@ -6,21 +6,22 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The name that a local socket has in the file system, as long as it is this socket's.
+/// The file of a local socket, for as long as it refers to this socket.
 package struct LocalSocketFile: Sendable {
     private let folder: String
     private let name: String
     private let device: UInt64
     private let inode: UInt64
 
-    /// Listens at `path`. A socket that is there and that nobody listens to any more is replaced; any other file is
-    /// left alone.
+    /// Listens at `path`. Replaces a socket that no program is listening on; any other file is left
+    /// unchanged.
     ///
     /// - Parameters:
-    ///   - mode: the permission bits; who may write may connect. They hold before anybody can.
-    ///   - backlog: how many connections may wait.
-    ///   - file: becomes the name.
-    /// - Throws: `EADDRINUSE` if somebody listens there, or the file is no socket.
+    ///   - mode: the permission bits, which are set before the socket listens; write permission is required
+    ///     to connect.
+    ///   - backlog: the maximum number of pending connections.
+    ///   - file: set to the socket's file.
+    /// - Throws: `EADDRINUSE` if a program is listening there, or the file is not a socket.
     package static func listen(
         path: String, mode: UInt32, backlog: Int32, file: inout LocalSocketFile?
     ) throws(SystemError) -> FileDescriptor {
@@ -34,10 +35,10 @@ package struct LocalSocketFile: Sendable {
         return socket
     }
 
-    /// Removes the name, if it is still that of the socket: while that is open, nothing else gets its inode. So to be
-    /// called before the socket is closed.
+    /// Removes the file if it still belongs to this socket. Must be called before the socket is closed: while
+    /// the socket is open, its inode is not reused.
     package func remove() {
-        // What cannot be removed is replaced by the next listener.
+        // If removal fails, the next listener replaces the file.
         guard let (device, inode) = try? Self.identity(folder, name), device == self.device,
             inode == self.inode
         else { return }
@@ -68,7 +69,7 @@ package struct LocalSocketFile: Sendable {
         throw SystemError(errno: EADDRINUSE, call: "bind")
     }
 
-    /// Nil if nothing has the name.
+    /// Returns the identity of the file; nil if it does not exist.
     private static func identity(
         _ folder: String, _ name: String
     ) throws(SystemError) -> (device: UInt64, inode: UInt64)? {

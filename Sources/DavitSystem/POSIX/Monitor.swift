@@ -6,9 +6,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A value behind a lock, with a condition that threads can wait for.
+/// A value protected by a lock, with a condition variable that threads can wait on.
 ///
-/// `value` is only touched while `mutex` is held; that makes the unchecked conformance true.
+/// `value` is accessed only while `mutex` is held, which justifies the unchecked conformance.
 @safe package final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -16,7 +16,7 @@ internal import Darwin
 
     package init(_ value: sending Value) {
         self.value = value
-        // Allocated, because the address of a lock must not change.
+        // Heap-allocated, because the address of a lock must not change.
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
@@ -36,7 +36,7 @@ internal import Darwin
         return body(&value)
     }
 
-    /// Waits until `body` returns something; it is asked again after each signal.
+    /// Waits until `body` returns a value; calls it again after each signal.
     package func wait<R>(_ body: (inout Value) -> sending R?) -> sending R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -46,9 +46,9 @@ internal import Darwin
         }
     }
 
-    /// Lets one waiting thread look again.
+    /// Wakes one waiting thread.
     package func signal() { unsafe pthread_cond_signal(condition) }
 
-    /// Lets all waiting threads look again.
+    /// Wakes all waiting threads.
     package func broadcast() { unsafe pthread_cond_broadcast(condition) }
 }

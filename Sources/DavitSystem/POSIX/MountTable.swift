@@ -1,8 +1,9 @@
-/// What is mounted where: a volume that comes to cover a directory causes no event in it.
+/// The mount table. It is needed because mounting a volume over a directory causes no event in it.
 package enum MountTable {
-    /// The lines about what is mounted below a directory, as the system has them; empty where it has no such table.
+    /// Returns the lines of the system's mount table for mount points below a directory; empty if the system
+    /// has no such table.
     ///
-    /// They are other lines whenever something else is mounted there. Cost: a small file without a disk.
+    /// The lines differ whenever the mounts differ. Reads a small file, without disk access.
     /// - Parameter root: absolute and without links.
     package static func lines(below root: [UInt8]) -> [[UInt8]] {
         #if os(Linux)
@@ -13,19 +14,22 @@ package enum MountTable {
         #endif
     }
 
-    /// Where something is mounted below a directory: absolute paths. Empty where the system has no such table.
+    /// Returns the absolute paths of the mount points below a directory; empty if the system has no mount
+    /// table.
     /// - Parameter root: absolute and without links.
     package static func points(below root: [UInt8]) -> [[UInt8]] {
         lines(below: root).compactMap { point(of: $0[...]) }
     }
 
-    /// - Parameter line: of the table.
+    /// Returns the mount point of a line; nil if it is malformed.
+    /// - Parameter line: a line of the table.
     package static func point(of line: ArraySlice<UInt8>) -> [UInt8]? {
         let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
         return fields.count > 4 ? unescaped(fields[4]) : nil
     }
 
-    /// - Parameter table: as proc_pid_mountinfo(5) describes it.
+    /// Returns the lines for mount points below `root`.
+    /// - Parameter table: in the format of proc_pid_mountinfo(5).
     package static func lines(of table: [UInt8], below root: [UInt8]) -> [[UInt8]] {
         let above = (root == [UInt8(ascii: "/")] ? [] : root) + [UInt8(ascii: "/")]
         return table.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -34,7 +38,7 @@ package enum MountTable {
         }
     }
 
-    /// Undoes what stands for white space and backslashes: three octal digits.
+    /// Decodes the escapes of white space and backslashes: three octal digits.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = field

@@ -9,9 +9,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Calls on open files.
+/// Operations on open files.
 extension FileDescriptor {
-    /// Writes all of `bytes` at the descriptor's position.
+    /// Writes all of `bytes` at the current position.
     package borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         let number = rawValue
         var rest = unsafe bytes[...]
@@ -22,7 +22,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes all of `bytes` from `offset` on, whatever the descriptor's position. Behind the end, what is between
+    /// Writes all of `bytes` at `offset`, regardless of the current position. A gap after the end of the file
     /// becomes a hole, which reads as zeros.
     package borrowing func writeAll(
         _ bytes: UnsafeRawBufferPointer, at offset: Int64
@@ -40,15 +40,15 @@ extension FileDescriptor {
         }
     }
 
-    /// Moves the descriptor's position.
+    /// Sets the current position.
     /// - Returns: the new position.
     borrowing func seek(_ offset: Int64, _ whence: Int32) throws(SystemError) -> Int64 {
         let number = rawValue
         return Int64(try FileCall.run("lseek") { lseek(number, off_t(offset), whence) })
     }
 
-    /// Copies the first `count` bytes of this file into `target` from `offset` on: inside the kernel where the system
-    /// can, and never all of it in memory at once. Moves the positions of both.
+    /// Copies the first `count` bytes of this file to `target` at `offset`: inside the kernel if possible,
+    /// and never with all of it in memory. Changes the positions of both files.
     package borrowing func copyBytes(
         _ count: Int64, to target: borrowing FileDescriptor, at offset: Int64
     ) throws(SystemError) {
@@ -61,8 +61,8 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Reads at the descriptor's position.
-    /// - Returns: bytes read; 0 at the end.
+    /// Reads at the current position.
+    /// - Returns: the number of bytes read; 0 at the end.
     package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         let number = rawValue
         return try FileCall.run("read") { unsafe systemRead(number, buffer.baseAddress, buffer.count) }
@@ -78,13 +78,13 @@ extension FileDescriptor {
         _ = try FileCall.run("fchmod") { fchmod(number, mode_t(mode)) }
     }
 
-    /// Owner and group; nil leaves one as it is.
+    /// Sets the owner and group; nil leaves the value unchanged.
     package borrowing func setOwner(_ owner: UInt32?, group: UInt32?) throws(SystemError) {
         let number = rawValue
         _ = try FileCall.run("fchown") { fchown(number, owner ?? uid_t.max, group ?? gid_t.max) }
     }
 
-    /// Modification time in nanoseconds since the epoch; the access time becomes now.
+    /// Sets the modification time, in nanoseconds since the epoch, and the access time to now.
     package borrowing func setModified(_ nanoseconds: Int64) throws(SystemError) {
         let number = rawValue
         var nanoseconds = nanoseconds
@@ -106,17 +106,17 @@ extension FileDescriptor {
         _ = try FileCall.run("futimens") { unsafe futimens(number, times) }
     }
 
-    // UTIME_NOW: a macro with a cast that Swift does not see on Linux.
+    // UTIME_NOW: on Linux a macro with a cast, which Swift cannot import.
     #if canImport(Darwin)
     private static let now = -1
     #else
     private static let now = (1 << 30) - 1
     #endif
 
-    /// Takes the advisory lock of the open file without waiting.
+    /// Tries to acquire the advisory lock of the file without waiting.
     ///
-    /// - Returns: false if somebody else has it.
-    /// - Throws: where the volume has no such locks, among others.
+    /// - Returns: false if another open file description holds it.
+    /// - Throws: an error, for example if the volume does not support locks.
     package borrowing func tryLock() throws(SystemError) -> Bool {
         let number = rawValue
         do {
@@ -128,7 +128,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Bytes free for this process and bytes used on the volume.
+    /// Returns the bytes available to this process and the bytes used on the volume.
     package borrowing func space() throws(SystemError) -> (available: Int64, used: Int64) {
         let number = rawValue
         var volume = statvfs()
@@ -147,15 +147,15 @@ extension FileDescriptor {
     }
 }
 
-/// Room on a volume.
+/// Free space of a volume.
 extension FileDescriptor {
-    /// Refuses now what would not fit later.
+    /// Checks in advance that data will fit on the volume.
     ///
     /// - Parameters:
-    ///   - length: bytes to come.
-    ///   - kept: bytes of the volume that shall be left; nil asks nothing, and finds room everywhere.
-    /// - Throws: `noSpace` where the volume has no room for `length` bytes, `overQuota` where it has, but what shall be
-    ///   kept free would not be.
+    ///   - length: the number of bytes to be written.
+    ///   - kept: the number of bytes that must remain free; nil skips the check.
+    /// - Throws: `noSpace` if the volume has no room for `length` bytes, `overQuota` if it has, but less than
+    ///   `kept` bytes would remain.
     package borrowing func checkRoom(for length: Int64, keepingFree kept: Int64?) throws(SystemError) {
         guard let kept else { return }
         let available = try space().available
@@ -164,13 +164,13 @@ extension FileDescriptor {
     }
 }
 
-/// `read`, which the method of the same name hides.
+/// The system's `read`, which the method of the same name shadows.
 @inline(__always)
 private func systemRead(_ number: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(number, buffer, count)
 }
 
-/// The absolute path without links, for messages and for link texts that are absolute.
+/// Returns the absolute path without links, for messages and for resolving absolute link targets.
 package func realPath(_ path: String) throws(SystemError) -> [UInt8] {
     #if DAVIT_FAULTS
     try FileFaults.pass("realpath")

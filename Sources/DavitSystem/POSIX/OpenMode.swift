@@ -8,25 +8,26 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What a file is opened for. Every descriptor is closed on exec; none becomes a controlling terminal.
+/// The purpose for which a file is opened. Every descriptor is closed on exec; none becomes a controlling
+/// terminal.
 package enum OpenMode: Sendable {
-    /// A directory, as the base of other calls only; search permission of its members is enough on Linux.
+    /// A directory, only as the base of other calls; on Linux search permission is sufficient.
     case base
-    /// A directory, to read its entries.
+    /// A directory, for reading its entries.
     case entries
-    /// Content, to read. Never waits: not for a writer of a FIFO, not for the end of a lease.
+    /// A file, for reading. Opening never blocks for the writer of a FIFO or the end of a lease.
     case content
-    /// Content that is created and must not exist yet.
+    /// A new file, which must not exist yet.
     case newContent
-    /// Content that is there, to add to its end.
+    /// An existing file, for appending.
     case addition
-    /// Content that is there, to read and to write.
+    /// An existing file, for reading and writing.
     case update
 
     var flags: Int32 {
         let always = O_CLOEXEC | O_NOCTTY
         switch self {
-        // openat2 refuses O_PATH with anything that it would ignore.
+        // openat2 rejects flags that O_PATH would ignore.
         case .base: return O_CLOEXEC | O_DIRECTORY | Self.searchOnly
         case .entries: return always | O_DIRECTORY | O_RDONLY
         case .content: return always | O_RDONLY | O_NONBLOCK
@@ -44,9 +45,10 @@ package enum OpenMode: Sendable {
 }
 
 extension FileDescriptor {
-    /// Opens a member; a symbolic link is an error (`loop`, or `notDirectory` for a directory).
+    /// Opens a member. A symbolic link is an error: `loop`, or `notDirectory` if a directory is opened.
     ///
-    /// The caller has looked at the member before: a FIFO, a socket or a device must never be opened.
+    /// The caller must have checked the kind of the member: a FIFO, a socket or a device must never be
+    /// opened.
     package borrowing func open(
         _ name: [UInt8], for mode: OpenMode, permissions: UInt32 = 0
     ) throws(SystemError) -> FileDescriptor {
@@ -62,7 +64,7 @@ extension FileDescriptor {
         return FileDescriptor(owning: number)
     }
 
-    /// Opens the directory above this one.
+    /// Opens the parent of this directory.
     package borrowing func openParent() throws(SystemError) -> FileDescriptor {
         try open([UInt8(ascii: "."), UInt8(ascii: ".")], for: .entries)
     }

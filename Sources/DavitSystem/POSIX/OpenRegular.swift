@@ -7,15 +7,15 @@ internal import Darwin
 #endif
 
 extension FileDescriptor {
-    /// Opens a regular file by its path, for reading. Blocks.
+    /// Opens a regular file for reading by its path. Blocks.
     ///
     /// - Parameters:
-    ///   - path: absolute, or from the working directory; links above the last name are followed.
-    ///   - followsLink: a link in the last place is followed, too; else it is `loop`.
-    /// - Throws: `noEntry` for what is no regular file: a FIFO or a device is never opened.
+    ///   - path: absolute, or relative to the working directory; links in parent directories are followed.
+    ///   - followsLink: whether a link in the last component is followed; otherwise it is an error (`loop`).
+    /// - Throws: `noEntry` if it is not a regular file; a FIFO or a device is never opened.
     package static func openRegular(_ path: String, followsLink: Bool) throws(SystemError) -> FileDescriptor {
         let bytes = followsLink ? try realPath(path) : Array(path.utf8)
-        // A name with NUL would be cut short by the system.
+        // The system would truncate a name at a NUL.
         guard !bytes.contains(0) else { throw .absent }
         let slash = bytes.lastIndex(of: UInt8(ascii: "/"))
         let name = Array(bytes[(slash.map { $0 + 1 } ?? 0)...])
@@ -27,7 +27,7 @@ extension FileDescriptor {
         case .directory, .special: throw .absent
         }
         let file = try folder.open(name, for: .content)
-        // Something else may have taken its place since.
+        // The file may have been replaced since.
         guard try file.status().kind == .regular else { throw .absent }
         return file
     }

@@ -6,19 +6,20 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A folder that one process at a time may use: the lock is a file in it, held as long as the object lives.
+/// A folder that one process at a time may use. The lock is a file in the folder, held for the lifetime of
+/// the object.
 public final class OwnedFolder: Sendable {
     public enum Failure: Error, Sendable, Equatable {
-        /// Another process holds it; its number where the lock file says so.
+        /// Another process holds the lock; its process ID if the lock file contains it.
         case held(byProcess: Int32?)
         case notUsable(SystemError)
     }
 
-    /// Canonical and absolute.
+    /// The canonical absolute path.
     public let path: String
     private let lock: FileDescriptor
 
-    /// Makes the folder (mode 0700) and what is missing above it, and takes its lock.
+    /// Creates the folder and its missing parents (mode 0700), and acquires the lock.
     public init(path: String) throws(Failure) {
         do throws(SystemError) {
             try Self.makeFolders(path)
@@ -29,11 +30,11 @@ public final class OwnedFolder: Sendable {
         lock = try Self.takeLock(in: self.path)
     }
 
-    // Not by closing alone: a process that is being started from another thread has the descriptor until it runs its
-    // own program, and the lock would last as long.
+    // Closing alone is not enough: a process that another thread is starting holds the descriptor until exec,
+    // and would keep the lock.
     deinit { _ = flock(lock.rawValue, LOCK_UN) }
 
-    /// Waits until the folder itself is on the disk, with the names of the files in it.
+    /// Waits until the folder and the names of its files are on the disk.
     public func sync() throws(SystemError) {
         for place in [path, path + "/.."] {
             let number = try unsafe withCPath(Array(place.utf8)) { text throws(SystemError) in
@@ -45,8 +46,8 @@ public final class OwnedFolder: Sendable {
         }
     }
 
-    /// The absolute path without links.
-    /// - Throws: `ENOENT` and the rest, as `realpath` has them.
+    /// Returns the absolute path without links.
+    /// - Throws: the errors of `realpath`, such as `ENOENT`.
     public static func canonical(_ path: String) throws(SystemError) -> String {
         guard let resolved = unsafe realpath(path, nil) else {
             throw SystemError(errno: errno, call: "realpath")
@@ -55,7 +56,7 @@ public final class OwnedFolder: Sendable {
         return unsafe String(cString: resolved)
     }
 
-    /// Makes a folder (mode 0700) and what is missing above it.
+    /// Creates a folder and its missing parents (mode 0700).
     package static func makeFolders(_ path: String) throws(SystemError) {
         var ends = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }
         ends.append(path.endIndex)
@@ -65,9 +66,9 @@ public final class OwnedFolder: Sendable {
             if unsafe mkdir(folder, 0o700) == 0 { continue }
             switch errno {
             case EEXIST, EISDIR: break
-            // Some systems say this of a folder that is there.
+            // Some systems report this for a folder that exists.
             case EACCES, EROFS: refusal = errno
-            // Because it could not be made above.
+            // A parent could not be created.
             case ENOENT: throw SystemError(errno: refusal ?? ENOENT, call: "mkdir")
             case let error: throw SystemError(errno: error, call: "mkdir")
             }

@@ -6,11 +6,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A folder whose files are for their owner alone.
+/// A folder whose files only their owner can access.
 package struct PrivateFolder: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
-    /// Makes the folder (mode 0700) if it is missing; not what is missing above it.
+    /// Creates the folder (mode 0700) if it is missing, but not its parents.
     package init(making path: String) throws(SystemError) {
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
             throw SystemError(errno: errno, call: "mkdir")
@@ -21,7 +21,7 @@ package struct PrivateFolder: ~Copyable, Sendable {
         folder = FileDescriptor(owning: number)
     }
 
-    /// The names in it, in no order.
+    /// Returns the names of the members, in unspecified order.
     package borrowing func names() throws(SystemError) -> [String] {
         var names: [String] = []
         var block = DirectoryBlock(capacity: 32 * 1024)
@@ -31,14 +31,14 @@ package struct PrivateFolder: ~Copyable, Sendable {
         return names
     }
 
-    /// Makes a file of mode 0600, which must not exist yet.
+    /// Creates a file with mode 0600, which must not exist yet.
     package borrowing func make(_ name: String, content: [UInt8]) throws(SystemError) {
         let file = try folder.open(Array(name.utf8), for: .newContent, permissions: 0o600)
         try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes)
         }
     }
 
-    /// Adds to the end of a file that is there.
+    /// Appends to an existing file.
     package borrowing func add(_ content: [UInt8], to name: String) throws(SystemError) {
         let file = try folder.open(Array(name.utf8), for: .addition)
         try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes)
@@ -47,7 +47,7 @@ package struct PrivateFolder: ~Copyable, Sendable {
 }
 
 extension PrivateFolder {
-    /// The names in a folder, sorted; nil if `path` is no folder.
+    /// Returns the names in a folder, sorted; nil if `path` is not a folder.
     package static func names(in path: String) throws(SystemError) -> [String]? {
         let root: RootDirectory
         do throws(SystemError) { root = try RootDirectory(opening: path) } catch {

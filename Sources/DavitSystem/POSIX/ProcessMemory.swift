@@ -9,10 +9,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Memory that this process holds and does not need.
+/// Returns unused memory of this process to the system.
 package enum ProcessMemory {
-    /// Gives whole free pages of the heap back to the system, which the C library does by itself only at the end of
-    /// the heap. From any thread; takes a millisecond for some ten MiB, in which others wait if they allocate.
+    /// Returns free pages of the heap to the system; the C library does so by itself only at the end of the
+    /// heap. Can be called on any thread. Takes about a millisecond per ten MiB, during which allocations on
+    /// other threads wait.
     package static func returnFreeHeap() {
         #if os(Linux)
         davit_return_free_heap()
@@ -22,27 +23,27 @@ package enum ProcessMemory {
     }
 
     #if os(Linux)
-    /// Unmaps the pages of code that have been used up to now; what is used again is mapped again, from the page
-    /// cache, without a disk. For the moment when a program is ready: relocating and initialising it and its
-    /// libraries has touched most of their pages, and serving touches few of them.
+    /// Unmaps the code pages used so far; pages that are used again are mapped from the page cache, without
+    /// disk access. Call it when the program is ready: relocating and initializing the program and its
+    /// libraries touches most of their pages, and serving needs few of them.
     package static func returnCode() {
         guard let file = try? SmallFile(reading: "/proc/self/smaps") else { return }
         for range in CodeMappings.untouched(in: file.bytes) {
-            // A hint: if it is refused, the pages stay.
+            // Only a hint: if the call fails, the pages remain mapped.
             _ = unsafe madvise(
                 UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }
     }
     #else
-    /// Does nothing: the system has no call for it.
+    /// Does nothing, because the system has no such call.
     package static func returnCode() {}
     #endif
 }
 
-/// Code in `/proc/PID/smaps`, proc(5).
+/// Finds code mappings in `/proc/PID/smaps` (proc(5)).
 package enum CodeMappings {
-    /// The mappings of files that can be executed and not written, and of which no page was changed: a debugger's
-    /// breakpoint, or a relocation in the code, would be lost.
+    /// Returns the file mappings that are executable and not writable, and of which no page was modified.
+    /// Unmapping modified pages would lose a debugger's breakpoints or relocations in the code.
     package static func untouched(in smaps: [UInt8]) -> [Range<UInt>] {
         var result: [Range<UInt>] = []
         var candidate: Range<UInt>?
@@ -59,7 +60,7 @@ package enum CodeMappings {
         return result
     }
 
-    /// `START-END`, hexadecimal.
+    /// Parses `START-END` in hexadecimal.
     private static func range(_ word: ArraySlice<UInt8>) -> Range<UInt>? {
         let bounds = word.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard bounds.count == 2, let start = UInt(String(decoding: bounds[0], as: UTF8.self), radix: 16),

@@ -1,6 +1,6 @@
 extension FileDescriptor {
-    /// Reads at `offset`, whatever the descriptor's position, and waits for a disk.
-    /// - Returns: bytes read; 0 at the end.
+    /// Reads at `offset`, regardless of the current position; blocks for a disk if necessary.
+    /// - Returns: the number of bytes read; 0 at the end.
     package borrowing func read(
         at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {

@@ -9,22 +9,22 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Limits the system puts on this process.
+/// Resource limits of this process.
 package enum ResourceLimits {
-    /// How many descriptors the process may have open at the moment.
+    /// The current maximum number of open descriptors.
     package static var descriptorLimit: Int {
         var limit = rlimit()
         guard get(&limit) == 0 else { return 256 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Raises the soft limit of descriptors to the hard one, and returns what it then is.
+    /// Raises the soft descriptor limit to the hard limit, and returns the resulting limit.
     @discardableResult
     package static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()
         guard get(&limit) == 0 else { return descriptorLimit }
         #if canImport(Darwin)
-        // More than OPEN_MAX is refused there, whatever the hard limit says.
+        // Values above OPEN_MAX are rejected, regardless of the hard limit.
         limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
         #else
         limit.rlim_cur = limit.rlim_max
@@ -33,7 +33,7 @@ package enum ResourceLimits {
         return descriptorLimit
     }
 
-    /// Sets the soft limit.
+    /// Sets the soft descriptor limit.
     package static func setDescriptorLimit(_ count: Int) throws(SystemError) {
         var limit = rlimit()
         _ = try checked("getrlimit") { get(&limit) }

@@ -9,25 +9,27 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The directory that nothing leaves: every path is resolved beneath it.
+/// A root directory, beneath which every path is resolved.
 package struct RootDirectory: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
-    /// Absolute and without links, when it was opened.
+    /// The absolute path without links at the time of opening.
     package let realPath: [UInt8]
 
-    /// True where the system cannot resolve a path beneath a directory in one call.
+    /// Whether paths are resolved component by component, because the system cannot resolve a path beneath a
+    /// directory in one call.
     let walksComponents: Bool
-    /// Which names the root's volume takes for one. Only Apple's systems tell.
+    /// How the root's volume compares names. Only Apple's systems report it.
     package let matching: NameMatching
-    /// True if the root's volume is known to be this machine's own. There an open file keeps its inode number, and
-    /// removing it leaves nothing in its directory; volumes of a network or a helper process promise neither.
+    /// Whether the root's volume is known to be local. There an open file keeps its inode number, and
+    /// removing it leaves nothing in its directory. Network and FUSE volumes guarantee neither.
     package let canKeepOpenFiles: Bool
-    /// True if the root's volume has no disk that could be waited for.
+    /// Whether the root's volume has no disk to wait for.
     package let isInMemory: Bool
 
     /// Opens a directory whose entries this process can read.
     ///
-    /// - Parameter walksComponents: resolve component by component, also if the system has a call for it.
+    /// - Parameter walksComponents: whether to resolve paths component by component even if the system has a
+    ///   call for it.
     package init(opening path: String, walksComponents: Bool = false) throws(SystemError) {
         let realPath = try DavitSystem.realPath(path)
         let number = try unsafe withCPath(realPath) { text throws(SystemError) in
@@ -41,7 +43,8 @@ package struct RootDirectory: ~Copyable, Sendable {
         self.walksComponents = walksComponents || !Self.canOpenBeneath
     }
 
-    /// As the single call would do it: one component after the other, none of them a link.
+    /// Opens a path component by component, none of which may be a link, with the same result as the single
+    /// call.
     borrowing func openByComponents(
         _ path: [UInt8], flags: Int32, permissions: UInt32, call: SystemError.StaticName = "openat"
     ) throws(SystemError) -> FileDescriptor {
@@ -66,17 +69,17 @@ package struct RootDirectory: ~Copyable, Sendable {
 }
 
 extension RootDirectory {
-    /// How a volume finds a name.
+    /// How a volume compares names.
     package enum NameMatching: Sendable {
-        /// By its bytes.
+        /// By their bytes.
         case bytes
-        /// By canonical equivalence.
+        /// By canonical equivalence of Unicode.
         case equivalence
-        /// The same, and without regard to the case of letters.
+        /// By canonical equivalence, ignoring case.
         case equivalenceAndCase
     }
 
-    /// Whether what is found at a path can be stored under other names.
+    /// Returns whether a file found at `path` may be stored under a different spelling.
     package borrowing func findsOtherSpellings(of path: [UInt8]) -> Bool {
         switch matching {
         case .bytes: false
@@ -87,7 +90,7 @@ extension RootDirectory {
 }
 
 extension FileDescriptor {
-    /// True if what is open is known to be on a volume of this machine's own.
+    /// Whether the open file is known to be on a local volume.
     package var isOnLocalVolume: Bool {
         #if os(Linux)
         davit_is_local(rawValue) != 0
@@ -97,7 +100,7 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Opens a directory as a base; says `loop` for a link where the system says "not a directory".
+    /// Opens a directory as a base; throws `loop` for a link instead of the system's "not a directory".
     fileprivate borrowing func openBase(_ name: [UInt8]) throws(SystemError) -> FileDescriptor {
         do {
             return try open(name, for: .base)

@@ -6,22 +6,24 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// systemd, or another service manager that speaks its two protocols: sockets that were opened before the service
-/// (sd_listen_fds(3)), and messages about its state (sd_notify(3)). Both are environment variables and a few lines;
-/// without the variables nothing happens.
+/// The interface to systemd, or to another service manager that supports its protocols: socket activation
+/// (sd_listen_fds(3)) and state notifications (sd_notify(3)). Both use environment variables; without them,
+/// the methods do nothing.
 public enum ServiceManager {
-    /// The first descriptor that is handed over.
+    /// The first inherited descriptor.
     private static let firstSocket: Int32 = 3
 
-    /// The sockets that were opened for this process, in the order of the unit; none if it was started in another way.
-    /// Their names do not count. Each call returns the same: call it once, and let one server have them.
+    /// Returns the sockets that were opened for this process, in the order of the unit; empty if it was
+    /// started differently. The names of the sockets are ignored. Every call returns the same descriptors, so
+    /// call it once, for a single server.
     public static func inheritedSockets() -> [Int32] {
         inheritedSockets(
             process: Environment.variable("LISTEN_PID"), count: Environment.variable("LISTEN_FDS"))
     }
 
     /// - Parameters:
-    ///   - process: whom the sockets are for. A program that this service starts inherits the variable as well.
+    ///   - process: the process ID that the sockets are intended for. Programs started by this service
+    ///     inherit the variable as well.
     package static func inheritedSockets(process: String?, count: String?, own: Int32 = getpid()) -> [Int32] {
         guard let process, Int32(process) == own, let count, let count = Int32(count), count > 0,
             count <= 1024
@@ -29,19 +31,20 @@ public enum ServiceManager {
         return (0..<count).map { firstSocket + $0 }
     }
 
-    /// The service serves: after its start, and again after ``reloading()``.
+    /// Reports that the service is ready: after startup, and again after ``reloading()``.
     public static func ready() { notify("READY=1") }
 
-    /// The service has been asked to stop, and requests in flight are ending.
+    /// Reports that the service is stopping and requests in flight are ending.
     public static func stopping() { notify("STOPPING=1") }
 
-    /// Settings are being read again; ``ready()`` follows.
+    /// Reports that the configuration is being reloaded; ``ready()`` follows.
     public static func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.now() / 1000)") }
 
-    /// The service is alive; to be said more often than ``watchdogInterval``.
+    /// Reports that the service is alive. Must be called more often than ``watchdogInterval``.
     public static func alive() { notify("WATCHDOG=1") }
 
-    /// Without a sign of life for so long the manager restarts the service; nil if it does not wait for one.
+    /// The time without ``alive()`` after which the manager restarts the service; nil if the watchdog is
+    /// disabled.
     public static var watchdogInterval: Duration? {
         watchdogInterval(
             process: Environment.variable("WATCHDOG_PID"), microseconds: Environment.variable("WATCHDOG_USEC")
@@ -61,8 +64,8 @@ public enum ServiceManager {
         notify(message, at: address)
     }
 
-    /// One datagram. Nobody can do anything about one that does not arrive.
-    /// - Parameter address: a path, or a name outside the file system behind `@`.
+    /// Sends one datagram. Failures are ignored.
+    /// - Parameter address: a path, or `@` and the name of an abstract socket.
     package static func notify(_ message: String, at address: String) {
         guard address.hasPrefix("/") || address.hasPrefix("@"), address.utf8.count <= LocalAddress.limitBytes,
             let socket = Socket.localDatagram()
@@ -78,7 +81,7 @@ public enum ServiceManager {
 }
 
 extension LocalAddress {
-    /// As ``withSystemAddress(_:_:)``, also for names outside the file system, whose length counts.
+    /// Like ``withSystemAddress(_:_:)``, but also supports abstract names, whose length is significant.
     fileprivate static func withNotifyAddress(
         _ address: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void
     ) {

@@ -8,21 +8,23 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What the process does with signals.
+/// Signal handling of the process.
 package enum Signals {
-    /// The signals that ask a server to stop.
+    /// The signals that request a server to stop.
     package static let stopping: [Int32] = [SIGTERM, SIGINT]
 
-    /// A write to a socket whose peer is gone shall be an error, not the end of the process.
+    /// Ignores SIGPIPE, so that writing to a closed connection returns an error instead of terminating the
+    /// process.
     package static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
     private static let listeners = Mutex<[(id: Int, tell: @Sendable (Int32) -> Void)]>([])
 
-    /// Has `tell` called, on any thread, for each signal that any queue of the process takes; a signal is for all who
-    /// wait for it. Not where each queue gets signals of its own.
-    /// - Returns: for ``stopListening(_:)``.
+    /// Registers `tell`, which is called on any thread for each signal that any queue of the process
+    /// receives, so that all servers of the process are notified. Not needed if every queue receives each
+    /// signal.
+    /// - Returns: an identifier for ``stopListening(_:)``.
     package static func listen(_ tell: @escaping @Sendable (Int32) -> Void) -> Int {
         listeners.withLock { listeners in
             let id = (listeners.last?.id ?? 0) + 1
@@ -35,12 +37,12 @@ package enum Signals {
         listeners.withLock { $0.removeAll { $0.id == id } }
     }
 
-    /// Passes on what a queue has taken.
+    /// Notifies all listeners of a signal that a queue has received.
     package static func tell(_ number: Int32) {
         for listener in listeners.withLock({ $0 }) { listener.tell(number) }
     }
 
-    /// Keeps all signals from the calling thread.
+    /// Blocks all signals on the calling thread.
     package static func blockAll() {
         var set = sigset_t()
         unsafe sigfillset(&set)

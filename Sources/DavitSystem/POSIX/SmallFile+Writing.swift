@@ -7,12 +7,13 @@ internal import Darwin
 #endif
 
 extension SmallFile {
-    /// Replaces a file, or makes it: whoever reads it sees the old content or the new one, also after a loss of power.
+    /// Atomically replaces or creates a file: readers see either the old or the new content, even after a
+    /// power failure.
     ///
-    /// - Parameter mode: of the new file, whatever the process's umask says.
+    /// - Parameter mode: the permission bits of the new file; the umask does not apply.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(SystemError) {
         let temporary = path + ".new"
-        // What an earlier try left; nobody else writes here.
+        // A leftover of an earlier attempt; there is no other writer.
         _ = unsafe remove(temporary)
         let number = try checked("open") {
             unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
@@ -36,7 +37,7 @@ extension SmallFile {
         }
     }
 
-    /// The function of the system, which the method of that name would hide.
+    /// The system's `write`, which the method of the same name would shadow.
     private static func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)
         unsafe Glibc.write(file, bytes.baseAddress, bytes.count)

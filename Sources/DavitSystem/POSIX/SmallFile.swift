@@ -6,14 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file of settings or secrets, read whole at start.
+/// A file of settings or secrets, read completely at startup.
 public struct SmallFile: Sendable {
     public let bytes: [UInt8]
     /// The permission bits.
     public let mode: UInt32
 
-    /// Reads up to `limitBytes`. Waits for the writer of a pipe: secrets often come from another program.
-    /// - Throws: what the system says; `EFBIG` for more.
+    /// Reads a file of at most `limitBytes`. Blocks until the writer of a pipe has closed it, because secrets
+    /// often come from another program.
+    /// - Throws: the system error; `EFBIG` if the file is larger.
     public init(reading path: String, limitBytes: Int = 1 << 20) throws(SystemError) {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(errno: errno, call: "open") }

@@ -6,12 +6,13 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Sockets that another program made.
+/// Sockets that another program created.
 extension Socket {
-    /// A second descriptor of a stream socket that listens, and for both what one of our own has: they do not block, and
-    /// programs that this one starts do not get them. The first one stays open, for the next who wants to listen there.
+    /// Duplicates the descriptor of a listening stream socket. Both descriptors become non-blocking and
+    /// close-on-exec, like other sockets of this process. The original stays open, so that another server can
+    /// use it later.
     ///
-    /// - Throws: `EINVAL` for a descriptor that is none.
+    /// - Throws: `EINVAL` if the descriptor is not such a socket.
     package static func adoptListener(_ number: Int32) throws(SystemError) -> FileDescriptor {
         guard try option(number, SO_TYPE) == streamType, try option(number, SO_ACCEPTCONN) != 0 else {
             throw SystemError(errno: EINVAL, call: "getsockopt")
@@ -21,13 +22,13 @@ extension Socket {
         _ = try checked("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
         let second = FileDescriptor(owning: try checked("dup") { dup(number) })
         _ = fcntl(second.rawValue, F_SETFD, FD_CLOEXEC)
-        // Fails for a local socket, which has no such delay.
+        // Fails for a local socket, which has no such option.
         sendWithoutDelay(number)
         return second
     }
 
-    /// The path of a local socket; nil for sockets of other families. Names outside the file system are told with an
-    /// `@` in place of the NUL that they begin with.
+    /// Returns the path of a local socket; nil for sockets of other families. Abstract names start with `@`
+    /// instead of their NUL.
     package static func localPath(of socket: Int32) throws(SystemError) -> String? {
         var raw = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)

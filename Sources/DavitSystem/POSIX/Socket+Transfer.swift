@@ -10,22 +10,23 @@ internal import Darwin
 #endif
 
 extension Socket {
-    /// Receives up to the size of `buffer`, which must not be empty.
+    /// Receives at most the size of `buffer`, which must not be empty.
     package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         let (count, code) = uninterrupted { unsafe recv(socket, buffer.baseAddress, buffer.count, 0) }
         if count > 0 { return .bytes(count) }
         return count == 0 ? .ended : outcome(of: code, "recv")
     }
 
-    /// Looks at the first byte that waits, and leaves it there.
+    /// Reads the next byte without consuming it.
     package static func peek(_ socket: Int32, _ byte: inout UInt8) -> Outcome {
         let (count, code) = uninterrupted { unsafe recv(socket, &byte, 1, peekFlag) }
         if count > 0 { return .bytes(count) }
         return count == 0 ? .ended : outcome(of: code, "recv")
     }
 
-    /// Sends as much as there is room for.
-    /// - Parameter isFollowed: more is sent at once, so that a packet need not go out for this alone.
+    /// Sends as many bytes as the socket accepts.
+    /// - Parameter isFollowed: whether the caller sends more immediately, so that a partial packet can be
+    ///   delayed.
     package static func send(
         _ socket: Int32, _ bytes: UnsafeRawBufferPointer, isFollowed: Bool = false
     ) -> Outcome {
@@ -35,7 +36,7 @@ extension Socket {
         return count >= 0 ? .bytes(count) : outcome(of: code, "send")
     }
 
-    /// Sends the bytes of two places in one call.
+    /// Sends two buffers in one call.
     package static func send(
         _ socket: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
         isFollowed: Bool = false
@@ -57,9 +58,9 @@ extension Socket {
         return count >= 0 ? .bytes(count) : outcome(of: code, "sendmsg")
     }
 
-    /// Sends bytes of a file without copying them through this process.
+    /// Sends bytes of a file without copying them to user space.
     /// - Parameter count: at least 1.
-    /// - Returns: `ended` where the file has no byte at `offset` any more.
+    /// - Returns: `ended` if the file has no byte at `offset`.
     package static func sendFile(_ socket: Int32, from file: Int32, offset: Int64, count: Int) -> Outcome {
         #if canImport(Darwin)
         var length = off_t(count)

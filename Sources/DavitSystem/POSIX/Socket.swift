@@ -9,24 +9,24 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Calls on stream sockets that do not block.
+/// Operations on non-blocking stream sockets.
 package enum Socket {
-    /// What became of bytes.
+    /// The result of a transfer.
     package enum Outcome: Equatable, Sendable {
         case bytes(Int)
-        /// The peer sends no more.
+        /// The peer has closed its sending side.
         case ended
         case wouldBlock
         case failed(SystemError)
     }
 
-    /// What became of a connection that waited.
+    /// The result of accepting a connection.
     package enum AcceptOutcome: ~Copyable {
         case accepted(FileDescriptor, SocketAddress)
         case wouldBlock
-        /// The connection went away, or something else that is over now: ask again.
+        /// The connection was closed before it was accepted, or another transient error occurred: try again.
         case passed
-        /// No descriptor or memory is left; the connection still waits.
+        /// No descriptor or memory is left; the connection remains pending.
         case exhausted
     }
 
@@ -42,8 +42,8 @@ package enum Socket {
     private static let protocolIPv6 = IPPROTO_IPV6
     #endif
 
-    /// A socket that accepts at `address`; an IPv6 socket takes IPv6 only.
-    /// - Parameter backlog: how many connections may wait; the system has a limit of its own.
+    /// Creates a listening socket at `address`. An IPv6 socket accepts only IPv6.
+    /// - Parameter backlog: the maximum number of pending connections; the system may impose a lower limit.
     package static func listen(on address: SocketAddress, backlog: Int32) throws(SystemError)
         -> FileDescriptor
     {
@@ -51,7 +51,7 @@ package enum Socket {
         let number = socket.rawValue
         try set(number, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.family == .ipv6 { try set(number, protocolIPv6, IPV6_V6ONLY, 1) }
-        // Connections that are accepted inherit it.
+        // Accepted connections inherit the option.
         try set(number, protocolTCP, TCP_NODELAY, 1)
         let result = unsafe address.withSystemAddress { unsafe bind(number, $0, $1) }
         if result != 0 { throw SystemError(errno: errno, call: "bind") }
@@ -66,7 +66,7 @@ package enum Socket {
         return socket
     }
 
-    /// The address a socket is bound to.
+    /// Returns the address that a socket is bound to.
     package static func localAddress(of socket: Int32) throws(SystemError) -> SocketAddress {
         var storage = sockaddr_storage()
         let result = unsafe withGenericPointer(to: &storage) { unsafe getsockname(socket, $0, $1) }
@@ -76,7 +76,7 @@ package enum Socket {
         return address
     }
 
-    /// Takes the next connection that waits.
+    /// Accepts the next pending connection.
     package static func accept(from listener: Int32) -> AcceptOutcome {
         var storage = sockaddr_storage()
         let (number, code) = uninterrupted {
@@ -93,7 +93,7 @@ package enum Socket {
             prepare(number)
             #endif
             let socket = FileDescriptor(owning: number)
-            // Apple's systems say nothing at all about the peer of a local socket.
+            // Apple's systems return no address for the peer of a local socket.
             if Int32(storage.ss_family) == AF_UNSPEC { return .accepted(socket, .local) }
             guard let peer = SocketAddress(&storage) else { return .passed }
             return .accepted(socket, peer)
@@ -105,13 +105,13 @@ package enum Socket {
         }
     }
 
-    /// Connects and waits for it: for clients and tests.
+    /// Connects and blocks until the connection is established. For clients and tests.
     package static func connect(to address: SocketAddress) throws(SystemError) -> FileDescriptor {
         try connect(to: address, type: streamType)
     }
 
-    /// The address of this machine from which datagrams to `address` would come. Nothing is sent.
-    /// - Throws: where there is no way to `address`.
+    /// Returns the local address from which datagrams to `address` would be sent. Sends nothing.
+    /// - Throws: if there is no route to `address`.
     package static func source(towards address: SocketAddress) throws(SystemError) -> SocketAddress {
         let socket = try connect(to: address, type: datagramType)
         var source = try localAddress(of: socket.rawValue)
@@ -139,7 +139,7 @@ package enum Socket {
         return connection
     }
 
-    /// Ends what is sent; what is received goes on.
+    /// Shuts down the sending side; receiving continues.
     package static func shutDownWriting(_ socket: Int32) {
         #if os(Linux)
         _ = shutdown(socket, DAVIT_SHUT_WR)
@@ -148,7 +148,7 @@ package enum Socket {
         #endif
     }
 
-    /// Ends both directions; the descriptor stays open.
+    /// Shuts down both directions; the descriptor stays open.
     package static func shutDown(_ socket: Int32) {
         #if os(Linux)
         _ = shutdown(socket, DAVIT_SHUT_RDWR)
@@ -157,7 +157,7 @@ package enum Socket {
         #endif
     }
 
-    /// Bytes that were sent and that the peer has not acknowledged; 0 if unknown.
+    /// Returns the number of bytes that were sent and not acknowledged by the peer; 0 if unknown.
     package static func outstandingBytes(_ socket: Int32) -> Int {
         #if os(Linux)
         return max(0, Int(davit_outstanding_bytes(socket)))
@@ -168,13 +168,13 @@ package enum Socket {
         #endif
     }
 
-    /// Asks the system for receive and send buffers of these sizes; nil leaves one as it is.
+    /// Sets the sizes of the receive and send buffers; nil leaves a size unchanged.
     package static func setBufferSizes(_ socket: Int32, receive: Int32?, send: Int32?) throws(SystemError) {
         if let receive { try set(socket, SOL_SOCKET, SO_RCVBUF, receive) }
         if let send { try set(socket, SOL_SOCKET, SO_SNDBUF, send) }
     }
 
-    /// Makes closing the socket a reset of the connection.
+    /// Makes closing the socket reset the connection.
     package static func setReset(_ socket: Int32) throws(SystemError) {
         var value = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout<linger>.size)
@@ -182,7 +182,7 @@ package enum Socket {
         if result != 0 { throw SystemError(errno: errno, call: "setsockopt") }
     }
 
-    /// Lets calls on a socket that blocks fail after so many seconds.
+    /// Sets the timeout of calls on a blocking socket.
     package static func setTimeout(_ socket: Int32, seconds: Int) throws(SystemError) {
         var limit = timeval()
         limit.tv_sec = .init(seconds)
@@ -193,10 +193,10 @@ package enum Socket {
         }
     }
 
-    /// Sends small pieces at once, where the kind of socket knows a delay.
+    /// Disables Nagle's algorithm; has no effect on sockets other than TCP.
     static func sendWithoutDelay(_ socket: Int32) { try? set(socket, protocolTCP, TCP_NODELAY, 1) }
 
-    /// A local socket for datagrams; sending does not wait. Nil where the system has none left.
+    /// Creates a non-blocking local datagram socket; returns nil if no descriptor is left.
     static func localDatagram() -> FileDescriptor? {
         #if canImport(Darwin)
         let number = socket(AF_UNIX, SOCK_DGRAM, 0)
@@ -230,7 +230,7 @@ package enum Socket {
     static func prepare(_ number: Int32) {
         _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        // There is no MSG_NOSIGNAL here.
+        // Apple systems have no MSG_NOSIGNAL.
         try? set(number, SOL_SOCKET, SO_NOSIGPIPE, 1)
     }
     #endif
@@ -258,7 +258,7 @@ package enum Socket {
 }
 
 extension SystemError {
-    /// Why an address could not be bound.
+    /// The reason why an address could not be bound.
     package enum BindingKind { case addressInUse, notPermitted, addressNotAvailable, other }
 
     package var bindingKind: BindingKind {

@@ -9,21 +9,21 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// An Internet address with a port, or that there is none: the peer of a local socket.
+/// An Internet address with a port, or the placeholder for the peer of a local socket.
 package struct SocketAddress: Hashable, Sendable {
     package enum Family: Sendable { case ipv4, ipv6, local }
 
     package let family: Family
-    /// The address in the order of the network; an IPv4 address is the last four bytes of `low`.
+    /// The address, most significant byte first. An IPv4 address occupies the lower 32 bits of `low`.
     package let high: UInt64
     package let low: UInt64
-    /// The interface of a link-local IPv6 address, else 0.
+    /// The interface of a link-local IPv6 address, otherwise 0.
     package let scope: UInt32
     package var port: UInt16
 }
 
 extension SocketAddress {
-    /// Reads what the system filled in; nil for other families.
+    /// Converts an address from the system; nil for unsupported families.
     init?(_ storage: inout sockaddr_storage) {
         switch Int32(storage.ss_family) {
         case AF_INET:
@@ -41,7 +41,7 @@ extension SocketAddress {
                 )
             }
             let port = UInt16(bigEndian: raw.sin6_port)
-            // What a socket of both families says of an IPv4 peer (RFC 4291 §2.5.5.2).
+            // The IPv4-mapped form that a dual-stack socket reports (RFC 4291 §2.5.5.2).
             if high == 0, low >> 32 == 0xFFFF {
                 self.init(family: .ipv4, high: 0, low: low & 0xFFFF_FFFF, scope: 0, port: port)
             } else {
@@ -52,7 +52,7 @@ extension SocketAddress {
         }
     }
 
-    /// Hands the form the system wants to `body`.
+    /// Calls `body` with the system's representation of the address.
     func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         switch family {
         case .ipv4:
@@ -78,7 +78,7 @@ extension SocketAddress {
             }
             return unsafe Self.withPointer(to: &raw, body)
         case .local:
-            // No name: the system refuses to bind or to connect to it.
+            // An address without a name: the system refuses to bind or connect to it.
             return unsafe Self.withUnnamed(body)
         }
     }
@@ -101,14 +101,14 @@ extension SocketAddress {
 }
 
 extension SocketAddress {
-    /// Why a host has no address.
+    /// The reason why a host name could not be resolved.
     package enum LookUpError: Error, Sendable {
         case unknown
-        /// The resolver did not answer; later it may.
+        /// The resolver did not respond; the failure may be temporary.
         case failed
     }
 
-    /// The addresses of a name or a numeric address, in the order the system prefers. Blocks.
+    /// Resolves a host name or a numeric address, in the order that the system prefers. Blocks.
     package static func lookUp(host: String, port: UInt16) throws(LookUpError) -> [SocketAddress] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

@@ -7,12 +7,12 @@ internal import Darwin
 #endif
 
 extension FileDescriptor {
-    /// A descriptor that is good for nothing but being closed when one is needed; nil if none is left.
+    /// Opens a reserve descriptor, to be closed when another one is needed; nil if none is left.
     package static func spare() -> FileDescriptor? {
         let number = openFile("/dev/null", O_RDONLY | O_CLOEXEC)
         return number < 0 ? nil : FileDescriptor(owning: number)
     }
 }
 
-// Inside FileDescriptor, `open` would be the method of that name.
+// Inside FileDescriptor, `open` would refer to the method of that name.
 private func openFile(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags) }

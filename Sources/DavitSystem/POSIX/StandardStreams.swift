@@ -6,13 +6,13 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Texts for the person or the program that started this one.
+/// Output to the standard streams.
 public enum StandardStreams {
     public static func writeOutput(_ text: String) { write(text, to: 1) }
 
     public static func writeError(_ text: String) { write(text, to: 2) }
 
-    /// One call: what standard error does not take at once is lost.
+    /// Writes with a single call; bytes that standard error does not accept are lost.
     static func writeErrorOnce(_ line: [UInt8]) { _ = write(line[...], to: 2) }
 
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
@@ -26,9 +26,9 @@ public enum StandardStreams {
             #endif
         }
     }
-    /// Whether somebody sits, or still sits, at the terminal that standard input is.
+    /// Whether standard input is a terminal that is still connected.
     public static var hasTerminal: Bool { isatty(0) == 1 }
-    /// Whether standard error goes to a terminal.
+    /// Whether standard error is a terminal.
     public static var errorHasTerminal: Bool { isatty(2) == 1 }
 
     private static func write(_ text: String, to descriptor: Int32) {
@@ -36,7 +36,7 @@ public enum StandardStreams {
         while !rest.isEmpty {
             let count = write(rest, to: descriptor)
             if count < 0 && errno == EINTR { continue }
-            // Nobody reads any more: there is nobody to tell.
+            // The stream is closed, so the error cannot be reported.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

@@ -6,15 +6,16 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Secrets from the person, or the program, at standard input.
+/// Reads secrets from standard input, typed by a user or written by a program.
 package enum Terminal {
-    /// Whether a person types there.
+    /// Whether standard input is a terminal.
     package static var isInput: Bool { isatty(0) == 1 }
 
-    /// One line that a person types and nobody sees.
+    /// Prompts for a line without echo.
     ///
-    /// The terminal hands over each key, also Ctrl-C: if that ended the process here, the terminal would stay as it is.
-    /// - Returns: without its end; nil if the person gave up, with Ctrl-C or Ctrl-D.
+    /// Signals from the keyboard are disabled, so that Ctrl-C cannot end the process before the terminal
+    /// settings are restored.
+    /// - Returns: the line without its line end; nil if the user cancelled with Ctrl-C or Ctrl-D.
     package static func readHidden(_ prompt: String) throws(SystemError) -> [UInt8]? {
         var settings = termios()
         guard unsafe tcgetattr(0, &settings) == 0 else { throw SystemError(errno: errno, call: "tcgetattr") }
@@ -37,8 +38,8 @@ package enum Terminal {
         }
     }
 
-    /// The first line of standard input, without its end; empty if there is nothing.
-    /// - Parameter limit: longer ones are cut there.
+    /// Reads the first line of standard input, without its line end; empty if there is no input.
+    /// - Parameter limit: longer lines are truncated to this number of bytes.
     package static func readLine(limit: Int) throws(SystemError) -> [UInt8] {
         var line: [UInt8] = []
         while line.count < limit, let byte = try readByte(), byte != UInt8(ascii: "\n") { line.append(byte) }
@@ -58,7 +59,7 @@ package enum Terminal {
     }
 }
 
-/// A line as it is typed, with the keys that take back.
+/// A line editor with the keys for deleting a character or the line.
 package struct HiddenLine {
     package enum Outcome { case more, ended, givenUp }
 
@@ -77,7 +78,7 @@ package struct HiddenLine {
         return .more
     }
 
-    /// All bytes of the last character, in UTF-8.
+    /// Removes all bytes of the last UTF-8 character.
     private mutating func removeCharacter() {
         while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
     }

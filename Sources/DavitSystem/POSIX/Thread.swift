@@ -33,8 +33,8 @@ package enum Thread {
         return code
     }
 
-    /// Lets other threads of the process go first: for work that nobody should have to wait for. Never fails; where the
-    /// system refuses, the priority is unchanged.
+    /// Lowers the priority of the calling thread, for background work. Never fails; if the system refuses,
+    /// the priority is unchanged.
     static func lowerPriority() {
         #if canImport(Darwin)
         pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
@@ -43,20 +43,20 @@ package enum Thread {
         #endif
     }
 
-    /// Blocks the calling thread for so long.
+    /// Blocks the calling thread for the given time.
     package static func sleep(seconds: Int) { sleep(milliseconds: seconds * 1000) }
 
-    /// Blocks the calling thread for so long.
+    /// Blocks the calling thread for the given time.
     package static func sleep(milliseconds: Int) {
         var wanted = timespec(tv_sec: time_t(milliseconds / 1000), tv_nsec: milliseconds % 1000 * 1_000_000)
         var left = timespec()
         while unsafe nanosleep(&wanted, &left) != 0, errno == EINTR { wanted = left }
     }
 
-    /// How many threads can run at a time.
+    /// The number of available processor cores; at least 1.
     package static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// Names the calling thread; never 0, and not the same for two threads that run.
+    /// Identifies the calling thread; never 0, and unique among running threads.
     package static var current: UInt {
         #if canImport(Darwin)
         unsafe UInt(bitPattern: pthread_self())

@@ -9,18 +9,19 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The permission bits that new files of this process do not get; as they were when first asked for.
+/// The umask of this process, determined on first use.
 package enum Umask {
     package static let bits: UInt32 = statusBits() ?? changedAndRestored()
 
-    /// There is no call that only asks: for an instant, files that other threads create are private.
+    /// The umask cannot be read without changing it: for a moment, files created by other threads are
+    /// private.
     private static func changedAndRestored() -> UInt32 {
         let mask = umask(0o077)
         umask(mask)
         return UInt32(mask)
     }
 
-    /// The line `Umask: 0022` of Linux's process status, since 4.7.
+    /// Reads the line `Umask: 0022` from the process status of Linux (since 4.7).
     private static func statusBits() -> UInt32? {
         guard let root = try? RootDirectory(opening: "/proc/self"),
             let file = try? root.descriptor.open(Array("status".utf8), for: .content)
