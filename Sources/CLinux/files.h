@@ -2,8 +2,8 @@
 #ifndef DAVIT_CLINUX_FILES_H
 #define DAVIT_CLINUX_FILES_H
 
-// No header of libc that declares common types: they would belong to this module as well as to Glibc's, and
-// to which one would depend on the order of imports.
+// Do not include libc headers that declare common types: the types would be part of both this module and Glibc, and
+// which one Swift uses would depend on the order of imports.
 #include <linux/stat.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +12,11 @@
 
 extern long syscall(long number, ...);
 
-// The kernel's ABI values, under names of our own: libc's macros come and go with its feature macros.
+// Values of the kernel ABI under our own names: whether libc defines its macros depends on feature macros.
 enum {
     DAVIT_O_PATH = 010000000,
-    DAVIT_O_TMPFILE = 020000000,  // goes with O_DIRECTORY
-    // What libc adds by itself where files may be larger than a long.
+    DAVIT_O_TMPFILE = 020000000,  // requires O_DIRECTORY
+    // libc adds this flag implicitly where file sizes may exceed a long.
     DAVIT_O_LARGEFILE = sizeof(long) == 8 ? 0 : 0100000,
     DAVIT_AT_EMPTY_PATH = 0x1000,
     DAVIT_AT_NO_AUTOMOUNT = 0x800,
@@ -25,7 +25,7 @@ enum {
     DAVIT_RESOLVE_NO_SYMLINKS = 0x04,
     DAVIT_RESOLVE_BENEATH = 0x08,
     DAVIT_RESOLVE_CACHED = 0x20,
-    DAVIT_FORMAT_MASK = 0170000,  // S_IFMT and its values: two headers spell them differently
+    DAVIT_FORMAT_MASK = 0170000,  // S_IFMT and its values, which differ between headers
     DAVIT_FORMAT_REGULAR = 0100000,
     DAVIT_FORMAT_DIRECTORY = 0040000,
     DAVIT_FORMAT_LINK = 0120000,
@@ -72,14 +72,15 @@ static inline long davit_copy_file_range(int from, int to, size_t count) {
     return syscall(SYS_copy_file_range, from, (void *)0, to, (void *)0, count, 0u);
 }
 
-// FICLONE: all of `from` becomes the shared content of `to`.
+// FICLONE: makes `to` share the content of `from`.
 static inline int davit_clone_into(int to, int from) { return (int)syscall(SYS_ioctl, to, 0x40049409ul, from); }
 
 static inline long davit_flistxattr(int file, char *names, size_t capacity) {
     return syscall(SYS_flistxattr, file, names, capacity);
 }
 
-/* Linux 6.13; the same number on every architecture that Swift knows. With no room: how many bytes there are. */
+/* Linux 6.13; the system call number is the same on all architectures that Swift supports. With a size of 0 it returns
+   the required size. */
 static inline long davit_listxattrat(int directory, const char *path) {
     return syscall(465, directory, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, (char *)0, (size_t)0);
 }

@@ -1,4 +1,4 @@
-// Linux calls and constants that Swift cannot import by themselves: variadic functions and macros.
+// Linux calls and constants that Swift cannot import directly: variadic functions and macros.
 #ifndef DAVIT_CLINUX_SHIM_H
 #define DAVIT_CLINUX_SHIM_H
 #ifdef __linux__

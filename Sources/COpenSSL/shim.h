@@ -13,27 +13,27 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-/* What OpenSSL has as macros or variadic functions, which Swift cannot import. */
+/* Wrappers of macros and variadic functions of OpenSSL, which Swift cannot import. */
 
 static inline int davit_ctx_set_versions(SSL_CTX *context, int least, int most) {
     return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
 }
 
-/* A record is written as soon as it is full, from memory that may move; an idle connection keeps no buffers; the
-   chain is the one that was configured, and is not searched for among the authorities for clients. */
+/* Writes each record as soon as it is full, from memory that may move; releases the buffers of idle connections; sends
+   the configured chain instead of building one from the certificate authorities for clients. */
 static inline void davit_ctx_set_modes(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         | SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
 }
 
-/* Without compression (CRIME) and renegotiation; the server's order of ciphers, but ChaCha20 for a client that has
-   it first, because it has no AES in hardware. */
+/* Disables compression (CRIME) and renegotiation. The server's cipher order applies, except that ChaCha20 is used for
+   clients that prefer it, because they have no AES hardware. */
 static inline void davit_ctx_set_server_options(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION
         | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
 }
 
-/* Sessions are in the clients' tickets alone. */
+/* Disables the session cache: sessions are stored only in the clients' tickets. */
 static inline void davit_ctx_set_session_cache_off(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
@@ -50,7 +50,7 @@ static inline void davit_ctx_set_server_name_callback(SSL_CTX *context, int (*ca
     SSL_CTX_set_tlsext_servername_callback(context, callback);
 }
 
-/* Keys the code that authenticates a ticket. */
+/* Sets the key of the MAC that authenticates session tickets. */
 static inline int davit_set_ticket_key(EVP_MAC_CTX *code, const unsigned char *key, size_t count) {
     OSSL_PARAM parameters[3];
     parameters[0] = OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)key, count);

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite keeps its own copy. */
+/* Binds a copy of the bytes. SQLITE_TRANSIENT is a macro with a cast, which Swift cannot import. */
 static inline int davit_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
-    /* A null pointer would bind NULL. */
+    /* Binding a null pointer would store NULL. */
     if (count == 0) { return sqlite3_bind_zeroblob(statement, index, 0); }
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
@@ -25,7 +25,7 @@ static inline int davit_note_log(void *pages, sqlite3 *connection, const char *d
     return SQLITE_OK;
 }
 
-/* After each commit `pages` is the length of the write-ahead log; SQLite makes no checkpoints of its own then. */
+/* Sets `pages` to the length of the write-ahead log after each commit. This disables SQLite's automatic checkpoints. */
 static inline void davit_watch_log(sqlite3 *connection, int *pages) {
     sqlite3_wal_hook(connection, davit_note_log, pages);
 }
@@ -34,19 +34,19 @@ static inline int davit_file_exists(const char *path) { return access(path, F_OK
 
 static inline void davit_remove_file(const char *path) { unlink(path); }
 
-/* Whether an error number of the system means that no space is left. */
+/* Returns whether a system error number means that no space is left. */
 static inline int davit_is_out_of_space(int number) {
     return number == ENOSPC || number == EDQUOT;
 }
 
-/* Makes a folder that only its owner can open, or leaves the one that is there. 0, or an error number. */
+/* Creates a folder that only its owner can access, or keeps an existing one. Returns 0 or an error number. */
 static inline int davit_make_private_folder(const char *path) {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) { return 0; }
     return errno;
 }
 
-/* Makes an empty file that only its owner can read, or leaves the one that is there. 0, or an error number.
-   SQLite takes it for an empty database, and gives its mode to the files that it puts beside it. */
+/* Creates an empty file that only its owner can access, or keeps an existing one. Returns 0 or an error number.
+   SQLite treats it as an empty database, and uses its mode for the journal files. */
 static inline int davit_make_private_file(const char *path) {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) { return errno; }

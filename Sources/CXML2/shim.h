@@ -7,6 +7,6 @@
 #include <libxml/xmlIO.h>
 #include <libxml/xmlreader.h>
 
-/* xmlFree is a variable, which Swift cannot use safely. */
+/* xmlFree is a global variable, which is not concurrency-safe in Swift. */
 static inline void davit_xml_free(void *memory) { xmlFree(memory); }
 #endif

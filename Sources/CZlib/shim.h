@@ -1,10 +1,10 @@
 #ifndef DAVIT_CZLIB_SHIM_H
 #define DAVIT_CZLIB_SHIM_H
-/* Input is read only. */
+/* Declares input pointers as const. */
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* What zlib has as macros, which Swift cannot import. */
+/* Wrappers of zlib macros, which Swift cannot import. */
 
 static inline int davit_deflate_init(z_stream *stream, int level, int window_bits, int memory_level) {
     return deflateInit2(stream, level, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY);

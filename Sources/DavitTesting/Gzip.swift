@@ -1,6 +1,6 @@
 public import DavitZlib
 
-/// Codes content, and decodes it, all at once.
+/// Compresses and decompresses content in memory.
 public enum Gzip {
     public static func encode(
         _ bytes: [UInt8], _ format: Deflater.Format = .gzip, level: Int = 1
@@ -13,7 +13,7 @@ public enum Gzip {
         return Array(output.prefix(progress.produced))
     }
 
-    /// All of a stream that must be complete.
+    /// Decompresses a complete stream.
     public static func decode(_ bytes: [UInt8]) throws -> [UInt8] {
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 30, ratio: 2000))
         let decoded = try decode(bytes, &inflater)
@@ -21,7 +21,7 @@ public enum Gzip {
         return decoded
     }
 
-    /// What comes out of the next bytes of a stream.
+    /// Decompresses the next bytes of a stream.
     public static func decode(_ bytes: [UInt8], _ inflater: inout Inflater) throws -> [UInt8] {
         var rest = bytes[...]
         var decoded: [UInt8] = []

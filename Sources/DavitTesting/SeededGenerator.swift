@@ -1,4 +1,4 @@
-/// The same numbers for the same seed (SplitMix64).
+/// A random number generator that returns the same sequence for the same seed (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -6,9 +6,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Other programs, as a shell runs them.
+/// Runs other programs in a shell.
 public enum ShellCommand {
-    /// - Returns: what the commands wrote on standard output, and how the last one ended; nil without a shell.
+    /// - Returns: the standard output of the commands and the exit status of the last one; nil if no shell
+    ///   can be started.
     public static func run(_ commands: String) -> (status: Int32, output: [UInt8])? {
         guard let pipe = unsafe popen(commands, "r") else { return nil }
         var output: [UInt8] = []
@@ -19,7 +20,7 @@ public enum ShellCommand {
         return (unsafe pclose(pipe), output)
     }
 
-    /// Whether there is such a program.
+    /// Returns whether a program is installed.
     public static func exists(_ program: String) -> Bool {
         run("command -v '\(program)' >/dev/null 2>&1")?.status == 0
     }

@@ -6,12 +6,12 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A fresh folder for one test; removed, with all that is in it, when the object disappears.
+/// A new folder for one test; removed with its contents when the object is destroyed.
 public final class TemporaryFolder: Sendable {
-    /// Absolute, without a slash at its end.
+    /// The absolute path, without a trailing slash.
     public let path: String
 
-    /// - Parameter parent: where it is made; `/dev/shm` for a folder in memory.
+    /// - Parameter parent: the parent folder; `/dev/shm` for a folder in memory.
     public init(in parent: String = "/tmp") throws(CreationError) {
         var template = Array((parent + "/davit-test-XXXXXX").utf8CString)
         guard let made = unsafe mkdtemp(&template) else { throw CreationError(errno: errno) }
@@ -22,7 +22,7 @@ public final class TemporaryFolder: Sendable {
         public let errno: Int32
     }
 
-    /// Makes an empty file.
+    /// Creates an empty file.
     public func makeFile(_ name: String) throws(CreationError) {
         let file = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw CreationError(errno: errno) }

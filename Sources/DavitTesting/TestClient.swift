@@ -9,8 +9,8 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Sends requests to a handler without a socket: the bytes of a head through the real parser, a body in one
-/// piece, and the whole response back.
+/// Sends requests to a handler without a socket. The head is parsed by the real parser, the request body is
+/// sent in one piece, and the complete response is returned.
 public struct TestClient<Application: Handler>: Sendable {
     public let application: Application
     /// Sent with every request.
@@ -27,7 +27,7 @@ public struct TestClient<Application: Handler>: Sendable {
         return try await send(method, target, fields, body: content, principal: principal)
     }
 
-    /// - Parameter body: content that comes as it likes.
+    /// - Parameter body: a custom implementation of the request content.
     public func send(
         _ method: String, _ target: String, _ fields: [(String, String)] = [],
         body: (any RequestBody)?, principal: String? = nil
@@ -38,7 +38,7 @@ public struct TestClient<Application: Handler>: Sendable {
             body: try await Self.collect(response.body))
     }
 
-    /// The response with a body that nobody has read yet: it may go on for ever.
+    /// Returns the response with an unread body, which may be endless.
     public func begin(
         _ method: String, _ target: String, _ fields: [(String, String)] = [],
         body: (any RequestBody)? = nil, principal: String? = nil
@@ -77,7 +77,7 @@ public struct TestClient<Application: Handler>: Sendable {
             }
         }
         if let failure { throw failure }
-        guard length == head.count else { throw HTTPError(.badRequest, "the head is not complete") }
+        guard length == head.count else { throw HTTPError(.badRequest, "The request head is incomplete.") }
         return request
     }
 
@@ -112,7 +112,7 @@ public struct TestClient<Application: Handler>: Sendable {
     }
 }
 
-/// What came back.
+/// A complete response.
 public struct TestResponse: Sendable {
     public let status: UInt16
     public let fields: HTTPFields
@@ -120,7 +120,7 @@ public struct TestResponse: Sendable {
 
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The value of a field, or nil.
+    /// The value of a field; nil if it is missing.
     public subscript(name: String) -> String? { fields.first(named: name) }
 }
 

@@ -6,21 +6,22 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A ZIP file as other programs read it: Python, which checks each checksum, and `unzip`, where it is there.
+/// The contents of a ZIP file as read by Python, which verifies each checksum, and tested by `unzip` if it is
+/// installed.
 public struct ZIPContents: Sendable {
-    /// One entry, in the order of the directory.
+    /// An entry of the central directory.
     public struct Entry: Hashable, Sendable {
-        /// The bytes of the name.
+        /// The name as raw bytes.
         public var name: [UInt8]
-        /// Bit 11 of the flags.
+        /// Whether the name is UTF-8 (bit 11 of the flags).
         public var isUTF8: Bool
         public var isDeflated: Bool
         public var length: Int
         /// The permission bits.
         public var mode: Int
-        /// Seconds since the epoch, of the field UT.
+        /// The modification time from the UT extra field, in seconds since the epoch.
         public var modifiedSeconds: Int
-        /// Nil if there are more than 1,000 bytes.
+        /// The content; nil if it is longer than 10,000 bytes.
         public var content: [UInt8]?
 
         public var text: String { String(decoding: name, as: UTF8.self) }
@@ -28,7 +29,7 @@ public struct ZIPContents: Sendable {
 
     public let entries: [Entry]
 
-    /// Why the file is none.
+    /// The reason why the file is not a valid ZIP file.
     public struct Malformed: Error {
         public let reason: String
     }
@@ -36,13 +37,13 @@ public struct ZIPContents: Sendable {
     public init(_ bytes: [UInt8]) throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/a.zip"
-        guard let file = unsafe fopen(path, "w") else { throw Malformed(reason: "no file") }
+        guard let file = unsafe fopen(path, "w") else { throw Malformed(reason: "cannot create the file") }
         let written = unsafe fwrite(bytes, 1, bytes.count, file)
         unsafe fclose(file)
-        guard written == bytes.count else { throw Malformed(reason: "no room") }
+        guard written == bytes.count else { throw Malformed(reason: "cannot write the file") }
         let unzip = "if command -v unzip >/dev/null; then unzip -tqq '\(path)' 2>&1; fi"
         guard let tested = ShellCommand.run(unzip), tested.status == 0, tested.output.isEmpty else {
-            throw Malformed(reason: "unzip finds fault with it")
+            throw Malformed(reason: "unzip reports an error")
         }
         guard let read = ShellCommand.run("python3 -c '\(Self.program)' '\(path)' 2>&1"), read.status == 0
         else {
@@ -51,7 +52,7 @@ public struct ZIPContents: Sendable {
         entries = try read.output.split(separator: UInt8(ascii: "\n")).map { try Self.entry(of: $0) }
     }
 
-    /// The entry with this name.
+    /// Returns the entry with this name.
     public subscript(name: String) -> Entry? { entries.first { $0.name == Array(name.utf8) } }
 
     public var names: [String] { entries.map(\.text) }

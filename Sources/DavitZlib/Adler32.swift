@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// The checksum of zlib (RFC 1950 §8.2): a few bits flipped by accident are found, and nothing else is promised.
+/// The Adler-32 checksum of zlib (RFC 1950 §8.2). It detects accidental bit errors, but not tampering.
 package struct Adler32: Sendable {
     private var sum: UInt = 1
 
@@ -16,6 +16,6 @@ package struct Adler32: Sendable {
         }
     }
 
-    /// Of everything so far, the most significant byte first.
+    /// The checksum of all bytes so far, most significant byte first.
     package var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: sum >> (24 - 8 * UInt($0))) } }
 }

@@ -1,26 +1,26 @@
 internal import CZlib
 
-/// Compresses one stream of bytes, piece by piece (RFC 1950, 1951, 1952).
+/// Compresses a stream of bytes incrementally (RFC 1950, 1951, 1952).
 ///
-/// All memory is taken when it is made, eight times the window: 256 KiB, or less where less is expected. A call allocates
-/// nothing.
+/// All memory is allocated by the initializer: eight times the window size, 256 KiB or less if less input is
+/// expected. Calls do not allocate.
 @safe public struct Deflater: ~Copyable {
     public enum Format: Sendable {
-        /// RFC 1952, without name and time: the coding `gzip`.
+        /// RFC 1952, without file name and time: the content coding `gzip`.
         case gzip
-        /// RFC 1950: the coding `deflate`.
+        /// RFC 1950: the content coding `deflate`.
         case zlib
-        /// RFC 1951 alone.
+        /// RFC 1951 without a wrapper.
         case raw
     }
 
-    /// What has to be out when the input is taken.
+    /// How much output to produce once the input is consumed.
     public enum Flush: Sendable {
-        /// Whatever compresses best.
+        /// Buffers input for the best compression.
         case none
-        /// All of the input, so that the peer can use it. Costs some five bytes.
+        /// Outputs everything, so that the receiver can decode it. Costs about five bytes.
         case sync
-        /// All of the input and the end of the stream.
+        /// Outputs everything and ends the stream.
         case finish
     }
 
@@ -28,11 +28,12 @@ internal import CZlib
     private var hasEnded = false
 
     /// - Parameters:
-    ///   - level: 1, the fastest, to 9. A multistatus becomes 9 times smaller with 1, at 300 MB/s, and 10.6 times with 6,
-    ///     at 200 MB/s.
-    ///   - expectedBytes: how long the input will be, if known; more may come. Short input needs as little as 10 KiB of
-    ///     memory.
-    ///   - windowBits: at most so large is the window, 2 to this power, from 9 to 15. A multistatus gets no longer with 13.
+    ///   - level: from 1, the fastest, to 9. Level 1 compresses a multistatus 9 times at 300 MB/s, level 6
+    ///     10.6 times at 200 MB/s.
+    ///   - expectedBytes: the expected length of the input, if known; it may be exceeded. Short input needs
+    ///     as little as 10 KiB of memory.
+    ///   - windowBits: the maximum window size as a power of two, from 9 to 15. With 13, a multistatus
+    ///     compresses equally well.
     public init(
         _ format: Format, level: Int = 1, expectedBytes: Int? = nil, windowBits: Int32 = 15
     ) throws(OutOfMemory) {
@@ -44,7 +45,7 @@ internal import CZlib
             case .raw: -bits
             }
         let level = Int32(min(max(level, 1), 9))
-        // zlib takes 2^(bits + 2) bytes for the window, and as many for the symbols at this memory level.
+        // zlib allocates 2^(bits + 2) bytes for the window, and as many for the symbols at this memory level.
         unsafe stream = try UnsafeMutablePointer.make {
             unsafe davit_deflate_init($0, level, signedBits, bits - 7)
         }
@@ -55,34 +56,36 @@ internal import CZlib
         unsafe stream.deallocate()
     }
 
-    /// Compresses as much of `input` as the output has room for.
+    /// Compresses as much of `input` as fits into the output.
     ///
-    /// Call it again with the rest of the input, and the same `flush`, until all is taken. A flush is complete when less
-    /// was produced than there was room for; give it more than six bytes of room, or zlib begins a new one each time.
-    /// Nothing happens after the end.
+    /// Call it again with the remaining input and the same `flush` until all input is consumed. A flush is
+    /// complete when the output was not filled. Provide more than six bytes of output, otherwise zlib starts
+    /// a new flush each time. Calls after the end have no effect.
     public mutating func transform(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ flush: Flush
     ) -> Progress {
         if hasEnded || output.count == 0 { return Progress(isAtEnd: hasEnded) }
-        // zlib counts in 32 bits, and must not take the end of what it sees for the end of the input.
+        // zlib uses 32-bit counts, and must not mistake the end of a part for the end of the input.
         let value = input.count > Int(uInt.max) ? Z_NO_FLUSH : flush.value
         let (status, consumed, produced) = unsafe stream.step(from: input, to: output) {
             unsafe deflate($0, value)
         }
-        // Z_BUF_ERROR says that there was nothing to do. Any other status means that the stream was overwritten.
+        // Z_BUF_ERROR means that there was nothing to do. Any other status means that the stream was
+        // corrupted.
         precondition(
-            status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END, "zlib lost its stream")
+            status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END, "zlib stream corrupted")
         hasEnded = status == Z_STREAM_END
         return Progress(consumed: consumed, produced: produced, isAtEnd: hasEnded)
     }
 
-    /// No more than so many bytes come out of `count` bytes and a finish, without other flushes.
+    /// Returns the maximum output size for `count` bytes of input and a finish, without other flushes.
     public borrowing func boundBytes(for count: Int) -> Int {
         Int(clamping: unsafe deflateBound(stream, uLong(clamping: count)))
     }
 
-    /// The smallest window that has the whole input in it, with the 262 bytes that zlib looks ahead. 8 bits would do for
-    /// the shortest, but zlib makes them 9, and tells the reader the wrong number.
+    /// Returns the smallest window that holds the whole input and the 262 bytes of zlib's lookahead. Although
+    /// 8 bits would suffice for the shortest input, zlib changes them to 9 and writes a wrong value to the
+    /// header.
     private static func windowBits(for expectedBytes: Int?) -> Int32 {
         guard let expectedBytes else { return 15 }
         var bits: Int32 = 9

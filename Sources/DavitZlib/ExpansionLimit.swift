@@ -1,11 +1,11 @@
-/// How much compressed bytes may become.
+/// Limits the expansion of compressed data.
 public struct ExpansionLimit: Hashable, Sendable {
-    /// At most so many bytes come out.
+    /// The maximum number of output bytes.
     public var bytes: Int64
-    /// At most so many bytes come out for each that goes in, once more than ``freeBytes`` have. Text is compressed 3 to 50
-    /// times; deflate can do 1,032.
+    /// The maximum number of output bytes per input byte, enforced after ``freeBytes``. Text typically
+    /// compresses 3 to 50 times; the maximum of deflate is 1,032.
     public var ratio: Int64
-    /// So many bytes may come out whatever the ratio.
+    /// The number of output bytes that are allowed regardless of the ratio.
     public var freeBytes: Int64
 
     public init(bytes: Int64, ratio: Int64 = 200, freeBytes: Int64 = 1 << 20) {
@@ -15,17 +15,18 @@ public struct ExpansionLimit: Hashable, Sendable {
     }
 }
 
-/// Why compressed bytes are refused; offsets are in bytes from the start of the compressed input, where zlib stopped.
+/// The reason why compressed data is rejected. Offsets are in bytes from the start of the compressed input,
+/// where zlib stopped.
 public enum InflateError: Error, Hashable, Sendable {
-    /// Not the format, or a check sum that is wrong.
+    /// The data is malformed, or a checksum does not match.
     case malformed(offset: Int64)
-    /// The input ends in the middle.
+    /// The input ends before the end of the stream.
     case truncated(offset: Int64)
-    /// Something follows the end.
+    /// Data follows the end of the stream.
     case trailingData(offset: Int64)
-    /// More than ``ExpansionLimit/bytes`` would come out.
+    /// The output would exceed ``ExpansionLimit/bytes``.
     case tooLong(limitBytes: Int64)
-    /// More than ``ExpansionLimit/ratio`` bytes would come out for each that went in.
+    /// The expansion would exceed ``ExpansionLimit/ratio``.
     case expandsTooMuch(ratio: Int64)
     case outOfMemory
 }

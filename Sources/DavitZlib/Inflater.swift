@@ -1,13 +1,14 @@
 internal import CZlib
 
-/// Expands one stream of compressed bytes, piece by piece (RFC 1950, 1951, 1952).
+/// Decompresses a stream of bytes incrementally (RFC 1950, 1951, 1952).
 ///
-/// Takes some 40 KiB of memory, the larger part with the first bytes; calls allocate nothing after that.
+/// Uses about 40 KiB of memory, most of which is allocated with the first bytes; later calls do not allocate.
 @safe public struct Inflater: ~Copyable {
     public enum Format: Sendable {
-        /// The coding `gzip`: one member or more, one after another (RFC 1952 §2.2).
+        /// The content coding `gzip`: one or more consecutive members (RFC 1952 §2.2).
         case gzip
-        /// The coding `deflate`: RFC 1950, or RFC 1951 alone, which some clients send (RFC 9110 §8.4.1.2).
+        /// The content coding `deflate`: RFC 1950, or RFC 1951 without a wrapper, which some clients send
+        /// (RFC 9110 §8.4.1.2).
         case deflate
     }
 
@@ -32,14 +33,14 @@ internal import CZlib
         unsafe stream.deallocate()
     }
 
-    /// The largest window, so that every sender's is allowed.
+    /// The largest window, so that every sender's window size is accepted.
     private static let windowBits: Int32 = 15
 
-    /// Expands as much of `input` as the output has room for.
+    /// Decompresses as much of `input` as fits into the output.
     ///
-    /// If it fills the output, there may be more of what was taken: call it again, also without input, before more input
-    /// is fetched. ``Progress/isAtEnd`` is true where the input may end.
-    /// - Throws: ``InflateError``; the stream is of no use after that, and the output not to be used.
+    /// If the output is full, more may follow from the consumed input: call it again, even without input,
+    /// before reading more input. ``Progress/isAtEnd`` is true at positions where the input may end.
+    /// - Throws: ``InflateError``; the stream and the output must not be used afterwards.
     public mutating func transform(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(InflateError) -> Progress {
@@ -58,30 +59,30 @@ internal import CZlib
             progress.produced += produced
             try count(consumed, produced)
             try check(status)
-            // What has room left has no output left, and waits for input.
+            // Free output space means that no output is pending and more input is needed.
             if phase == .inside, produced < room.count, progress.consumed == input.count { break }
         }
         progress.isAtEnd = phase == .ended
         return progress
     }
 
-    /// To be called at the end of the input.
-    /// - Throws: ``InflateError/truncated(offset:)`` if more is missing.
+    /// Checks that the stream is complete. Must be called at the end of the input.
+    /// - Throws: ``InflateError/truncated(offset:)`` if it is not complete.
     public func finish() throws(InflateError) {
         guard phase == .ended else { throw .truncated(offset: taken) }
     }
 
-    /// Whatever is first, or follows the end.
+    /// Starts a stream or member with its first byte.
     private mutating func begin(with first: UInt8) throws(InflateError) {
         switch (format, phase) {
         case (.gzip, .ended):
-            // The first byte of a member; zlib checks the others.
+            // The first byte of a gzip member; zlib checks the others.
             guard first == 0x1F else { throw .trailingData(offset: taken) }
             unsafe inflateReset(stream)
         case (.deflate, .ended): throw .trailingData(offset: taken)
         case (.deflate, .beginning):
-            // RFC 1950 §2.2: method 8, a window of at most 2^15 bytes. In RFC 1951 that would be a stored block with
-            // padding that is not zero, which no compressor writes.
+            // RFC 1950 §2.2: method 8, a window of at most 2^15 bytes. In RFC 1951 this would be a stored
+            // block with non-zero padding, which no compressor writes.
             let isWrapped = first & 0x0F == 8 && first >> 4 <= 7
             if !isWrapped { unsafe inflateReset2(stream, -Self.windowBits) }
         default: break
@@ -98,10 +99,10 @@ internal import CZlib
 
     private mutating func check(_ status: Int32) throws(InflateError) {
         switch status {
-        case Z_OK, Z_BUF_ERROR: break  // the latter: there was nothing to do
+        case Z_OK, Z_BUF_ERROR: break  // Z_BUF_ERROR: there was nothing to do.
         case Z_STREAM_END: phase = .ended
         case Z_MEM_ERROR: throw .outOfMemory
-        // Also where a dictionary is asked for (Z_NEED_DICT), which HTTP does not have.
+        // This includes Z_NEED_DICT: HTTP does not support preset dictionaries.
         default: throw .malformed(offset: taken)
         }
     }

@@ -1,12 +1,12 @@
 internal import CZlib
 
-/// How far one call of a transform got.
+/// The result of one call of a transform.
 public struct Progress: Hashable, Sendable {
-    /// Bytes of the input that were taken; the rest is to be offered again.
+    /// The number of input bytes consumed; the rest must be passed again.
     public var consumed = 0
-    /// Bytes that were written to the output.
+    /// The number of bytes written to the output.
     public var produced = 0
-    /// The stream has come to its end, and all of it is out.
+    /// Whether the stream has ended and all output was written.
     public var isAtEnd = false
 
     public init(consumed: Int = 0, produced: Int = 0, isAtEnd: Bool = false) {
@@ -16,11 +16,11 @@ public struct Progress: Hashable, Sendable {
     }
 }
 
-/// zlib has no memory for a stream.
+/// zlib could not allocate memory for a stream.
 public struct OutOfMemory: Error, Hashable, Sendable {}
 
 extension UnsafeMutablePointer<z_stream> {
-    /// A stream in memory of its own: zlib keeps a pointer back to it, so that it must not move.
+    /// Allocates a stream on the heap: zlib keeps a pointer to it, so it must not move.
     static func make(_ begin: (Self) -> Int32) throws(OutOfMemory) -> Self {
         let stream = allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
@@ -31,7 +31,7 @@ extension UnsafeMutablePointer<z_stream> {
         return unsafe stream
     }
 
-    /// One call of zlib between these two pieces of memory.
+    /// Calls zlib once with these input and output buffers.
     func step(
         from input: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer,
         _ call: (Self) -> Int32

@@ -1,11 +1,11 @@
 package import DavitHTTP
 
-/// Decodes chunked content from pieces, the way a connection does.
+/// Decodes chunked content piece by piece, like a connection.
 package struct ChunkFeed: Sendable {
     package struct Outcome: Equatable {
         package var data: [UInt8] = []
         package var isEnded = false
-        /// Bytes behind the end; only what was fed so far.
+        /// The bytes after the end, as far as they have been fed.
         package var rest: [UInt8] = []
         package var error: HTTPError?
 
@@ -20,7 +20,7 @@ package struct ChunkFeed: Sendable {
 
     package init(limits: WireLimits = WireLimits()) { self.limits = limits }
 
-    /// - Parameter pieces: how the bytes arrive; data is taken in portions of at most `portion`.
+    /// - Parameter pieces: the bytes as they arrive; data is consumed in portions of at most `portion` bytes.
     package func decode(_ pieces: [[UInt8]], portion: Int = .max) -> Outcome {
         var decoder = ChunkedDecoder(limits: limits)
         var outcome = Outcome()
@@ -58,7 +58,7 @@ package struct ChunkFeed: Sendable {
         return outcome
     }
 
-    /// The same where the bytes of each piece stand where the data belong.
+    /// Decodes each piece in place, as if it had been received into the destination buffer.
     package func decodeInPlace(_ pieces: [[UInt8]]) -> Outcome {
         var decoder = ChunkedDecoder(limits: limits)
         var outcome = Outcome()

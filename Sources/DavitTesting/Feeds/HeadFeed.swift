@@ -1,13 +1,13 @@
 package import DavitHTTP
 
-/// Feeds heads to a parser in pieces and keeps what came out, in a form that can be compared.
+/// Feeds heads to a parser in pieces and returns the outcome in a comparable form.
 package struct HeadFeed: Sendable {
     package enum Outcome: Equatable {
         case complete(Summary)
         case incomplete
         case refused(HTTPError)
 
-        /// The status of a refusal, else nil.
+        /// The status of a refusal; nil otherwise.
         package var status: Int? {
             if case .refused(let error) = self { return Int(error.status.code) }
             return nil
@@ -19,7 +19,7 @@ package struct HeadFeed: Sendable {
         }
     }
 
-    /// All a parsed head says.
+    /// The content of a parsed head.
     package struct Summary: Equatable {
         package var consumed: Int
         package var method: HTTPMethod
@@ -66,7 +66,7 @@ package struct HeadFeed: Sendable {
         feed(bytes, prefixes: [position, bytes.count])
     }
 
-    /// Offers growing prefixes to one parser until it answers.
+    /// Feeds growing prefixes to one parser until it returns a result.
     private func feed(_ bytes: [UInt8], prefixes: [Int]) -> Outcome {
         var parser = HeadParser(limits: limits)
         let request = HTTPRequest()

@@ -1,6 +1,6 @@
 package import DavitServer
 
-/// Parses a multipart from pieces, the way its reader does.
+/// Parses multipart content piece by piece, like its reader.
 package struct MultipartFeed: Sendable {
     package struct Part: Equatable, CustomStringConvertible {
         package var head: PartHead
@@ -15,7 +15,7 @@ package struct MultipartFeed: Sendable {
     package struct Outcome: Equatable {
         package var parts: [Part] = []
         package var error: MultipartError?
-        /// The most that had to be kept while more was needed.
+        /// The largest number of bytes that had to be buffered while the parser needed more.
         package var mostKept = 0
 
         package static func == (a: Outcome, b: Outcome) -> Bool { a.parts == b.parts && a.error == b.error }

@@ -2,17 +2,17 @@
 internal import COpenSSL
 package import DavitCrypto
 
-/// A TLS client on OpenSSL's own memory BIOs, which can do what the server must refuse.
+/// A TLS client on OpenSSL's memory BIOs, which can also do what the server must refuse.
 @safe package final class TLSTestClient {
     package struct Options {
         package var least: Int32
         package var most: Int32
         package var protocols: [String]
         package var serverName: String?
-        /// The authority that the server's certificate must be signed by.
+        /// The certificate authority that must have signed the server's certificate.
         package var trusted: [UInt8]?
         package var identity: TestCertificate?
-        /// For TLS 1.2, and for TLS 1.3.
+        /// The cipher lists for TLS 1.2 and for TLS 1.3.
         package var ciphers: (String, String)?
         package var session: Session?
 
@@ -32,7 +32,7 @@ package import DavitCrypto
         }
     }
 
-    /// What a client keeps to resume a session.
+    /// A session that a client can resume.
     @safe package final class Session {
         package let handle: OpaquePointer
         package init(_ handle: OpaquePointer) { unsafe self.handle = handle }
@@ -51,7 +51,7 @@ package import DavitCrypto
 
     package init(_ options: Options = Options()) throws {
         unsafe context = try made(SSL_CTX_new(TLS_client_method()))
-        // What is too weak for the server is what it is asked for.
+        // Allow weak parameters, to test that the server refuses them.
         unsafe SSL_CTX_set_security_level(context, 0)
         unsafe davit_ctx_set_versions(context, options.least, options.most)
         if let (old, new) = options.ciphers {
@@ -75,7 +75,7 @@ package import DavitCrypto
         unsafe handle = try made(SSL_new(context))
         unsafe input = try made(BIO_new(BIO_s_mem()))
         unsafe output = try made(BIO_new(BIO_s_mem()))
-        // Empty means "later", not "the end".
+        // An empty BIO means that input is pending, not the end of the stream.
         unsafe BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
         unsafe SSL_set_bio(handle, input, output)
         unsafe SSL_set_connect_state(handle)
@@ -119,7 +119,7 @@ package import DavitCrypto
         if !bytes.isEmpty { unsafe SSL_write(handle, bytes, Int32(bytes.count)) }
     }
 
-    /// Everything that has come.
+    /// Reads all available input.
     package func read() -> (bytes: [UInt8], state: State) {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16_384)
@@ -138,17 +138,17 @@ package import DavitCrypto
     }
     package func updateKeys() { unsafe SSL_key_update(handle, SSL_KEY_UPDATE_REQUESTED) }
 
-    /// Complete after something was read, because tickets of TLS 1.3 follow the handshake.
+    /// Returns the session. Call it after reading, because TLS 1.3 tickets follow the handshake.
     package func session() throws -> Session {
         let session = try unsafe made(SSL_get1_session(handle))
-        // OpenSSL forgets the session of a connection that goes away without it.
+        // OpenSSL invalidates the session of a connection that is closed without a shutdown.
         unsafe SSL_set_shutdown(handle, SSL_SENT_SHUTDOWN)
         return unsafe Session(session)
     }
 
     package var wasResumed: Bool { unsafe SSL_session_reused(handle) == 1 }
 
-    /// How many certificates the server has sent.
+    /// The number of certificates that the server has sent.
     package var chainCount: Int { unsafe Int(OPENSSL_sk_num(SSL_get_peer_cert_chain(handle))) }
 
     package func serverCertificate() throws -> Certificate {

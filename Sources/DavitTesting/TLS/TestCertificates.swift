@@ -3,18 +3,18 @@ internal import COpenSSL
 package import DavitCrypto
 package import DavitHTTP
 
-/// What OpenSSL has made; it makes nothing only where a test is wrong.
+/// Unwraps an object that OpenSSL has created; throws if it is null, which indicates a mistake in a test.
 package func made(_ pointer: OpaquePointer?) throws -> OpaquePointer {
-    guard let pointer = unsafe pointer else { throw CryptoError(call: "made", reason: "nothing was made") }
+    guard let pointer = unsafe pointer else { throw CryptoError(call: "made", reason: "OpenSSL returned null") }
     return unsafe pointer
 }
 
-/// What a call of OpenSSL has said; it fails only where a test is wrong.
+/// Checks the result of an OpenSSL call; throws on failure, which indicates a mistake in a test.
 package func require(_ isTrue: Bool) throws {
-    guard isTrue else { throw CryptoError(call: "require", reason: "a call failed") }
+    guard isTrue else { throw CryptoError(call: "require", reason: "an OpenSSL call failed") }
 }
 
-/// Certificates that the server's own maker does not make: of clients, with RSA keys, and wrong ones.
+/// Certificates that ``CertificateMaker`` does not create: client certificates, RSA keys, and invalid ones.
 package struct TestCertificate {
     package enum Kind {
         case p256
@@ -33,12 +33,13 @@ package struct TestCertificate {
         self.init(chain: try pair.certificate.pem(), key: try pair.key.pem())
     }
 
-    /// A certificate for one day from now on, by the clock of this machine, which OpenSSL checks it with.
+    /// Creates a certificate, by default valid for one day from now. Uses the system clock, because OpenSSL
+    /// checks certificates against it.
     ///
     /// - Parameters:
-    ///   - extensions: in OpenSSL's text form.
-    ///   - issuer: nil for one that signs itself.
-    ///   - seconds: when it ends, from now.
+    ///   - extensions: the extensions in OpenSSL's text form.
+    ///   - issuer: the issuer; nil for a self-signed certificate.
+    ///   - seconds: the seconds from now until it expires; negative for an expired one.
     package static func make(
         _ name: String, kind: Kind = .p256, extensions: [(Int32, String)] = [],
         issuer: TestCertificate? = nil, seconds: Int = 86_400
@@ -74,7 +75,7 @@ package struct TestCertificate {
             key: unsafe pem { unsafe PEM_write_bio_PKCS8PrivateKey($0, key, nil, nil, 0, nil, nil) })
     }
 
-    /// The same key, with a pass phrase.
+    /// Returns the key encrypted with a passphrase.
     package func encryptedKey() throws -> [UInt8] {
         let key = try unsafe Self.readKey(key)
         defer { unsafe EVP_PKEY_free(key) }
@@ -116,11 +117,12 @@ package struct TestCertificate {
     }
 }
 
-/// What most tests of TLS need, made once: an authority and a server for `localhost`.
+/// Shared fixtures of the TLS tests, created once: a certificate authority and a server certificate for
+/// `localhost`.
 package enum Shop {
     package static let now = Timestamp(seconds: Int64(currentSeconds()))
     package static let authority = Result { try CertificateMaker.makeAuthority(named: "Tests", now: now) }
-    /// OpenSSL's number of subjectAltName.
+    /// OpenSSL's NID of subjectAltName.
     package static let alternativeName = NID_subject_alt_name
     package static let server = Result { try leaf("localhost") }
 
@@ -139,13 +141,13 @@ package enum Shop {
             issuer: TestCertificate(issuer), seconds: seconds)
     }
 
-    /// The clock that OpenSSL uses to check certificates: there is no other way to make valid ones.
+    /// The time that OpenSSL uses to check certificates, so that valid ones can be created.
     private static func currentSeconds() -> Int {
         var days: Int32 = 0
         var seconds: Int32 = 0
         let epoch = unsafe ASN1_TIME_set(nil, 0)
         defer { unsafe ASN1_TIME_free(epoch) }
-        // A null pointer stands for the current time.
+        // A null pointer means the current time.
         unsafe ASN1_TIME_diff(&days, &seconds, epoch, nil)
         return Int(days) * 86_400 + Int(seconds)
     }
