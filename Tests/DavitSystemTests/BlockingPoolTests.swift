@@ -22,7 +22,7 @@ struct BlockingPoolTests {
             return 1
         }
         hasBegun.wait()
-        // Two want the one place in the queue; the one that is refused lets all go on.
+        // Two jobs compete for the single place in the queue; the refused one releases the latch.
         async let first = Self.release(mayEnd, ifRefusedBy: pool)
         async let second = Self.release(mayEnd, ifRefusedBy: pool)
         let outcomes = await [first, second]
@@ -48,7 +48,7 @@ struct BlockingPoolTests {
         #expect(await pool.run { 1 } == nil)
     }
 
-    /// An object that is not `Sendable` can be made there and handed out.
+    /// An object that is not `Sendable` can be created on the pool and returned.
     @Test func anObjectCanChangeHands() async {
         final class Plain { var value = 0 }
         let pool = BlockingPool(threads: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct EventQueueTests {
-    /// Two ends of a connection.
+    /// The two ends of a connection.
     struct Pair: ~Copyable {
         let near: FileDescriptor
         let far: FileDescriptor

@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The hook that the crash tests rest on.
+/// The fault injection that the crash tests rely on.
 struct FaultTests {
     @Test func failsTheChosenStepOnly() throws {
         let root = try RootDirectory(opening: "/tmp")
@@ -41,7 +41,7 @@ struct FaultTests {
     }
 }
 
-/// The faults of the environment, each in a process of its own.
+/// Faults from environment variables, each tested in a separate process.
 struct EnvironmentFaultTests {
     @Test func killsBeforeTheChosenStep() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -74,7 +74,7 @@ struct FileCallTests {
     }
 
     #if os(Linux)
-    /// What kernels before 6.10 say to a process without the capability for it.
+    /// The error of kernels before 6.10 for a process without the capability.
     @Test func linksThroughProcWhereTheDirectWayIsRefused() throws {
         let folder = try Folder()
         let root = try RootDirectory(opening: folder.path)

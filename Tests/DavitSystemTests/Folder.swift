@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 final class Folder {
     let path: String
     let root: FileDescriptor

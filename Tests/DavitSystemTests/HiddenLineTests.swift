@@ -6,7 +6,7 @@ struct HiddenLineTests {
         (Array("abc\n".utf8), Array("abc".utf8), .ended), (Array("abc\r".utf8), Array("abc".utf8), .ended),
         (Array("\n".utf8), [], .ended), (Array("abc".utf8), Array("abc".utf8), .more),
         (Array("ab".utf8) + [127] + Array("c\n".utf8), Array("ac".utf8), .ended),
-        // One key takes back one character, however many bytes it has.
+        // One key press deletes one character, regardless of its number of bytes.
         (Array("aö€".utf8) + [127, 8, 10], Array("a".utf8), .ended), ([127, 8, 120, 10], [120], .ended),
         (Array("abc".utf8) + [21, 120, 10], [120], .ended),
         ([97, 3], [97], .givenUp), ([4], [], .givenUp),

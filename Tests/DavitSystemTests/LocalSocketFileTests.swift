@@ -32,13 +32,13 @@ struct LocalSocketFileTests {
         #expect(self.mode() == UInt32(S_IFSOCK) | mode)
         _ = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
         guard case .accepted(_, let peer) = Socket.accept(from: socket.rawValue) else {
-            Issue.record("nobody there")
+            Issue.record("no connection is pending")
             return
         }
         #expect(peer == .local && peer.isLoopback)
         file?.remove()
         #expect(self.mode() == nil)
-        // A second time, when somebody else may have the name.
+        // Removing it again must not affect a new owner of the path.
         try folder.makeFile("s")
         file?.remove()
         #expect(self.mode() != nil)
@@ -63,7 +63,7 @@ struct LocalSocketFileTests {
         #expect(socket.rawValue >= 0)
     }
 
-    /// Somebody removed the name and another server has it now.
+    /// The file was removed, and another server now uses the path.
     @Test func aNameOfSomebodyElseIsNotRemoved() throws {
         var old: LocalSocketFile?
         let first = try open(file: &old)
@@ -109,7 +109,7 @@ struct LocalSocketFileTests {
         #expect(throws: SystemError.self) { _ = try Socket.adoptListener(-1) }
     }
 
-    // RFC 4291 §2.5.5.2: what a socket of both families says of an IPv4 peer.
+    // The IPv4-mapped address that a dual-stack socket reports for an IPv4 peer (RFC 4291 §2.5.5.2).
     @Test func anIPv4PeerOfAnIPv6SocketIsIPv4() throws {
         let number = socket(AF_INET6, Int32(1), 0)
         try #require(number >= 0)
@@ -124,7 +124,7 @@ struct LocalSocketFileTests {
         let port = try Socket.localAddress(of: number).port
         let client = try Socket.connect(to: .ipv4Loopback(port: port))
         guard case .accepted(_, let peer) = Socket.accept(from: listener.rawValue) else {
-            Issue.record("nobody there")
+            Issue.record("no connection is pending")
             return
         }
         #expect(peer == .ipv4Loopback(port: peer.port) && client.rawValue >= 0)

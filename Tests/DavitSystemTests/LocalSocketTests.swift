@@ -17,12 +17,12 @@ struct LocalSocketTests {
         try LocalConnection(folder: path, name: "s", patienceSeconds: 60)
     }
 
-    /// Connects, and sends something there and back.
+    /// Connects, and exchanges data in both directions.
     private func exchange(through listener: borrowing LocalListener, in path: String) throws {
         let client = try connect(to: path)
         let accepted = try listener.accept()
         guard let server = accepted else {
-            Issue.record("nobody there")
+            Issue.record("no connection is pending")
             return
         }
         #expect(server.peerUser == LocalConnection.ownUser)
@@ -49,7 +49,7 @@ struct LocalSocketTests {
     }
 
     #if os(Linux)
-    /// 107 bytes fit; a name of 255 bytes is the longest there is.
+    /// 107 bytes fit into an address; the longest file name is 255 bytes.
     @Test(arguments: 90...112) func pathsMayHaveAnyLength(count: Int) throws {
         for length in [count, 255] {
             let name = String(repeating: "x", count: length - folder.path.utf8.count % 20)

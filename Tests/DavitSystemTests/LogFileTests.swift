@@ -28,7 +28,7 @@ struct LogFileTests {
         for number in 0..<10_000 { Self.append("\(number)", to: file) }
         file.finish()
         #expect(try lines(of: path) == (0..<10_000).map { "\($0)" }[...].map { Substring($0) })
-        // Nothing comes afterwards.
+        // Lines after the end are ignored.
         Self.append("late", to: file)
         file.reopen()
         #expect(try lines(of: path).count == 10_000)
@@ -64,14 +64,14 @@ struct LogFileTests {
         #expect(status.st_mode & 0o777 & ~0o640 == 0)
     }
 
-    /// As logrotate does it: rename, then say so.
+    /// Like logrotate: rename the file, then reopen the log.
     @Test func aRenamedFileIsLeftForANewOne() throws {
         let file = try LogFile(.file(path), log: Log(level: .error))
         for round in 0..<20 {
             Self.append("round \(round)", to: file)
             try #require(unsafe rename(path, "\(path).\(round)") == 0)
             file.reopen()
-            // The name is there again once the old file has its line.
+            // The path exists again once the line has been written to the old file.
             var status = stat()
             while unsafe lstat(path, &status) != 0 { sched_yield() }
             #expect(try lines(of: "\(path).\(round)") == ["round \(round)"])

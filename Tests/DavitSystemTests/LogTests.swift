@@ -9,7 +9,7 @@ struct LogTests {
 
         func append(_ line: [UInt8]) { lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
 
-        /// Without the time in front.
+        /// The lines without their time.
         var all: [String] { lines.withLock { $0.map { String($0.drop { $0 != " " }.dropFirst()) } } }
         var first: String? { lines.withLock { $0.first } }
     }
@@ -32,7 +32,7 @@ struct LogTests {
         let lines = Lines()
         let log = Log(level: .warning) { lines.append($0) }
         func unused() -> String {
-            Issue.record("computed although the level is off")
+            Issue.record("metadata evaluated although the level is disabled")
             return ""
         }
         log.info("something", ["key": unused()])
@@ -51,7 +51,7 @@ struct LogTests {
             lines.all == ["access \"GET /a\\x22b\"\n", "access a\\x0ab\\x1b[31m\\xc3\\xa9\n"])
     }
 
-    // W073: the five levels of others, and one for responses.
+    // W073: the five usual levels, and one for responses.
     @Test func eachLevelHoldsTheOnesBeforeIt() {
         #expect(Log.Level.allCases == [.error, .warning, .info, .access, .verbose, .debug])
         let lines = Lines()
@@ -91,7 +91,7 @@ struct LogTests {
         #expect(all.count == 2 && all.last?.text == #"GET\x1b"#)
     }
 
-    // sd-daemon(3): a priority in front, and the journal's own clock.
+    // sd-daemon(3): the line starts with a priority, and the journal adds the time.
     @Test(arguments: [
         (Log.Level.error, "<3>"), (.warning, "<4>"), (.info, "<6>"), (.access, "<6>"), (.verbose, "<7>"),
         (.debug, "<7>"),

@@ -20,7 +20,7 @@ struct LongWorkScheduleTests {
         let schedule = Schedule(limits(running: 1) { $0.waitingJobsPerClient = 100 })
         for _ in 0..<100 { #expect(schedule.add(job("a"), isAdmitted: false)) }
         var running = try #require(schedule.next())
-        // The first client has had some slices already.
+        // The first client has already had some slices.
         for _ in 0..<10 {
             schedule.pause(running)
             running = try #require(schedule.next())
@@ -46,7 +46,7 @@ struct LongWorkScheduleTests {
         schedule.pause(first)
         let other = try #require(schedule.next())
         #expect(other.client == "b")
-        // Each of the two has one of the turns now.
+        // Each of the two clients now has one of the turns.
         schedule.pause(other)
         #expect(schedule.next()?.client == "b")
         schedule.pause(second)
@@ -79,7 +79,7 @@ struct LongWorkScheduleTests {
             seen[ObjectIdentifier(running)] = running
             schedule.pause(running)
         }
-        // Half of the threads, which is less than its own limit here.
+        // Half of the threads, which is less than the limit per client here.
         #expect(seen.count == 2)
         for client in ["b", "c"] { #expect(schedule.add(job(client), isAdmitted: false)) }
         var order: [String] = []
@@ -128,7 +128,7 @@ struct LongWorkScheduleTests {
     }
 }
 
-/// A schedule that expectations can change.
+/// A class wrapper, so that expectations can mutate the schedule.
 private final class Schedule {
     private var schedule: LongWorkSchedule
 

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 struct LongWorkThreadsTests {
-    /// One job at a time, whose slices end with bytes alone.
+    /// Runs one job at a time, with slices that are limited by bytes only.
     private func threads(_ change: (inout LongWorkLimits) -> Void = { _ in }) -> LongWorkThreads {
         var limits = LongWorkLimits()
         limits.runningJobs = 1
@@ -73,7 +73,7 @@ struct LongWorkThreadsTests {
             isOtherDone.set()
             return threads.turnCount
         }
-        // The job itself and each of its ten pauses let the other one run.
+        // The job's start and each of its ten pauses let the other job run.
         #expect(second == 22)
         #expect(await first.value == 11)
         threads.shutdown()
@@ -96,7 +96,7 @@ struct LongWorkThreadsTests {
         let cleaning = Task { await threads.run(for: "b", isAdmitted: true, isCancellable: false) { 3 } }
         waiting.cancel()
         cleaning.cancel()
-        // Its turn has not come yet: the first one has it.
+        // The job has not had a turn yet, because the first one is still running.
         #expect(await waiting.value == nil)
         running.cancel()
         mayEnd.countDown()
@@ -123,7 +123,7 @@ struct LongWorkThreadsTests {
     }
 }
 
-/// Sent once, from any thread.
+/// A signal that is sent once, from any thread.
 private final class Signal: Sendable {
     private let (stream, continuation) = AsyncStream<Void>.makeStream()
 

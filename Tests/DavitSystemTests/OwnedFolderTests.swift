@@ -28,7 +28,7 @@ struct OwnedFolderTests {
         owner = try OwnedFolder(path: folder.path)
     }
 
-    /// As a process that is just being started has one, until it runs its own program.
+    /// A process that is being started holds such a copy until exec.
     @Test func isFreeAlsoWhileSomebodyHasACopyOfTheDescriptor() throws {
         let folder = try Folder()
         var owner: OwnedFolder? = try OwnedFolder(path: folder.path)

@@ -2,7 +2,8 @@ import DavitSystem
 import Testing
 
 @Suite struct ProcessMemoryTests {
-    /// proc(5): the mapping's line, then one line for each figure, of which some are left out here.
+    /// The format of proc(5): a line for the mapping, then a line for each value, some of which are omitted
+    /// here.
     private static func smaps(_ mapping: String, anonymousKilobytes: Int) -> String {
         """
         \(mapping)
@@ -39,7 +40,7 @@ import Testing
         #expect(CodeMappings.untouched(in: Array(text.utf8)) == [])
     }
 
-    /// What somebody wrote into the code of this process would be gone.
+    /// Unmapping would discard modifications of the code.
     @Test func changedCodeStays() {
         let text =
             Self.smaps("1000-2000 r-xp 00000000 fe:00 17 /usr/bin/davit", anonymousKilobytes: 4)

@@ -69,7 +69,7 @@ struct ServiceManagerTests {
         }
     }
 
-    /// Nobody there, or a name that cannot be one: nothing happens.
+    /// Without a listener, or with an invalid address, nothing happens.
     @Test(arguments: [
         "/nowhere/notify", "notify", "", "vsock:2:1234", "@" + String(repeating: "x", count: 200),
     ])

@@ -4,10 +4,11 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// Requests whose content came with their head are answered without a task, and no bytes are lost or left.
+/// Requests whose content arrives together with the head are answered without a task, and no bytes are lost
+/// or left over.
 @Suite(.timeLimit(.minutes(15)))
 struct ArrivedContentTests {
-    /// As ``TestServer/echo(_:)``, where the content has arrived.
+    /// Like ``TestServer/echo(_:)``, for content that has already arrived.
     @Sendable static func echo(_ request: HTTPRequest) -> HTTPResponse? {
         guard let content = request.body.arrived else { return nil }
         let path = String(decoding: request.target.rawPath, as: UTF8.self)
@@ -30,7 +31,7 @@ struct ArrivedContentTests {
         }
     }
 
-    /// It is asked only where there is nothing to wait for.
+    /// The handler is called without a task only if it need not wait for content.
     @Test func contentIsNeverAskedForBeforeItArrived() throws {
         let server = try TestServer(atOnce: { request in
             HTTPResponse(.ok, body: .bytes(request.body.arrived ?? Array("too early".utf8)))
@@ -68,7 +69,7 @@ struct ArrivedContentTests {
         let peer = try server.connect()
         try peer.send(Self.put + RequestTests.get)
         #expect(try peer.response().status == 200)
-        #expect(try peer.response().status == 500, "a request without content has all of it")
+        #expect(try peer.response().status == 500, "empty content has arrived completely")
     }
 
     @Test func contentNobodyLookedAtIsNotTheNextRequest() throws {
@@ -81,7 +82,7 @@ struct ArrivedContentTests {
         #expect(try peer.rest() == [])
     }
 
-    /// Answers that are too large, or that end the connection, are left to the task.
+    /// Responses that are too large, or that close the connection, are left to the task.
     @Test(arguments: [true, false])
     func anAnswerThatCannotBeComposedAtOnceFollowsItsContent(isLarge: Bool) throws {
         let content = ResponseTests.content(isLarge ? 300_000 : 3)

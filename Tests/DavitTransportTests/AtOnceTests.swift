@@ -5,10 +5,10 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// Requests that are answered without a task, alone and among others.
+/// Requests that are answered without a task, alone and mixed with others.
 @Suite(.timeLimit(.minutes(15)))
 struct AtOnceTests {
-    /// GETs at once, all else by the task.
+    /// Answers GET without a task, and everything else with one.
     private static func server(
         _ configure: (inout TransportConfiguration) -> Void = { _ in }
     ) throws -> TestServer {
@@ -68,7 +68,7 @@ struct AtOnceTests {
         }
     }
 
-    /// The socket takes a part of the answers only; the rest waits for the peer, in its order.
+    /// The socket accepts only a part of the responses; the rest waits for the peer, in order.
     @Test func answersThatTheSocketDoesNotTakeArriveLater() throws {
         let content = ResponseTests.content(30_000)
         let server = try TestServer(atOnce: { _ in HTTPResponse(.ok, body: .bytes(content)) })
@@ -158,7 +158,7 @@ struct AtOnceTests {
         #expect(try peer.rest() == [])
     }
 
-    /// The loop hears of the shutdown before it hears of the request: to close the connection then would reset it.
+    /// The loop learns of the shutdown before the request. Closing the connection then would reset it.
     @Test(arguments: [RequestTests.get, task])
     func aRequestThatHasArrivedIsAnsweredDespiteAShutdown(last: String) throws {
         let (hasBegun, mayGoOn) = (Latch(count: 1), Latch(count: 1))
@@ -207,7 +207,7 @@ struct AtOnceTests {
             ])
     }
 
-    /// Upkeep runs while there are requests, and until it says that nothing is left to do.
+    /// Maintenance runs while requests arrive, and afterwards until it reports that nothing is left to do.
     @Test func upkeepFollowsRequests() async throws {
         let (calls, call) = AsyncStream<Int>.makeStream()
         let count = Atomic<Int>(0)
@@ -221,7 +221,7 @@ struct AtOnceTests {
         }
         var next = calls.makeAsyncIterator()
         for round in 0..<2 {
-            // A peer that leaves with something unread takes its request back.
+            // A peer that disconnects with unread input resets the connection, so read the response first.
             let peer = try server.connect()
             try peer.send(RequestTests.get)
             _ = try peer.response()

@@ -41,7 +41,7 @@ struct BindingTests {
     }
 
     @Test func anAddressOfAnotherMachineIsNamed() {
-        // RFC 5737: never an address of an interface.
+        // Reserved for documentation (RFC 5737), so no interface has it.
         #expect(throws: TransportError(.notAvailable, host: "192.0.2.1", port: 0)) {
             try Self.server([.init(host: "192.0.2.1", port: 0)])
         }

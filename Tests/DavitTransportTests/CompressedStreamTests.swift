@@ -6,9 +6,9 @@ import DavitZlib
 import Synchronization
 import Testing
 
-/// Coded content on a connection.
+/// Compressed content on a connection.
 struct CompressedStreamTests {
-    /// Lines of text that are not live; from a line on they wait for the gate.
+    /// A stream of text lines that is not live; from line `closedFrom` on, it waits for the gate.
     private final class GatedLines: BodyStream {
         private let gate: AsyncStream<Void>
         private let closedFrom: Int
@@ -33,7 +33,7 @@ struct CompressedStreamTests {
 
     private static let head = "GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"
 
-    /// The client can read the beginning while the rest does not exist yet.
+    /// The client can read the beginning before the rest is generated.
     @Test(arguments: [2_000, 10_000])
     func theBeginningIsThereBeforeTheEnd(closedFrom: Int) async throws {
         let (gate, opening) = AsyncStream<Void>.makeStream()
@@ -53,14 +53,14 @@ struct CompressedStreamTests {
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 30, ratio: 2000))
         var text = try Gzip.decode(first, &inflater)
         #expect(text.starts(with: Array("this is a line, and its number is 0".utf8)))
-        // The gate is still closed.
+        // The gate is still closed here.
         opening.yield()
         while let chunk = try peer.chunk() { text += try Gzip.decode(chunk, &inflater) }
         try inflater.finish()
         #expect(text.split(separator: 10).count == 20_000)
     }
 
-    /// What is short has a length.
+    /// Short content has a Content-Length.
     @Test func shortContentIsSentWithItsLength() async throws {
         let (gate, opening) = AsyncStream<Void>.makeStream()
         opening.yield()

@@ -16,7 +16,7 @@ struct ConnectionCensusTests {
         #expect(census.enter(.ipv4(127, 0, 0, 1, port: 3)))
     }
 
-    /// The connections of a proxy are those of many clients.
+    /// A proxy connects on behalf of many clients.
     @Test func proxiesHaveNoLimitOfTheirOwn() throws {
         let proxies = [try #require(IPNetwork("127.0.0.0/8")), try #require(IPNetwork("2001:db8::/32"))]
         let census = ConnectionCensus(limit: 10, limitPerAddress: 1, unlimited: proxies)
@@ -43,7 +43,7 @@ struct ConnectionCensusTests {
         #expect(calls.count == 1)
     }
 
-    /// Each of several listeners waits for room.
+    /// Several listeners can wait for room.
     @Test func roomIsAnnouncedToAllWhoWait() {
         let census = ConnectionCensus(limit: 1, limitPerAddress: 10)
         let calls = (Counter(), Counter())

@@ -4,10 +4,10 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// What an application sees of connections.
+/// Connection callbacks of an application.
 @Suite(.timeLimit(.minutes(15)))
 struct ConnectionHookTests {
-    /// Things that happened, in order.
+    /// Recorded events, in order.
     private final class Seen<Thing: Sendable>: Sendable {
         private let things = Mutex<[Thing]>([])
 
@@ -42,7 +42,7 @@ struct ConnectionHookTests {
             ])
     }
 
-    /// A connection that was refused takes no place from others.
+    /// A refused connection does not count against the limit.
     @Test func w039RefusedConnectionsDoNotCount() async throws {
         let isOpen = Atomic<Bool>(false)
         let occupied = Seen<Bool>()
@@ -85,7 +85,7 @@ struct ConnectionHookTests {
         }
     }
 
-    /// Contents that leave the server in different ways.
+    /// Content that is sent by different code paths.
     static let bodies: [(name: String, size: Int)] = [
         ("small", 10), ("array", 300_000), ("file", 2_000_000), ("stream", 100_000),
     ]

@@ -8,7 +8,7 @@ import Testing
 struct ContentTests {
     static let next = "GET /next HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
 
-    /// Answers without looking at the content.
+    /// Responds without reading the content.
     @Sendable static func refuse(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard request.method == .put else { return HTTPResponse(.ok) }
         throw HTTPError(.unauthorized, "who are you")
@@ -35,8 +35,8 @@ struct ContentTests {
         #expect(try peer.response().content == content)
     }
 
-    /// Chunks larger and smaller than the buffers of both sides, and behind the last one more requests than the
-    /// connection usually holds: nothing of them is taken for content, and none is lost.
+    /// Chunks larger and smaller than the buffers of both sides, followed by more requests than the input
+    /// buffer usually holds: no request is mistaken for content, and none is lost.
     @Test(arguments: [7, 1021, 16 * 1024, 40_009, 1024 * 1024])
     func chunksOfAllSizesAndThenTheNextRequests(capacity: Int) throws {
         let server = try TestServer { _ in
@@ -62,7 +62,7 @@ struct ContentTests {
         for number in followers { #expect(try peer.response().text == "GET /\(number) ") }
     }
 
-    /// In front of the error there is content, so that it is found where many chunks are received at once.
+    /// Content precedes the error, so that the error is found while several chunks are received in one call.
     @Test func aBrokenChunkBehindContentIsRefused() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
@@ -104,7 +104,7 @@ struct ContentTests {
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
         let response = try peer.response()
         #expect(response.status == 401)
-        // Whether the content follows cannot be known, so that no further request can be found.
+        // Whether the content follows is unknown, so the next request cannot be located.
         #expect(response["connection"] == "close")
         try peer.send(Self.next)
         #expect(try peer.rest() == [])
@@ -159,7 +159,7 @@ struct ContentTests {
             let peer = try server.connect()
             try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\n" + framing)
             peer.shutDownWriting()
-            // With TLS the server does not say that this is a proper end.
+            // With TLS the server closes without close_notify here.
             #expect(((try? peer.rest()) ?? []) == [])
             for await error in outcomes {
                 #expect(error == .disconnected)
@@ -214,7 +214,7 @@ struct ContentTests {
         }
     }
 
-    /// Touched by the one loop only.
+    /// `@unchecked`: used only on the single loop.
     private final class Box: @unchecked Sendable {
         private var request: HTTPRequest?
 

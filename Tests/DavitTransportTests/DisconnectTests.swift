@@ -3,15 +3,15 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// Clients that disconnect while their request is worked on and nothing is sent.
+/// Clients that disconnect while their request is processed and no response is sent.
 @Suite(.timeLimit(.minutes(15)))
 struct DisconnectTests {
     private static let get = "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    /// How the client ends.
+    /// How the client disconnects.
     enum End: CaseIterable { case close, reset, halfClose }
 
-    /// Waits in its handler until its task is cancelled.
+    /// Creates a server whose handler waits until its task is cancelled.
     private static func server(_ hasBegun: Gate, _ isCancelled: Gate) throws -> TestServer {
         try TestServer { _ in
         } handler: { _ throws(HTTPError) in
@@ -40,7 +40,7 @@ struct DisconnectTests {
         case .halfClose: peer?.shutDownWriting()
         }
         await isCancelled.wait()
-        // What is short is still answered.
+        // A short response is still sent.
         if let peer { #expect(try peer.response().text == "short") }
     }
 

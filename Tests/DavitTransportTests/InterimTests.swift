@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitTransport
 import Testing
 
-/// Responses in front of the final one (RFC 9110 §15.2).
+/// Interim responses (RFC 9110 §15.2).
 @Suite(.timeLimit(.minutes(15)))
 struct InterimTests {
     static let fields: HTTPFields = {
@@ -16,7 +16,7 @@ struct InterimTests {
     static func server() throws -> TestServer {
         try TestServer { _ in
         } handler: { request throws(HTTPError) in
-            // 100 is sent with the first read, and 101 and 200 are none.
+            // 100 is sent with the first read; 101 and 200 are not sent as interim responses.
             for code in [100, 101, 200, 104] {
                 try await request.body.sendInterim(HTTPStatus(UInt16(code)), fields)
             }
@@ -49,7 +49,7 @@ struct InterimTests {
         #expect(try peer.head() == "HTTP/1.1 100 Continue\r\n\r\n")
     }
 
-    /// RFC 9110 §15.2: a client of HTTP/1.0 does not know them.
+    /// Interim responses are not sent to HTTP/1.0 clients (RFC 9110 §15.2).
     @Test func aClientOfHTTP10GetsNone() throws {
         let server = try Self.server()
         let peer = try server.connect()
@@ -82,7 +82,7 @@ struct InterimTests {
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 50\r\n\r\nhello")
         await isCut.wait()
-        // Whether that is a reset depends on the system.
+        // Whether this appears as a reset depends on the system.
         #expect((try? peer.rest()) ?? [] == [])
     }
 }

@@ -3,7 +3,7 @@ import DavitServer
 import DavitTransport
 import Testing
 
-/// Large stored content begins without a task, and goes on with one where the socket takes no more.
+/// Large stored content is sent without a task until the socket is full, then by a task.
 @Suite(.timeLimit(.minutes(15)))
 struct LargeAtOnceTests {
     private static let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -14,13 +14,13 @@ struct LargeAtOnceTests {
             $0.accessLog = log
         } atOnce: { request in
             let path = request.target.rawPath.count
-            // Next to a large answer a small one, so that what is composed has to stay in front.
+            // Small responses are mixed with large ones, so that the buffered output must be sent first.
             if path > 2 { return HTTPResponse(.ok, body: .bytes([7])) }
             return HTTPResponse(.ok, body: .file(file, offset: 5, length: file.length - 5))
         }
     }
 
-    /// More than the socket takes: the peer reads only when all requests are sent.
+    /// More than the socket buffers hold: the peer reads only after all requests are sent.
     @Test func nothingIsLostOrMixedUpWhereTheSocketIsFull() throws {
         let content = ResponseTests.content(1_500_000)
         let file = try TestFile(content)
@@ -55,8 +55,8 @@ struct LargeAtOnceTests {
         #expect(try peer.rest() == [])
     }
 
-    /// The head is out when the end of the file turns out to be missing: the connection is cut, once, and the log
-    /// says so.
+    /// The head has been sent when the file turns out to be too short: the connection is aborted, and the log
+    /// records it once.
     @Test func aFileThatShrankIsNotPresentedAsWhole() async throws {
         let (records, log) = AsyncStream<AccessRecord>.makeStream()
         let file = try TestFile(ResponseTests.content(100_000), claiming: 100_001)
@@ -72,6 +72,6 @@ struct LargeAtOnceTests {
         let other = try server.connect()
         try other.send("GET /small HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try other.response().content == [7])
-        #expect(await next.next()?.isComplete == true, "the broken one is told of once")
+        #expect(await next.next()?.isComplete == true, "the aborted response is logged once")
     }
 }

@@ -4,7 +4,7 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// Connections over time: parking, limits, hang-up, shutdown.
+/// The lifecycle of connections: parking, limits, disconnects, shutdown.
 @Suite(.timeLimit(.minutes(15)))
 struct LifeTests {
     @Test func aParkedConnectionWakesUp() async throws {
@@ -17,7 +17,7 @@ struct LifeTests {
         }
     }
 
-    /// A burst of connections must not hold the memory of all their tasks until the time for parking has passed.
+    /// A burst of connections must not hold the memory of all tasks until the parking deadline.
     @Test func connectionsThatAreTooManyToWaitAreParkedAtOnce() async throws {
         let server = try TestServer {
             $0.deadlines.parking = .seconds(3600)
@@ -33,7 +33,7 @@ struct LifeTests {
             #expect(try second.response().text == "GET /a ")
             await server.wait(for: .parked)
         }
-        // Who waits makes room when it goes.
+        // A waiting connection frees its place when it closes.
         waiting.shutDownWriting()
         #expect(try waiting.rest() == [])
         await server.wait(for: .connectionClosed)
@@ -84,7 +84,7 @@ struct LifeTests {
         try busy.send(RequestTests.put)
         await hasBegun.wait()
         server.server.shutdown()
-        // The idle one is closed at once, and from then on nothing is accepted.
+        // The idle connection is closed immediately, and no further connection is accepted.
         #expect(try idle.rest() == [])
         #expect(throws: (any Error).self) { try server.connect() }
         mayEnd.open()
@@ -123,7 +123,7 @@ struct LifeTests {
         }
         do {
             let peer = try server.connect()
-            // Bytes that nobody reads turn the close into a reset.
+            // Closing with unread input resets the connection.
             try peer.send(RequestTests.get)
             await hasBegun.wait()
             try peer.resetOnClose()
@@ -131,7 +131,7 @@ struct LifeTests {
         await wasCancelled.wait()
     }
 
-    @Test(.enabled(if: !Wire.isSecure, "the handshake would wait, too"))
+    @Test(.enabled(if: !Wire.isSecure, "the handshake would wait as well"))
     func connectionsOverTheLimitWaitTheirTurn() async throws {
         let server = try TestServer { $0.maxConnections = 2 }
         var open = try (0..<2).map { _ in try server.connect() }
@@ -163,11 +163,11 @@ struct LifeTests {
         let failures = Atomic<Int>(0)
         let server = try TestServer {
             $0.accept = { listener in
-                // Once for the call, and not for the one that relieves the queue.
+                // Fail only the first call, not the one that removes the pending connection.
                 failures.add(1, ordering: .relaxed).newValue == 1 ? .exhausted : Socket.accept(from: listener)
             }
         }
-        // The first is sacrificed, so that the queue moves.
+        // The first connection is dropped to unblock the queue.
         let first = try server.connect()
         await server.wait(for: .acceptExhausted)
         #expect((try? first.rest()) ?? [] == [])
@@ -179,7 +179,7 @@ struct LifeTests {
     /// Suspends until the task is cancelled.
     private static func waitForCancellation() async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
-        // The stream ends with the cancellation of the task that iterates.
+        // The stream ends when the iterating task is cancelled.
         for await _ in stream {}
         continuation.finish()
     }

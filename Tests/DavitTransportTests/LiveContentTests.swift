@@ -3,10 +3,10 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// Content that waits for events, and who does not wait for it any longer.
+/// Content that waits for events, and clients that disconnect meanwhile.
 @Suite(.timeLimit(.minutes(15)))
 struct LiveContentTests {
-    /// Says one thing, and then nothing until its task is cancelled.
+    /// Sends one message, then nothing until its task is cancelled.
     private final class Silence: BodyStream {
         private let isGone: Gate
         private var hasBegun = false
@@ -49,7 +49,8 @@ struct LiveContentTests {
         _ = server
     }
 
-    /// A browser that closes a tab sends no more; only what it is sent later would tell that it does not read either.
+    /// When a tab is closed, the browser only shuts down its sending side; without this check, only a later
+    /// write would reveal that it no longer reads.
     @Test func soIsWhoSendsNoMore() async throws {
         let isGone = Gate()
         let server = try Self.server(isGone)

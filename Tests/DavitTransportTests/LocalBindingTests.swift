@@ -13,7 +13,7 @@ import Darwin
 
 @Suite(.timeLimit(.minutes(15)))
 struct LocalBindingTests {
-    /// A name of this process alone.
+    /// A path that is unique to this process.
     private let path = "/tmp/davit-local-\(getpid())-\(UInt32.random(in: 0 ... .max)).sock"
 
     private var isThere: Bool {
@@ -21,7 +21,7 @@ struct LocalBindingTests {
         return unsafe lstat(path, &status) == 0
     }
 
-    /// Peers on local sockets are plain here.
+    /// Disables TLS, which the peers on local sockets do not use here.
     private static func withoutTLS(_ configuration: inout TransportConfiguration) {
         #if TLS
         configuration.tls = nil
@@ -42,7 +42,7 @@ struct LocalBindingTests {
         }
     }
 
-    /// What is answered over the socket.
+    /// Sends a request over the socket and returns the response.
     private func answer() throws -> String {
         let (folder, name) = ("/tmp", String(path.dropFirst(5)))
         let connection = try LocalConnection(folder: folder, name: name, patienceSeconds: 60)
@@ -85,7 +85,7 @@ struct LocalBindingTests {
         first.server.waitUntilStopped()
     }
 
-    /// Nothing is left where something else stands in the way of the start.
+    /// If another error prevents the start, the socket file is removed.
     @Test func aStartThatFailsLeavesNoName() throws {
         let taken = try TestServer()
         let port = taken.addresses[0].port
@@ -97,7 +97,7 @@ struct LocalBindingTests {
         #expect(!isThere)
     }
 
-    /// A local socket has one peer, the proxy, for all of its clients.
+    /// All clients share one peer on a local socket, for example a proxy.
     @Test func aLocalSocketHasNoLimitPerPeer() throws {
         let server = try server { $0.maxConnectionsPerAddress = 1 }
         let name = String(path.dropFirst(5))
@@ -115,7 +115,7 @@ struct LocalBindingTests {
         var file: LocalSocketFile?
         let local = try LocalSocketFile.listen(path: path, mode: 0o600, backlog: 16, file: &file)
         let numbers = [internet.rawValue, local.rawValue]
-        // They are not used up: a second server finds them as the first one did.
+        // Inherited sockets can be used again by a second server.
         for _ in 0..<2 {
             let server = try TestServer {
                 $0.endpoints = []
@@ -133,7 +133,7 @@ struct LocalBindingTests {
             server.server.shutdown()
             server.server.waitUntilStopped()
         }
-        // The name is whoever's made it.
+        // The file belongs to its creator and is not removed.
         #expect(isThere && internet.rawValue >= 0 && local.rawValue >= 0)
         file?.remove()
     }
@@ -170,7 +170,7 @@ struct LocalBindingTests {
         server.server.waitUntilStopped()
     }
 
-    /// The client behind a trusted proxy stands in the access log, and what it sent is counted.
+    /// The access log contains the client behind a trusted proxy and the bytes it sent.
     @Test func theAccessLogNamesTheClientBehindAProxy() async throws {
         let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
         let echo = Echo().behind(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
@@ -189,7 +189,7 @@ struct LocalBindingTests {
         var iterator = records.makeAsyncIterator()
         let first = try #require(await iterator.next())
         #expect(first.peer == "192.0.2.1" && first.bytesReceived == 3 && first.bytesSent == 10)
-        // The same connection, and a request that says nothing.
+        // The same connection, with a request without a forwarded address.
         let second = try #require(await iterator.next())
         #expect(second.peer == "127.0.0.1" && second.bytesReceived == 5)
         #expect(first.target == Array("/a".utf8) && second.target == Array("/b".utf8))

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// Listening ends and begins again while the server lives.
+/// Pausing and resuming listening while the server is running.
 @Suite(.timeLimit(.minutes(15)))
 struct PauseTests {
     private static func pause(_ server: TestServer) async {
@@ -33,7 +33,7 @@ struct PauseTests {
         }
     }
 
-    /// The system has taken it already, and its peer may have sent a request.
+    /// The system has already established the connection, and its peer may have sent a request.
     @Test func aConnectionThatWaitsIsAcceptedBeforeThePause() async throws {
         let server = try TestServer()
         let peers = try (0..<20).map { _ in try server.connect() }
@@ -70,7 +70,7 @@ struct PauseTests {
         try Self.expectAnswer(try server.connect())
     }
 
-    /// As a process that is just being started has one, until it runs its own program.
+    /// A process that is being started holds such a copy until exec.
     @Test func thePortIsFreeAlsoWhileSomebodyHasACopyOfTheDescriptor() async throws {
         let server = try TestServer()
         let port = server.addresses[0].port

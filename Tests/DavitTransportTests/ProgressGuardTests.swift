@@ -2,7 +2,7 @@ import DavitTransport
 import Testing
 
 struct ProgressGuardTests {
-    /// 10 bytes in each 10 seconds of waiting.
+    /// Requires 10 bytes per 10 seconds of waiting.
     static func make() -> ProgressGuard { ProgressGuard(window: 10_000_000_000, bytesPerSecond: 1) }
 
     static func seconds(_ count: Int64) -> Int64 { count * 1_000_000_000 }
@@ -11,7 +11,7 @@ struct ProgressGuardTests {
         var guardian = Self.make()
         #expect(guardian.beginWait(now: 0) == Self.seconds(10))
         guardian.endWait(now: Self.seconds(4))
-        // A hundred seconds in which nobody waited for the peer.
+        // A hundred seconds without waiting for the peer.
         #expect(guardian.beginWait(now: Self.seconds(104)) == Self.seconds(110))
     }
 
@@ -31,7 +31,7 @@ struct ProgressGuardTests {
         #expect(guardian.beginWait(now: Self.seconds(9)) == Self.seconds(10))
     }
 
-    /// The longest window, as a duration without an end becomes.
+    /// The longest window, which represents an infinite duration.
     @Test func theRateOfALongWindowSaturates() {
         var guardian = ProgressGuard(window: .max / 2, bytesPerSecond: .max)
         #expect(guardian.beginWait(now: 5) == .max / 2 + 5)

@@ -8,7 +8,7 @@ struct RequestTests {
     static let put = "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
     static let chunked =
         "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nT: v\r\n\r\n"
-    /// RFC 9112 §9.3.2: several requests without waiting for answers.
+    /// Pipelined requests (RFC 9112 §9.3.2).
     static let mixed = get + put + chunked + get
     static let mixedAnswers = ["GET /a ", "PUT /b hello", "PUT /c hello world", "GET /a "]
 
@@ -99,7 +99,7 @@ struct RequestTests {
         // §6.1
         ("GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
         ("GET /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
-        // A `~` is sent as 40,000 letters.
+        // A `~` stands for 40,000 letters.
         ("GET /~ HTTP/1.1\r\nHost: h\r\n\r\n", 414),
         ("GET /a HTTP/1.1\r\nHost: h\r\nX: ~\r\n\r\n", 431),
         ("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),  // §7.1
@@ -143,7 +143,8 @@ struct RequestTests {
         #expect(kept.paths == ["/0", "/1", "/2"])
     }
 
-    /// Requests that outlive their answers; touched by one thread at a time, the loop or then the test.
+    /// Requests that outlive their responses. `@unchecked`: used by one thread at a time, first the loop,
+    /// then the test.
     private final class Kept: @unchecked Sendable {
         private var requests: [HTTPRequest] = []
 

@@ -7,10 +7,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct ResponseTests {
-    /// Sizes around the limits at which a response takes another way.
+    /// Sizes around the limits at which responses take a different code path.
     static let sizes = [0, 1, 1024, 32 * 1024, 32 * 1024 + 1, 64 * 1024, 300_000, 5_000_000]
 
-    /// More than the system keeps for one connection, in both directions together.
+    /// More than the system's buffers of one connection hold, in both directions together.
     static let systemLimit = 16 * 1024 * 1024
 
     static func content(_ count: Int) -> [UInt8] {
@@ -86,7 +86,7 @@ struct ResponseTests {
         for _ in 0..<2 {
             let response = try peer.response()
             #expect(response.content == Self.content(count))
-            // A stream that ends early has a length, and needs no chunks.
+            // A stream that ends early gets a Content-Length and needs no chunks.
             #expect((response["content-length"] == nil) == (count > 60_000))
             #expect((response["transfer-encoding"] == "chunked") == (count > 60_000))
         }
@@ -108,7 +108,7 @@ struct ResponseTests {
         }
     }
 
-    /// RFC 9112 §8: what has another length than its head says must not look whole.
+    /// Content of a different length than declared must not appear complete (RFC 9112 §8).
     @Test(arguments: [1, 1_000, 70_000, 1_000_000], [-1, 1, 100_000])
     func aStreamThatBreaksItsPromiseCutsTheConnection(count: Int, excess: Int) throws {
         let length = max(0, count - excess)
@@ -119,13 +119,13 @@ struct ResponseTests {
         let peer = try server.connect()
         try peer.send(RequestTests.get + RequestTests.get)
         #expect(throws: (any Error).self) {
-            // As much as was promised at most, and no other response behind it.
+            // At most the declared length, and no further response.
             #expect(try peer.response().content.count <= length)
             _ = try peer.response()
         }
     }
 
-    /// RFC 9112 §6.1: no chunks for HTTP/1.0; the end of the connection is the end of the content (§6.3).
+    /// HTTP/1.0 clients get no chunks (RFC 9112 §6.1); closing the connection ends the content (§6.3).
     @Test(arguments: sizes)
     func streamsForOldClientsEndWithTheConnection(count: Int) throws {
         let server = try TestServer { _ in
@@ -160,7 +160,7 @@ struct ResponseTests {
                 .ok,
                 body: .stream(Pieces(Self.content(good), of: 9_000, failure: HTTPError(.badGateway, "lost"))))
         }
-        // Before the head went out there is still time to say so.
+        // Before the head is sent, the failure can still be reported as a status.
         let early = try server.connect()
         try early.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try early.response().status == 502)
@@ -194,7 +194,7 @@ struct ResponseTests {
             return HTTPResponse(.ok, body: .bytes(content))
         }
         let peer = try server.connect(receiveBuffer: 64 * 1024)
-        // The requests fit the buffers of the system, their answers do not.
+        // The requests fit into the system's buffers, the responses do not.
         let total = 1000
         try peer.send(String(repeating: RequestTests.get, count: total))
         for index in 0..<total {
@@ -267,7 +267,7 @@ struct ResponseTests {
         #expect(!record.isComplete)
     }
 
-    /// The next event may come in an hour: what there is goes out, the head with the first of it.
+    /// Each event is sent immediately, the head with the first one, because the next may be an hour away.
     @Test func eventsGoOutAsTheyHappen() throws {
         let gate = Gate()
         let server = try TestServer { _ in
@@ -289,7 +289,7 @@ struct ResponseTests {
         }
     }
 
-    /// The time of grace is for what ends by itself.
+    /// The grace period is only for requests that end by themselves.
     @Test func eventsEndWhenTheServerStops() throws {
         let server = try TestServer {
             $0.grace = .seconds(3600)
@@ -308,7 +308,7 @@ struct ResponseTests {
         server.server.waitUntilStopped()
     }
 
-    /// A producer on the global pool would wait for a thread there, which other work of the app may hold.
+    /// On the global pool, a producer might wait for threads that other work of the app occupies.
     @Test func aProducerRunsOnTheLoopOfItsConnection() throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in

@@ -3,17 +3,17 @@ import DavitHTTP
 import DavitTransport
 import Testing
 
-/// HTTP without TLS on a port with TLS.
+/// Plain HTTP on a TLS port.
 @Suite(.timeLimit(.minutes(15)))
 struct SecureRedirectTests {
-    /// A request, the status, and the Location.
+    /// A request, the expected status, and the expected Location.
     static let cases: [(String, Int, String?)] = [
         ("GET /a?b=c HTTP/1.1\r\nHost: h.example:8443\r\n\r\n", 301, "https://h.example:8443/a?b=c"),
         ("HEAD / HTTP/1.1\r\nHost: h.example\r\n\r\n", 301, "https://h.example/"),
         ("PROPFIND /%C3%A4%20b HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", 308, "https://[::1]:80/%C3%A4%20b"),
         ("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello", 308, "https://h/a"),
         ("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", 308, "https://h/a"),
-        // The absolute form wins (RFC 9112 §3.2.2).
+        // The absolute form takes precedence (RFC 9112 §3.2.2).
         ("GET http://one/a HTTP/1.1\r\nHost: two\r\n\r\n", 301, "https://one/a"),
         ("GET //evil.example/ HTTP/1.1\r\nHost: h\r\n\r\n", 301, "https://h//evil.example/"),
         ("GET / HTTP/1.1\r\n\r\n", 400, nil),
@@ -27,7 +27,7 @@ struct SecureRedirectTests {
     @Test(arguments: cases)
     func isAnswered(_ request: String, status: Int, location: String?) throws {
         let server = try TLSTests.server(handler: { _ throws(HTTPError) in
-            Issue.record("the application must not see it")
+            Issue.record("the handler must not be called")
             return HTTPResponse(.ok)
         })
         let bytes = Array(request.utf8)

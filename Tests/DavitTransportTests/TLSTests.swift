@@ -8,8 +8,7 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// What TLS adds to a connection. That all else holds with it, too, is what the other suites say where
-/// `DAVIT_TEST_TLS` is set.
+/// TLS-specific behavior of connections. The other suites cover the rest over TLS if `DAVIT_TEST_TLS` is set.
 @Suite(.timeLimit(.minutes(15)))
 struct TLSTests {
     static let get = RequestTests.get
@@ -41,7 +40,7 @@ struct TLSTests {
         }
         try peer.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         #expect(try peer.response().status == 200)
-        #expect(try peer.rest() == [], "the end is said: RFC 8446 §6.1")
+        #expect(try peer.rest() == [], "the server sends close_notify (RFC 8446 §6.1)")
     }
 
     @Test func aSlowKeySignsOffTheLoop() throws {
@@ -57,7 +56,7 @@ struct TLSTests {
         }
     }
 
-    /// RFC 8446 §5.1: records may be split anywhere by the network, and messages by records.
+    /// The network may split records anywhere, and records may split messages (RFC 8446 §5.1).
     @Test func recordsArriveByteByByte() throws {
         let server = try Self.server()
         for most: Int32 in [0x303, 0x304] {
@@ -76,7 +75,7 @@ struct TLSTests {
 
     // MARK: Sessions and certificates
 
-    /// Reads a response, after which the client has its tickets, and the session.
+    /// Reads a response, after which the client has received its tickets, and returns the session.
     private static func session(of peer: Peer) throws -> TLSTestClient.Session {
         try peer.send(get)
         _ = try peer.response()
@@ -99,17 +98,17 @@ struct TLSTests {
         let tickets = TicketKeys(now: Shop.now)
         let server = try Self.server(try Wire.context(tickets: tickets))
         let old = try Self.peer(server)
-        // A client that has given its session away sends no more.
+        // A client must not send any more after its session was taken.
         let session = try Self.session(of: try Self.peer(server))
         let next = try Shop.leaf("localhost")
         server.server.replaceTLS(try Wire.context(tickets: tickets, identities: [next]))
         try old.send(Self.get)
-        #expect(try old.response().status == 200, "a connection that is open goes on")
+        #expect(try old.response().status == 200, "an open connection is not affected")
         let new = try Self.peer(server)
         let shown = try #require(new.tls).serverCertificate()
         #expect(try shown.fingerprint() == next.certificate.fingerprint())
         let resumed = try Self.peer(server, .init(session: session))
-        #expect(resumed.tls?.wasResumed == true, "a session goes on, too")
+        #expect(resumed.tls?.wasResumed == true, "sessions can still be resumed")
     }
 
     /// RFC 6066 §3.
@@ -136,7 +135,7 @@ struct TLSTests {
 
     // MARK: Clients
 
-    /// Answers with whom TLS has shown.
+    /// Responds with the subject of the client certificate.
     @Sendable static func whoami(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         HTTPResponse(.ok, body: .bytes(Array((request.clientCertificate?.subject ?? "-").utf8)))
     }
@@ -152,7 +151,7 @@ struct TLSTests {
                 let peer = try Self.peer(server, options)
                 try peer.send(Self.get)
                 #expect(try peer.response().text == name)
-                // The certificate belongs to the session.
+                // A resumed session keeps the client certificate.
                 let session = try #require(peer.tls).session()
                 let next = try Self.peer(server, .init(least: version, most: version, session: session))
                 #expect(next.tls?.wasResumed == true)
@@ -160,7 +159,7 @@ struct TLSTests {
                 #expect(try next.response().text == name)
             }
         }
-        // Requests are used again: nobody inherits the certificate of another connection.
+        // Request objects are reused, but must not keep the certificate of another connection.
         let plain = try Self.peer(server)
         try plain.send(Self.get + Self.get)
         #expect(try plain.response().text == "-")
@@ -179,7 +178,8 @@ struct TLSTests {
         #expect(try peer.response().text == "CN=anna")
         for stranger in [nil, try Shop.client("anna", signedBy: other)] {
             #expect(throws: Peer.Failure.self) {
-                // In TLS 1.3 a client is done before the server has looked.
+                // In TLS 1.3 the client completes the handshake before the server has verified the
+                // certificate.
                 let peer = try Self.peer(
                     server, .init(least: version, most: version, identity: stranger))
                 try peer.send(Self.get)
@@ -201,7 +201,7 @@ struct TLSTests {
 
     // MARK: Ends
 
-    /// A peer that says nothing, and one that stops in the middle of its first message.
+    /// A peer that sends nothing, and one that stops in the middle of its first message.
     @Test func aHandshakeHasADeadline() async throws {
         let server = try Self.server(nil) { $0.deadlines.handshake = .milliseconds(1) }
         let silent = try server.connect(secured: false)
@@ -215,7 +215,7 @@ struct TLSTests {
         await server.wait(for: .connectionClosed)
     }
 
-    /// The time for the handshake is not the time for requests.
+    /// The handshake deadline does not apply to requests.
     @Test func aConnectionOutlivesTheDeadlineOfItsHandshake() async throws {
         let server = try Self.server(nil) {
             $0.deadlines.handshake = .milliseconds(600)
@@ -226,7 +226,7 @@ struct TLSTests {
         let peer = try Self.peer(server)
         try peer.send(Self.get)
         _ = try peer.response()
-        #expect(try peer.rest() == [], "the end is said, although no request has asked for it")
+        #expect(try peer.rest() == [], "an idle timeout sends close_notify")
         #expect(Clock.now() - start >= 1_500_000_000, "deadlines never pass early")
     }
 
@@ -235,11 +235,11 @@ struct TLSTests {
         let peer = try server.connect(secured: false)
         try peer.sendRaw([22, 3, 1, 0, 4] + Array("oops".utf8))
         let answer = try peer.receiveRaw() ?? []
-        #expect(answer.first == 21, "an alert")
+        #expect(answer.first == 21, "a TLS alert")
         #expect(try peer.receiveRaw() == nil)
     }
 
-    /// RFC 8446 §6.1: content that is cut is no content that ended.
+    /// Truncated content is not complete content (RFC 8446 §6.1).
     @Test func aCutRequestIsNotAnswered() async throws {
         let (errors, continuation) = AsyncStream<HTTPError>.makeStream()
         let hasBegun = Gate()
@@ -256,7 +256,8 @@ struct TLSTests {
         do {
             let peer = try Self.peer(server)
             try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello")
-            // Session tickets are still unread here: an end before the server has read would take the request back.
+            // The session tickets are still unread here: closing before the server has read the request would
+            // reset the connection.
             await hasBegun.wait()
         }
         for await error in errors {
@@ -265,7 +266,7 @@ struct TLSTests {
         }
     }
 
-    /// A response that breaks off ends without close_notify: HTTP/1.0 has no other sign.
+    /// An aborted response ends without close_notify, which is the only sign of truncation for HTTP/1.0.
     @Test func aResponseThatBreaksOffIsTruncated() throws {
         let server = try Self.server(handler: { _ throws(HTTPError) in
             HTTPResponse(
@@ -299,7 +300,7 @@ struct TLSTests {
         await hasBegun.wait()
         server.server.shutdown()
         #expect(try idle.rest() == [])
-        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "nothing of it is in flight")
+        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "an unfinished handshake is dropped")
         mayEnd.open()
         let response = try busy.response()
         #expect(response.status == 201)

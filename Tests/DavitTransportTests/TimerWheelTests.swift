@@ -4,7 +4,7 @@ import Testing
 struct TimerWheelTests {
     static let slot = TimerWheel.slotNanoseconds
 
-    /// A wheel and, beside it, nothing but the deadlines.
+    /// A timer wheel together with a naive reference implementation.
     struct Oracle {
         var wheel = TimerWheel(now: 0)
         let entries = (0..<50).map { _ in TimerEntry() }
@@ -21,7 +21,7 @@ struct TimerWheelTests {
             deadlines[index] = nil
         }
 
-        /// - Returns: what the wheel found due.
+        /// - Returns: the entries that the wheel reports as due.
         mutating func advance(by step: Int64) -> Set<Int> {
             now += step
             var due: [TimerEntry] = []
@@ -86,7 +86,7 @@ struct TimerWheelTests {
     }
 }
 
-/// Numbers that are the same for the same seed (SplitMix64).
+/// A random number generator that returns the same sequence for the same seed (SplitMix64).
 struct Random {
     private var state: UInt64
 

@@ -5,7 +5,7 @@ package import DavitHTTP
 
 /// Unwraps an object that OpenSSL has created; throws if it is null, which indicates a mistake in a test.
 package func made(_ pointer: OpaquePointer?) throws -> OpaquePointer {
-    guard let pointer = unsafe pointer else { throw CryptoError(call: "made", reason: "OpenSSL returned null") }
+    guard let pointer = unsafe pointer else { throw CryptoError(call: "made", reason: "null pointer") }
     return unsafe pointer
 }
 

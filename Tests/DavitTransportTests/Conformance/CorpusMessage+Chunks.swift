@@ -130,7 +130,7 @@ extension CorpusMessage {
             "7.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5:\r\nhello\r\n0\r\n\r\n",
             .refused(400)),
-        // Line ends, and data that are longer or shorter than was said.
+        // Line ends, and data longer or shorter than the chunk size.
         CorpusMessage(
             "7.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n",
@@ -195,7 +195,7 @@ extension CorpusMessage {
             "7.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             .refused(400)),
-        // Extensions are dropped.
+        // Chunk extensions are ignored.
         CorpusMessage(
             "7.1.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5;a\r\nhello\r\n0;a\r\n\r\n",
@@ -277,7 +277,7 @@ extension CorpusMessage {
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5;"
                 + String(repeating: "x", count: 600) + "\r\nhello\r\n0\r\n\r\n",
             .refused(400)),
-        // Trailers are dropped, whatever they say.
+        // Trailers are ignored, whatever they contain.
         CorpusMessage(
             "7.1.2",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: y\r\n\r\n",

@@ -1,7 +1,8 @@
 extension CorpusMessage {
-    /// Several messages, and the end of connections.
+    /// Consecutive messages, and the end of connections.
     static let connections: [CorpusMessage] = [
-        // What ends a connection ends it also for what was sent already.
+        // After a request that closes the connection, further requests are not processed, even if already
+        // sent.
         CorpusMessage("9.3", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("9.3", "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", .ends(["GET /a "])),
         CorpusMessage(
@@ -31,7 +32,7 @@ extension CorpusMessage {
             "9.3.2",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhelloPUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n",
             .read(["PUT /a hello", "PUT /a hello", "GET /a "])),
-        // A refusal comes behind the answers to what was right.
+        // A refusal follows the responses to the valid requests.
         CorpusMessage(
             "9.3.2",
             "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\nContent-Length: +1\r\n\r\n",
@@ -52,7 +53,7 @@ extension CorpusMessage {
             "9.6",
             "PUT /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             .ends(["PUT /a hello"])),
-        // Upgrades are not offered, and ignored.
+        // Upgrades are not supported, and are ignored.
         CorpusMessage(
             "RFC 9110 7.8",
             "GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",

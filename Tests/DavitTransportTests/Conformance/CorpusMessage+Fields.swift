@@ -1,7 +1,7 @@
 extension CorpusMessage {
-    /// Host, names and values of fields.
+    /// Host, field names and field values.
     static let fields: [CorpusMessage] = [
-        // Host: one, and valid.
+        // Exactly one valid Host field.
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\n\r\n", .refused(400)),
         CorpusMessage("3.2", "GET /a HTTP/1.0\r\nHost: h\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", .refused(400)),
@@ -81,7 +81,7 @@ extension CorpusMessage {
             "5.2",
             "PUT /a HTTP/1.1\r\nHost: h\r\nX: a\r\n Content-Length: 5\r\n\r\n",
             .refused(400)),
-        // Control characters, and what looks like the end of a line.
+        // Control characters, and characters that resemble line ends.
         CorpusMessage("RFC 9110 5.5", "PUT /a HTTP/1.1\r\nHost: h\r\nX: a\u{0}b\r\n\r\n", .refused(400)),
         CorpusMessage("RFC 9110 5.5", "PUT /a HTTP/1.1\r\nHost: h\r\nX: a\u{B}b\r\n\r\n", .refused(400)),
         CorpusMessage("RFC 9110 5.5", "PUT /a HTTP/1.1\r\nHost: h\r\nX: a\u{C}b\r\n\r\n", .refused(400)),

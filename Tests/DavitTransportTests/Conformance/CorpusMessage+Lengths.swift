@@ -1,7 +1,7 @@
 extension CorpusMessage {
     /// Content-Length.
     static let lengths: [CorpusMessage] = [
-        // Content-Length is one number, and nothing else.
+        // Content-Length must be a single number.
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: +5\r\n\r\nhello", .refused(400)),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: -5\r\n\r\nhello", .refused(400)),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: -0\r\n\r\nhello", .refused(400)),
@@ -53,7 +53,7 @@ extension CorpusMessage {
             .refused(400)),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5_0\r\n\r\nhello", .refused(400)),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: {5}\r\n\r\nhello", .refused(400)),
-        // Said twice.
+        // Repeated values.
         CorpusMessage(
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
@@ -74,7 +74,7 @@ extension CorpusMessage {
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\nhello",
             .refused(400)),
-        // What can be read.
+        // Valid lengths.
         CorpusMessage(
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",
@@ -103,7 +103,7 @@ extension CorpusMessage {
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["PUT /a "])),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent_Length: 5\r\n\r\n", .read(["PUT /a "])),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nX-Content-Length: 5\r\n\r\n", .read(["PUT /a "])),
-        // Longer and shorter than what follows.
+        // Longer and shorter than the content.
         CorpusMessage(
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhello",
@@ -116,7 +116,7 @@ extension CorpusMessage {
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n",
             .refused(400, after: ["PUT /a GET /"])),
-        // What looks like a request is content.
+        // Content that looks like a request.
         CorpusMessage(
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 28\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n",

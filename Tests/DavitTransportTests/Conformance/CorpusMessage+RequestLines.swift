@@ -1,5 +1,5 @@
 extension CorpusMessage {
-    /// Request lines and the ends of lines.
+    /// Request lines and line ends.
     static let requestLines: [CorpusMessage] = [
         // Line ends.
         CorpusMessage("2.2", "GET /a HTTP/1.1\nHost: h\n\n", .refused(400)),
@@ -17,7 +17,7 @@ extension CorpusMessage {
         CorpusMessage("2.2", "\r\n\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("2.2", "\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("2.2", "\rGET /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
-        // Between two requests.
+        // Empty lines between two requests.
         CorpusMessage("2.2", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("2.2", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n\n", .refused(400, after: ["GET /a "])),
         CorpusMessage("2.2", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n ", .refused(400, after: ["GET /a "])),
@@ -66,7 +66,7 @@ extension CorpusMessage {
         CorpusMessage("3", "GET\u{C}/a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
-        // A `~` is sent as 40,000 letters.
+        // A `~` stands for 40,000 letters.
         CorpusMessage("3", "GET /~ HTTP/1.1\r\nHost: h\r\n\r\n", .refused(414)),
         // Methods are tokens.
         CorpusMessage("3.1", "G(T /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
@@ -102,7 +102,7 @@ extension CorpusMessage {
         CorpusMessage("3.2", "GET \\a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3.2.1", "GET //h/a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET //h/a "])),
         CorpusMessage("3.2.1", "GET /a/../b HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a/../b "])),
-        // The authority of the target counts, and Host is none the less wanted.
+        // The authority of the target takes precedence, but Host is still required.
         CorpusMessage("3.2.2", "GET http://x/a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("3.2.2", "GET HTTP://x:8080/a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("3.2.2", "GET http://h/a HTTP/1.1\r\n\r\n", .refused(400)),

@@ -1,7 +1,7 @@
 extension CorpusMessage {
-    /// Transfer-Encoding, and both.
+    /// Transfer-Encoding, alone and together with Content-Length.
     static let transferCodings: [CorpusMessage] = [
-        // Content-Length beside Transfer-Encoding.
+        // Content-Length together with Transfer-Encoding.
         CorpusMessage(
             "6.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
@@ -43,7 +43,7 @@ extension CorpusMessage {
             "6.1",
             "PUT /a HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             .refused(400)),
-        // Disguises.
+        // Obfuscated values.
         CorpusMessage(
             "6.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
@@ -188,7 +188,7 @@ extension CorpusMessage {
             "6.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             .refused(400)),
-        // Spellings that are right.
+        // Valid spellings.
         CorpusMessage(
             "6.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",

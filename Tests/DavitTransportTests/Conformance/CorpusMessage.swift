@@ -1,18 +1,18 @@
-/// Bytes as an attacker or a broken program sends them, and the only way in which they may be read.
+/// Bytes as sent by an attacker or a faulty program, with the only permitted interpretation.
 ///
-/// A plain request for `/second` follows each of them. Whoever reads the message otherwise sees that request elsewhere, or
-/// not at all.
+/// Each message is followed by a plain request for `/second`. A server that interprets the message
+/// differently sees that request elsewhere, or not at all.
 struct CorpusMessage: CustomStringConvertible, Sendable {
     enum Outcome: Equatable, Sendable {
-        /// These answers, then that to the request behind the message.
+        /// These responses, then the response to the request after the message.
         case read([String])
-        /// These answers, then the connection ends, and the request behind the message is not executed.
+        /// These responses, then the connection closes, and the request after the message is not executed.
         case ends([String])
-        /// These answers, then a refusal with this status, and the connection ends.
+        /// These responses, then a refusal with this status, and the connection closes.
         case refused(Int, after: [String] = [])
     }
 
-    /// RFC 9112, where nothing else is named.
+    /// The section of RFC 9112, unless another RFC is given.
     let clause: String
     let text: String
     let outcome: Outcome
@@ -29,7 +29,7 @@ struct CorpusMessage: CustomStringConvertible, Sendable {
 
     var description: String { "§\(clause) " + text.prefix(120).debugDescription }
 
-    /// What the echoing handler has to say before the connection goes on or ends.
+    /// The expected output of the echo handler before the connection continues or closes.
     var answers: [String] {
         switch outcome {
         case .read(let answers): answers + ["GET /second "]
@@ -37,7 +37,7 @@ struct CorpusMessage: CustomStringConvertible, Sendable {
         }
     }
 
-    /// Nobody is told that what follows comes too late: the peer has said so itself.
+    /// Whether the connection closes without a refusal, because the peer has requested the close itself.
     var endsWithoutRefusal: Bool {
         if case .ends = outcome { return true }
         return false

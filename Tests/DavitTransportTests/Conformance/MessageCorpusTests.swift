@@ -4,10 +4,11 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// Messages that somebody reads otherwise, at a whole server on a socket (RFC 9112 §11.2): each is refused or read in
-/// exactly one way, in whatever pieces it comes, and behind a refusal nothing more is executed.
+/// Messages that implementations interpret differently, sent to a complete server over a socket (RFC 9112
+/// §11.2). Each is refused or interpreted in exactly one way, regardless of how it is split, and nothing is
+/// executed after a refusal.
 ///
-/// One after the other: they wait for sockets, on threads that other tests need.
+/// Serialized, because the tests block on sockets on threads that other tests need.
 @Suite(.serialized)
 struct MessageCorpusTests {
     static let all =
@@ -26,7 +27,7 @@ struct MessageCorpusTests {
         try expect(message, sent: [Self.whole(message)], to: server, witness)
     }
 
-    /// The same where requests are answered without a task, as far as that can be.
+    /// The same, with requests answered without a task where possible.
     @Test(arguments: all)
     func isReadInTheSameWayAtOnce(message: CorpusMessage) throws {
         let witness = Witness()
@@ -39,9 +40,10 @@ struct MessageCorpusTests {
         let witness = Witness()
         let server = try TestServer(atOnce: witness.echoAtOnce, handler: witness.echo)
         let bytes = Self.whole(message)
-        // What is long is so in its middle, where one place is as good as another; and a handshake has its price.
+        // Long messages are uniform in the middle, so not every position is tested; with TLS, handshakes are
+        // expensive.
         let step = bytes.count > 1000 ? 997 : Wire.isSecure ? 13 : 1
-        // Behind the message there is a plain request, whose pieces are those of other tests.
+        // The message is followed by a plain request; splitting it is covered by other tests.
         let end = bytes.count - CorpusMessage.second.utf8.count + 3
         for position in stride(from: 1, to: end, by: step) {
             let pieces = [Array(bytes[..<position]), Array(bytes[position...])]
@@ -50,7 +52,7 @@ struct MessageCorpusTests {
         if bytes.count <= 1000 { try expect(message, sent: bytes.map { [$0] }, to: server, witness) }
     }
 
-    /// Without a socket, which may put pieces together again: the head alone.
+    /// Parses only the head, without a socket, which might join the pieces again.
     @Test(arguments: all)
     func theHeadMeansTheSameInPieces(message: CorpusMessage) {
         let bytes = Self.whole(message)
@@ -76,7 +78,7 @@ struct MessageCorpusTests {
             for piece in pieces { try peer.send(piece) }
             peer.shutDownWriting()
         } catch Peer.Failure.failed where message.endsWithoutRefusal {
-            // Sent after the end that this peer has asked for.
+            // The server has already closed the connection as requested.
         }
         while let response = try Self.next(from: peer, of: message) { responses.append(response) }
 
@@ -91,7 +93,7 @@ struct MessageCorpusTests {
         }
     }
 
-    /// The next final response; nil where the connection ended behind the one before.
+    /// Returns the next final response; nil if the connection was closed.
     private static func next(from peer: Peer, of message: CorpusMessage) throws -> Response? {
         do {
             while true {
@@ -101,12 +103,12 @@ struct MessageCorpusTests {
         } catch Peer.Failure.closed {
             return nil
         } catch Peer.Failure.failed where message.endsWithoutRefusal {
-            // What came too late resets the connection; the answers before it have arrived.
+            // Late input resets the connection; the responses before it have arrived.
             return nil
         }
     }
 
-    /// Says what it has read, and remembers it.
+    /// An echo handler that records its responses.
     private final class Witness: Sendable {
         private let texts = Mutex<[String]>([])
 

@@ -3,12 +3,12 @@ import DavitSystem
 import DavitTransport
 import Synchronization
 
-/// A file that has no name any more.
+/// A file that has been unlinked.
 final class TestFile: FileContent {
     let length: Int64
     private let file: FileDescriptor
 
-    /// - Parameter claiming: the length it pretends to have.
+    /// - Parameter claiming: the length to report, if it differs from the actual one.
     init(_ content: [UInt8], claiming length: Int64? = nil) throws {
         self.length = length ?? Int64(content.count)
         file = try FileDescriptor.unnamed(content)
@@ -17,12 +17,12 @@ final class TestFile: FileContent {
     var descriptor: Int32 { file.rawValue }
 }
 
-/// A stream of given content in pieces, which may fail in the end.
+/// A stream that delivers the given content in pieces and may fail at the end.
 final class Pieces: BodyStream {
     private var rest: ArraySlice<UInt8>
     private let size: Int
     private let failure: HTTPError?
-    /// What it says, which need not be true.
+    /// The declared length, which may be wrong.
     let length: Int64?
 
     init(_ content: [UInt8], of size: Int, failure: HTTPError? = nil, length: Int? = nil) {
@@ -38,7 +38,7 @@ final class Pieces: BodyStream {
     }
 }
 
-/// An endless stream that counts how often it is asked.
+/// An endless stream that counts how often it is read.
 final class AskedStream: Sendable {
     static let pieceSize = 32 * 1024
     private let asked = Atomic<Int>(0)

@@ -2,11 +2,11 @@ import DavitSystem
 import DavitTesting
 import DavitTransport
 
-/// A client that sends bytes as given, and reads responses; over TLS if the tests run so. Its calls block.
+/// A client that sends raw bytes and reads responses, over TLS if the tests use it. Its calls block.
 final class Peer {
     enum Failure: Error, Equatable {
         case closed, malformed
-        /// The connection ended without the words for it.
+        /// The TLS connection ended without close_notify.
         case truncated
         case handshake(String)
         case failed(SystemError)
@@ -15,15 +15,15 @@ final class Peer {
     private let socket: FileDescriptor
     #if TLS
     let tls: TLSTestClient?
-    /// Ciphertext is sent in calls of one byte.
+    /// Whether ciphertext is sent one byte per call.
     private let isBytewise: Bool
     #endif
     private var received: [UInt8] = []
-    /// How many of the received bytes have been taken.
+    /// The number of received bytes that have been consumed.
     private var used = 0
     private var isBehindChunk = false
 
-    /// - Parameter secured: nil for whatever the server speaks when it says nothing else.
+    /// - Parameter secured: whether to use TLS; nil for the default of the tests.
     init(_ address: BoundAddress, receiveBuffer: Int32? = nil, secured: Bool? = nil) throws {
         let target =
             address.host.contains(":")
@@ -39,7 +39,7 @@ final class Peer {
     }
 
     #if TLS
-    /// With what the client asks for and shows.
+    /// Connects over TLS with the given options.
     init(_ address: BoundAddress, _ options: TLSTestClient.Options, bytewise: Bool = false) throws {
         isBytewise = bytewise
         socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
@@ -83,7 +83,7 @@ final class Peer {
         try sendRaw(bytes)
     }
 
-    /// Past TLS.
+    /// Sends bytes directly to the socket, bypassing TLS.
     func sendRaw(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
@@ -95,7 +95,7 @@ final class Peer {
         }
     }
 
-    /// Sends until the server takes no more, at most `limit` bytes.
+    /// Sends at most `limit` bytes, until the connection fails.
     func sendUntilRefused(limit: Int) {
         let piece = [UInt8](repeating: 0x61, count: 16 * 1024)
         var sent = 0
@@ -105,7 +105,7 @@ final class Peer {
         }
     }
 
-    /// Makes the end of this object a reset of the connection.
+    /// Makes destroying this object reset the connection.
     func resetOnClose() throws { try Socket.setReset(socket.rawValue) }
 
     func shutDownWriting() {
@@ -167,12 +167,12 @@ final class Peer {
         return content
     }
 
-    /// Reads the head of a response, whose content is read in pieces.
+    /// Reads only the head of a response; the content is read separately.
     func readHead() throws -> Response { Response(head: try head()) }
 
     /// Reads the next chunk; nil at the end.
     ///
-    /// Not the line end behind it, which comes with what follows.
+    /// The line end after the chunk is read with the next one, because it may be sent later.
     func chunk() throws -> [UInt8]? {
         if isBehindChunk {
             guard try take(2) == [13, 10] else { throw Failure.malformed }
@@ -184,7 +184,7 @@ final class Peer {
         return nil
     }
 
-    /// False at the end.
+    /// Receives more bytes; returns false at the end of the stream.
     private func receive() throws -> Bool {
         received.removeFirst(used)
         used = 0
@@ -213,7 +213,7 @@ final class Peer {
     }
     #endif
 
-    /// Nil at the end.
+    /// Receives bytes directly from the socket; returns nil at the end of the stream.
     func receiveRaw() throws -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         let outcome = unsafe piece.withUnsafeMutableBytes {
@@ -232,7 +232,7 @@ final class Peer {
     }
 }
 
-/// A response as a client sees it.
+/// A parsed response.
 struct Response {
     let status: Int
     let lines: [String]
@@ -245,7 +245,7 @@ struct Response {
 
     var text: String { String(decoding: content, as: UTF8.self) }
 
-    /// The value of a field, by its name in lower case.
+    /// The value of a field; the name must be in lowercase.
     subscript(_ name: String) -> String? {
         for line in lines.dropFirst() where line.lowercased().hasPrefix(name + ":") {
             return String(line.dropFirst(name.count + 1).drop { $0 == " " })

@@ -7,10 +7,10 @@ import DavitTransport
 final class TestServer {
     let server: HTTPServer
     let addresses: [BoundAddress]
-    /// What happens inside, in order.
+    /// Internal events, in order.
     let events: AsyncStream<TransportEvent>
 
-    /// - Parameter atOnce: answers without a task; nil is left to `handler`.
+    /// - Parameter atOnce: responds without a task; if it returns nil, `handler` is called.
     init(
         _ configure: (inout TransportConfiguration) -> Void = { _ in },
         atOnce: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
@@ -21,7 +21,8 @@ final class TestServer {
         var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
         configuration.loops = 1
         configuration.grace = .zero
-        // A test that waits may go on much later: other tests hold the threads. Who tests a deadline sets it.
+        // Long deadlines, because other tests may occupy the threads of a waiting test. Tests of a deadline
+        // set it themselves.
         configuration.deadlines.head = .seconds(3600)
         configuration.deadlines.handshake = .seconds(3600)
         configuration.deadlines.keepAlive = .seconds(3600)
@@ -43,12 +44,12 @@ final class TestServer {
         try Peer(addresses[0], receiveBuffer: receiveBuffer, secured: secured)
     }
 
-    /// Waits until something happened.
+    /// Waits for an event.
     func wait(for wanted: TransportEvent) async {
         for await event in events where event == wanted { return }
     }
 
-    /// Answers with method, path and content.
+    /// Responds with the method, path and content of the request.
     @Sendable static func echo(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let content = try await read(request)
         let path = String(decoding: request.target.rawPath, as: UTF8.self)
@@ -56,7 +57,7 @@ final class TestServer {
         return HTTPResponse(.ok, body: .bytes(Array(text.utf8)))
     }
 
-    /// The whole content, read in pieces of a size that divides nothing.
+    /// Returns the whole content, read in pieces of a prime size.
     static func read(_ request: HTTPRequest) async throws(HTTPError) -> [UInt8] {
         let buffer = IOBuffer(capacity: 1021)
         var content: [UInt8] = []
@@ -69,7 +70,8 @@ final class TestServer {
 }
 
 extension TestServer {
-    /// The whole content, through a buffer of this many bytes that is filled before it is emptied.
+    /// Returns the whole content, read through a buffer of `capacity` bytes that is filled before it is
+    /// emptied.
     static func readFilling(_ request: HTTPRequest, _ capacity: Int) async throws(HTTPError) -> [UInt8] {
         let buffer = IOBuffer(capacity: capacity)
         var content: [UInt8] = []
@@ -92,7 +94,7 @@ private struct ClosureHandler: Handler {
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { atOnce(request) }
 }
 
-/// Something that is decided once and that tasks wait for.
+/// A gate that opens once and that tasks can wait for.
 final class Gate: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 extension FileDescriptor {
-    /// An open file with this content and without a name.
+    /// Creates an unlinked file with this content.
     static func unnamed(_ content: [UInt8]) throws -> FileDescriptor {
         var name = Array("/tmp/davit-test-XXXXXX".utf8CString)
         let number = unsafe mkstemp(&name)
@@ -28,5 +28,5 @@ extension FileDescriptor {
     }
 }
 
-// Inside FileDescriptor, `unlink` would be the method of that name.
+// Inside FileDescriptor, `unlink` would refer to the method of that name.
 private func removeName(_ path: [CChar]) { _ = unsafe unlink(path) }

@@ -2,13 +2,13 @@ import DavitCrypto
 import DavitSystem
 import DavitTesting
 
-/// What is between the peers and the servers of these tests: TLS everywhere if the environment has `DAVIT_TEST_TLS`,
-/// so that whatever holds for a connection holds for one with TLS.
+/// The transport between peers and servers in these tests: TLS everywhere if the environment variable
+/// `DAVIT_TEST_TLS` is set, so that the same tests cover connections with TLS.
 enum Wire {
     static let isSecure = CryptoLibrary.isAvailable && Environment.variable("DAVIT_TEST_TLS") != nil
 
     #if TLS
-    /// A server for `localhost`.
+    /// Creates a TLS context, by default with a certificate for `localhost`.
     static func context(
         clients: ClientCertificates = .off, tickets: TicketKeys? = nil, identities: [TLSIdentity]? = nil
     ) throws -> TLSContext {
