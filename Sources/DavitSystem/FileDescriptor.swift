@@ -14,7 +14,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     /// Takes ownership of an open descriptor; no other code may close it.
     public init(owning rawValue: Int32) { self.rawValue = rawValue }
 
-    // The descriptor is closed even on EINTR on Linux and Apple systems, so repeating the call could close an
+    // Linux and Apple systems close the descriptor even on EINTR, so repeating the call could close an
     // unrelated one.
     deinit { _ = close(rawValue) }
 

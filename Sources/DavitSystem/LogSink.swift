@@ -23,7 +23,7 @@ extension LogSink where Self == ClosureSink {
 }
 
 /// Writes to standard error. Each line begins with the time or, if systemd's journal reads it, with the
-/// priority. Colours are never used.
+/// priority. Colors are never used.
 ///
 /// Each line is a single `write(2)`, so that lines of different threads are not interleaved.
 public struct StandardErrorSink: LogSink {

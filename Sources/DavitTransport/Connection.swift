@@ -51,7 +51,7 @@ internal import DavitSystem
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
 
-    /// Output that the socket did not accept, from `unsentStart` on.
+    /// Output that the socket did not accept yet, starting at `unsentStart`.
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentStart = 0
     @safe @exclusivity(unchecked) var sending: ProgressGuard

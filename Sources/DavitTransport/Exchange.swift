@@ -34,8 +34,8 @@ final class Exchange {
     @safe @exclusivity(unchecked) private var input: InputBuffer?
     /// The content of the current request; nil if it has none.
     @safe @exclusivity(unchecked) private(set) var content: ContentReader?
-    /// The state in which ``serveAtOnce()`` leaves the request to the task: whether the head is complete, or
-    /// why it is refused.
+    /// The result of parsing the next head in ``serveAtOnce()``, for the task: whether the head is complete,
+    /// or why it is refused.
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
     /// Whether the handler was already tried for the current request without a task.
     @safe @exclusivity(unchecked) private var isTried = false

@@ -130,7 +130,7 @@ public final class HTTPServer: Sendable {
     }
 
     #if TLS
-    /// Uses other certificates for new connections; open connections keep theirs. Can be called on any
+    /// Replaces the certificates for new connections; open connections keep theirs. Can be called on any
     /// thread. Does nothing for a server without TLS.
     package func replaceTLS(_ context: TLSContext) {
         state.withLock { state in

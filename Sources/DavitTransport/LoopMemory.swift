@@ -11,7 +11,7 @@ struct LoopMemory {
     private var requests: [HTTPRequest] = []
     /// Volumes that cannot report whether content is in memory.
     private var unprobed: [UInt64] = []
-    /// Whether known volumes are without a disk.
+    /// Whether each known volume has no disk.
     private var diskless: [UInt64: Bool] = [:]
 
     mutating func takeInput() -> InputBuffer { inputs.popLast() ?? InputBuffer() }
