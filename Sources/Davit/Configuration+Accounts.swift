@@ -3,8 +3,9 @@ internal import DavitServer
 internal import DavitSystem
 
 extension Configuration {
-    /// What stands in front of the application; nil without accounts. Hashes passwords, where hashes alone are kept.
-    /// - Parameter fields: what ``Mountable/announcedFields`` says of everything behind.
+    /// Returns the authentication in front of the application, or nil without accounts. Hashes the passwords
+    /// if only hashes are kept.
+    /// - Parameter fields: the ``Mountable/announcedFields`` of the application.
     func makeAuthentication(
         announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log
     ) throws(ServerError) -> Authentication? {
@@ -13,7 +14,7 @@ extension Configuration {
         do throws(Accounts.Problem) {
             return try Authentication(
                 accounts: checked, optionsFields: fields, work: PoolWork(pool: pool),
-                // Fewer than the pool has threads, and than there are cores: others have work, too.
+                // Fewer than the threads of the pool and the cores, so that other work can continue.
                 hashesAtATime: min(4, Thread.coreCount / 2),
                 report: { address, seconds in
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])
@@ -45,14 +46,16 @@ extension Configuration {
 }
 
 extension WebServer {
-    /// Replaces the accounts, and ends requests in flight of accounts that are gone or whose password has changed, as
-    /// ``endRequests(where:)`` does: downloads, uploads and event streams. Other requests go on.
+    /// Replaces the accounts, and ends requests in flight of accounts that were removed or whose password has
+    /// changed, as ``endRequests(where:)`` does: downloads, uploads and event streams. Other requests
+    /// continue.
     ///
-    /// A line of another form counts as another password: a hash in place of the password, or another hash of it.
-    /// Blocks for 50 to 100 ms for each plain password, where ``AuthenticationSettings/schemes`` is Basic alone.
-    /// - Throws: ``ServerError/accountNotUsable(name:_:)``, ``ServerError/authenticationNotUsable(_:)``, and
-    ///   ``ServerError/noAccounts`` for an empty list and for a server that was made without accounts; those there were
-    ///   go on to count then.
+    /// A secret in another form counts as another password: a hash instead of the password, or a different
+    /// hash of it. Blocks for 50 to 100 ms for each plain password if ``AuthenticationSettings/schemes`` is
+    /// only Basic.
+    /// - Throws: ``ServerError/accountNotUsable(name:_:)``, ``ServerError/authenticationNotUsable(_:)``, or
+    ///   ``ServerError/noAccounts`` if the list is empty or the server was created without accounts. The
+    ///   current accounts then remain in effect.
     public func replaceAccounts(_ accounts: [Configuration.Account]) throws(ServerError) {
         guard let authentication, !accounts.isEmpty else { throw .noAccounts }
         let checked = try Configuration.checked(
@@ -64,11 +67,13 @@ extension WebServer {
         if !revoked.isEmpty { endRequests { revoked.contains($0.credentialNumber) } }
     }
 
-    /// Ends requests in flight: their tasks are cancelled, and their connections are cut. Returns immediately.
+    /// Ends requests in flight: cancels their tasks and closes their connections. Returns immediately.
     ///
-    /// For applications that authenticate by themselves: first see to it that no further request is admitted, then end
-    /// those that were. A request that has been admitted when this is called, and not answered, is found.
-    /// - Parameter isRevoked: called on the event loops, for each request in flight; must not block, nor keep the request.
+    /// For applications with their own authentication: first make sure that no further request is admitted,
+    /// then end those that were. Finds all requests that were admitted before the call and have not been
+    /// answered.
+    /// - Parameter isRevoked: called on the event loops for each request in flight; must not block or retain
+    ///   the request.
     public func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
         http.endRequests(where: isRevoked)
     }

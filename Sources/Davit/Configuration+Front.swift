@@ -1,13 +1,13 @@
 internal import DavitServer
 
 extension Configuration {
-    /// What every request passes before it comes to a route or a share.
+    /// Wraps the application in everything that a request passes before it reaches a route or a share.
     /// - Parameter authentication: nil without accounts.
     func front(
         of application: any Handler, behind authentication: Authentication?
     ) throws(ServerError) -> any Handler {
         let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
-        // Middleware sees content as it was made.
+        // Middleware sees content before compression.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware
         // Before authentication: preflights have no credentials.
@@ -21,7 +21,7 @@ extension Configuration {
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
         let placed = try publicPrefix()?.inFront(of: front) ?? front
-        // In front of all that asks who the client is.
+        // Before everything that depends on the address of the client.
         return try trustedProxies()?.inFront(of: placed) ?? placed
     }
 

@@ -2,14 +2,14 @@ public import DavitServer
 public import DavitSystem
 
 extension Configuration {
-    /// Where the lines of the access log go, and how they look.
+    /// The destination and format of the access log.
     public struct AccessLog: Hashable, Sendable {
         /// A file, or standard error.
         public var destination: LogFile.Destination
-        /// How a line looks.
+        /// The format of a line.
         public var format = AccessFormat.combined
 
-        /// Combined lines unless you say otherwise.
+        /// Creates an access log; the default format is combined.
         public init(_ destination: LogFile.Destination, format: AccessFormat = .combined) {
             self.destination = destination
             self.format = format
@@ -18,7 +18,7 @@ extension Configuration {
 
     func makeLog() -> Log { logSink.map { Log(level: logLevel, sink: $0) } ?? Log(level: logLevel) }
 
-    /// Nil if there is to be none.
+    /// Opens the access log; returns nil if none is configured.
     func openAccessLog(reportingTo log: Log) throws(ServerError) -> LogFile? {
         guard let accessLog else { return nil }
         do throws(SystemError) {
@@ -28,7 +28,7 @@ extension Configuration {
         }
     }
 
-    /// What is done for each response; nil if that is nothing.
+    /// Returns the function that logs a response, or nil if responses are not logged.
     func accessReport(_ log: Log, _ file: LogFile?) -> (@Sendable (AccessRecord) -> Void)? {
         let isLogged = log.isOn(.access)
         guard let file else {

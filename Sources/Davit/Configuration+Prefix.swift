@@ -2,27 +2,28 @@ internal import DavitHTTP
 internal import DavitServer
 
 extension Configuration {
-    /// ``prefix``, parsed.
+    /// Parses ``prefix``.
     func pathPrefix() throws(ServerError) -> PathPrefix {
         if prefix.isEmpty { return .empty }
         guard let parsed = PathPrefix(prefix) else { throw .prefixMalformed(prefix) }
         return parsed
     }
 
-    /// What is served, below ``prefix``.
+    /// Mounts `root` below ``prefix``.
     func placed(_ root: some Mountable) throws(ServerError) -> any Mountable {
         let prefix = try pathPrefix()
         if prefix == .empty { return root }
         return Router { routes in
-            // As routes are written: decoded.
+            // Routes are written decoded.
             routes.mount("/" + String(decoding: prefix.path.bytes, as: UTF8.self), root)
         }
     }
 
-    /// What a proxy takes away from paths; nil where that is never anything.
+    /// Returns the prefix that a proxy removes from paths, or nil if none does.
     ///
-    /// The path of a public URL is what clients see, and ``prefix`` what arrives here: a proxy takes the rest away.
-    /// - Throws: for a public URL whose path does not end in the prefix. One without a path says nothing about it.
+    /// Clients see the path of a public URL, and the server receives ``prefix``: the proxy removes the rest.
+    /// - Throws: ``ServerError/publicURLOutsidePrefix(_:)`` if the path of a public URL does not end with the
+    ///   prefix. A URL without a path implies nothing about it.
     func publicPrefix() throws(ServerError) -> PublicPrefix? {
         let arriving = try pathPrefix()
         var hosts: [PublicPrefix.Host] = []

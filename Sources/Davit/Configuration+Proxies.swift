@@ -4,22 +4,23 @@ public import DavitServer
 extension Configuration {
     /// The proxies in front of a server.
     public struct Proxies: Hashable, Sendable {
-        /// Addresses (`192.0.2.1`), networks (`10.0.0.0/24`, `2001:db8::/64`), or `unix` for whoever can connect to the
-        /// Unix socket. Not the networks of clients: whom the server trusts can give itself any address.
+        /// Addresses (`192.0.2.1`), networks (`10.0.0.0/24`, `2001:db8::/64`), or `unix` for all processes
+        /// that can connect to the Unix socket. Do not include networks of clients: a trusted peer can claim
+        /// any client address.
         public var trusted: [String] = []
-        /// Which fields they set.
+        /// The fields that the proxies set.
         public var fields = TrustedProxies.Fields.either
 
-        /// Believes nobody.
+        /// Trusts no proxy.
         public init() {}
 
-        /// True for a text that ``trusted`` may hold.
+        /// Whether ``trusted`` can contain `text`.
         package static func isUsable(_ text: String) -> Bool { text == localName || IPNetwork(text) != nil }
 
         fileprivate static let localName = "unix"
     }
 
-    /// Nil without proxies.
+    /// Returns nil without proxies.
     /// - Throws: ``ServerError/trustedProxyMalformed(_:)``.
     func trustedProxies() throws(ServerError) -> TrustedProxies? {
         guard !proxies.trusted.isEmpty else { return nil }
@@ -28,7 +29,7 @@ extension Configuration {
             fields: proxies.fields)
     }
 
-    /// The proxies that have an address.
+    /// The proxies that are addresses or networks.
     func proxyNetworks() throws(ServerError) -> [IPNetwork] {
         var networks: [IPNetwork] = []
         for text in proxies.trusted where text != Proxies.localName {

@@ -4,7 +4,8 @@ internal import DavitSystem
 internal import DavitTransport
 
 extension Configuration {
-    /// Has every connection recorded, if that is asked for. All shares are in the environment already.
+    /// Records every connection if a recording folder is configured. All shares must be in the environment
+    /// already.
     func startRecording(
         of transport: inout TransportConfiguration, in environment: ServerEnvironment, log: Log
     ) throws(ServerError) {
@@ -29,7 +30,7 @@ extension Configuration {
     }
 }
 
-/// Ends the recording with the server, when no connection is left.
+/// Stops the recording when the server has stopped and no connection is open.
 private final class RunningRecorder: Resident {
     private let recorder: Recorder
 

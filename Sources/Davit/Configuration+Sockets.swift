@@ -2,27 +2,29 @@ internal import DavitSystem
 internal import DavitTransport
 
 extension Configuration {
-    /// A socket in the file system, for programs of the same machine: a proxy, for example.
+    /// A Unix socket, for programs on the same machine such as a proxy.
     public struct UnixSocket: Hashable, Sendable {
-        /// At most 103 bytes on Apple systems; on Linux as long as any.
+        /// The path: at most 103 bytes on Apple systems, of any length on Linux.
         public var path: String
         /// The permission bits; who may write may connect.
         public var mode: UInt32
 
+        /// Creates the settings of a Unix socket.
+        ///
         /// - Parameters:
-        ///   - path: is made when the server starts, and removed when it stops. One that a server left behind that is
-        ///     gone is replaced.
-        ///   - mode: the permission bits; who may write may connect.
+        ///   - path: the path of the socket, which is created when the server starts and removed when it
+        ///     stops. A socket that a terminated server left behind is replaced.
+        ///   - mode: the permission bits; processes with write permission can connect.
         public init(path: String, mode: UInt32 = 0o600) {
             self.path = path
             self.mode = mode
         }
     }
 
-    /// The first of the sockets that were handed over that others than this machine can reach; nil if none is.
+    /// Returns the address of the first inherited socket that is reachable from other machines, or nil.
     func exposedInheritedSocket() -> String? {
         for number in inheritedSockets {
-            // What is no socket is refused when the server starts.
+            // Descriptors that are not sockets are rejected when the server starts.
             guard let address = try? Socket.localAddress(of: number), !address.isLoopback else { continue }
             return address.text
         }
@@ -37,7 +39,7 @@ extension Configuration {
         guard notifiesServiceManager else { return }
         transport.willStop = { ServiceManager.stopping() }
         if let interval = ServiceManager.watchdogInterval {
-            // Half of it, as sd_watchdog_enabled(3) recommends.
+            // Half the interval, as sd_watchdog_enabled(3) recommends.
             transport.heartbeat = (interval / 2, { ServiceManager.alive() })
         }
     }

@@ -1,62 +1,67 @@
 extension Configuration {
-    /// TLS 1.2 and 1.3 on all ports of a server: who it is, and who clients must be. HTTP without TLS is answered with a
-    /// redirect to the same place with `https`.
+    /// The TLS settings of a server, for TLS 1.2 and 1.3 on all ports. Plain HTTP requests are redirected to
+    /// the same URL with `https`.
     ///
     /// ```swift
     /// configuration.tls = .init(.files(certificate: "/etc/davit/cert.pem", key: "/etc/davit/key.pem"))
     /// ```
     public struct TLS: Sendable {
-        /// A certificate with its key, and where they come from.
+        /// The source of a certificate and its key.
         public enum Identity: Hashable, Sendable {
-            /// Two files in PEM, which are read again by ``WebServer/reloadCertificates()``. The first has the server's own
-            /// certificate in front, and those behind it up to an authority. Both may be one file.
+            /// Two PEM files, which ``WebServer/reloadCertificates()`` reads again. The first contains the
+            /// server's own certificate, followed by the chain up to an authority. Both can be the same file.
             case files(certificate: String, key: String)
-            /// The same as bytes.
+            /// The content of such files.
             case pem(certificate: [UInt8], key: [UInt8])
-            /// An authority that the server makes for itself, and a certificate for the names and addresses of this machine.
-            /// They are kept in `folder`: nil for `tls` in the state folder of the first share, or below the user's
-            /// state folder if there is no share. A certificate is replaced 30 days before it expires, and when the
-            /// machine has got another name or address. See ``WebServer/certificateAuthority``.
+            /// A certificate authority that the server creates, and a certificate for the names and addresses
+            /// of this machine. They are stored in `folder`; nil means `tls` in the state folder of the first
+            /// share, or in the user's state folder if there is no share. The certificate is replaced 30 days
+            /// before it expires, and when the names or addresses of the machine change. See
+            /// ``WebServer/certificateAuthority``.
             case selfSigned(folder: String? = nil)
         }
 
-        /// Whether clients show certificates. `authorities` is a file in PEM: who may have signed them.
+        /// Whether clients authenticate with certificates. `authorities` is a PEM file with the accepted
+        /// authorities.
         public enum Clients: Hashable, Sendable {
-            /// No certificate is asked for.
+            /// Client certificates are not requested.
             case off
-            /// Who has a certificate may show it; it must be valid then.
+            /// A client certificate is optional, but must be valid.
             case optional(authorities: String)
-            /// Who has none does not come in.
+            /// A client certificate is required.
             case required(authorities: String)
         }
 
-        /// At least one. A client that names a host gets the first that has that name; any other gets the first.
+        /// At least one identity. A client gets the first one that matches the host name it requests,
+        /// otherwise the first one.
         public var identities: [Identity]
-        /// What a client has shown is in ``DavitHTTP/HTTPRequest/clientCertificate``. It is no account: where accounts are
-        /// wanted, the client needs one as well.
+        /// Whether client certificates are requested. The certificate of a client is in
+        /// ``DavitHTTP/HTTPRequest/clientCertificate``. It does not replace an account: if there are
+        /// accounts, the client also needs one.
         public var clients = Clients.off
 
-        /// Takes at least one identity; without one the server does not start.
+        /// Creates TLS settings. Without an identity the server does not start.
         public init(_ identities: Identity..., clients: Clients = .off) {
             self.identities = identities
             self.clients = clients
         }
 
-        /// The same with a list.
+        /// Creates TLS settings from a list of identities.
         public init(identities: [Identity], clients: Clients = .off) {
             self.identities = identities
             self.clients = clients
         }
     }
 
-    /// Every URL of this server begins with this.
+    /// The scheme of all URLs of this server.
     var scheme: String { tls == nil ? "http" : "https" }
 }
 
-/// The authority that a server has made for itself: clients that trust it know the server.
+/// The certificate authority that a server has created. Clients that trust it accept the server's
+/// certificate.
 public struct CertificateAuthority: Hashable, Sendable {
-    /// The file in PEM to give to clients.
+    /// The PEM file to install on clients.
     public let path: String
-    /// SHA-256 of the certificate, as browsers show it: `AB:CD:…`.
+    /// The SHA-256 fingerprint of the certificate, as browsers display it: `AB:CD:…`.
     public let fingerprint: String
 }

@@ -3,7 +3,8 @@ internal import DavitSystem
 internal import DavitTransport
 
 extension Configuration {
-    /// Without accounts everybody who reaches the server may do everything, so nobody but this machine may.
+    /// Validates the configuration. Without accounts, everyone who can reach the server could read and change
+    /// everything, so only loopback addresses are allowed.
     func check() throws(ServerError) {
         if let serverName, serverName.isEmpty || !serverName.utf8.allSatisfy({ $0 >= 32 && $0 < 127 }) {
             throw .serverNameMalformed(serverName)
@@ -39,12 +40,12 @@ extension Configuration {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }
 
-    /// The hosts of the public URLs, in lower case.
+    /// The hosts of the public URLs, in lowercase.
     func publicHosts() throws(ServerError) -> [String] {
         try parsedPublicURLs().map(\.host)
     }
 
-    /// Those of them that clients reach over TLS alone.
+    /// The public hosts that clients only reach over TLS.
     func securePublicHosts() throws(ServerError) -> [String] {
         let urls = try parsedPublicURLs()
         let plain = urls.filter { !$0.isSecure }.map(\.host)

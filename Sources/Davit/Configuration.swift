@@ -3,122 +3,130 @@ public import DavitServer
 public import DavitSystem
 public import DavitTransport
 
-/// How a server listens, who may come in, and how much they are granted.
+/// The configuration of a server: addresses, accounts, limits and middleware.
 public struct Configuration: Sendable {
     /// How long the server waits for a peer.
     public typealias Deadlines = TransportConfiguration.Deadlines
 
-    /// Somebody who may come in.
+    /// A user account.
     public struct Account: Hashable, Sendable {
-        /// What is known of the password.
+        /// How the password is specified.
         public enum Secret: Hashable, Sendable {
-            /// All of it. The server does not keep it; who made the configuration may.
+            /// The plain password. The server does not keep it in memory, but the creator of the
+            /// configuration might.
             case password(String)
-            /// A text that `davit password` has printed, without the name: `$scrypt$…` or `$digest$…`.
+            /// A hash from `davit password`, without the name: `$scrypt$…` or `$digest$…`.
             case hash(String)
         }
 
-        /// As clients send it: at most 256 bytes of UTF-8, without a colon or control characters.
+        /// The user name: at most 256 bytes of UTF-8, without colons or control characters.
         public var name: String
-        /// What the name is checked with.
+        /// The password or its hash.
         public var secret: Secret
 
-        /// Somebody whose password is known: 1 to 256 bytes of UTF-8 without control characters.
+        /// Creates an account with a password: 1 to 256 bytes of UTF-8 without control characters.
         public init(name: String, password: String) {
             self.name = name
             secret = .password(password)
         }
 
-        /// Somebody of whose password a hash is known, as `davit password` prints it.
+        /// Creates an account with a hash that `davit password` has printed.
         public init(name: String, hash: String) {
             self.name = name
             secret = .hash(hash)
         }
     }
 
-    /// Names or numeric addresses to listen on; `localhost` is both loopback addresses on one port.
+    /// Names or numeric addresses to listen on. `localhost` means both loopback addresses, on the same port.
     public var hosts = ["localhost"]
-    /// 0 lets the system choose.
+    /// The TCP port; 0 selects a free port.
     public var port: UInt16 = 8080
-    /// A socket in the file system, beside the hosts; with `hosts = []` instead of them.
+    /// A Unix socket to listen on, in addition to ``hosts``; set `hosts = []` to listen only on the Unix
+    /// socket.
     public var unixSocket: UnixSocket?
-    /// Descriptors of stream sockets that listen already, such as ``DavitSystem/ServiceManager/inheritedSockets()``. They
-    /// stay open when the server stops, so that it can start again.
+    /// Descriptors of listening stream sockets, such as ``DavitSystem/ServiceManager/inheritedSockets()``.
+    /// They stay open when the server stops, so that it can be started again.
     public var inheritedSockets: [Int32] = []
-    /// Nil for HTTP without TLS.
+    /// The TLS settings; nil for plain HTTP.
     public var tls: TLS?
-    /// Where content goes that handlers want as files and that is too long for memory; nil for what `TMPDIR` names,
-    /// else `/var/tmp`. On the volume where such files are moved to, nothing has to be copied.
+    /// The folder for request content that handlers read as files and that is too large for memory; nil for
+    /// the folder in `TMPDIR`, or `/var/tmp`. Use the volume of the final location so that files can be moved
+    /// without copying.
     public var temporaryFolder: String?
-    /// Codes what is made, not what is stored, with gzip for clients that ask; see ``DavitServer/Compression``.
+    /// Whether to compress generated content, but not stored files, with gzip for clients that accept it; see
+    /// ``DavitServer/Compression``.
     public var compresses = true
-    /// With accounts every request needs one; without, only loopback is served.
+    /// The accounts. If there are any, every request must authenticate; otherwise the server only listens on
+    /// loopback addresses.
     public var accounts: [Account] = []
-    /// What clients are asked for, where there are accounts.
+    /// The authentication schemes and realm, used if there are accounts.
     public var authentication = AuthenticationSettings()
-    /// Serves hosts beyond loopback without accounts, under any host name, or those of ``publicURLs`` if there are some.
-    /// For what everybody may see and do: a share that is not read-only can then be changed by everybody.
+    /// Allows non-local addresses without accounts, with any host name, or those of ``publicURLs`` if there
+    /// are any. Only for public content: everyone can change a share that is not read-only.
     public var allowsAnonymousVisitors = false
-    /// What a proxy in front of this server is called: `https://files.example.com`. With a path, clients see the server below
-    /// that; what of the path is not ``prefix``, the proxy takes away: `https://example.com/dav` alone for a proxy that
-    /// asks for `/a` when it is asked for `/dav/a`.
+    /// The URLs of this server on a proxy, such as `https://files.example.com`. If a URL has a path, clients
+    /// see the server below it, and the proxy removes the part of the path that is not in ``prefix``: with
+    /// `https://example.com/dav` and no prefix, the proxy requests `/a` when a client requests `/dav/a`.
     public var publicURLs: [String] = []
-    /// The beginning of all paths that arrive: `/dav`, percent-encoded, or nothing. Everything is served below it, and
-    /// OPTIONS above says what is there. For a proxy that passes on the paths of one folder as they are.
+    /// The prefix of all request paths, such as `/dav`, percent-encoded; empty for none. Everything is served
+    /// below it, and OPTIONS on the paths above reports what the server supports. For a proxy that forwards
+    /// the paths of one folder unmodified.
     public var prefix = ""
-    /// Which proxies in front of this server are believed when they say where a request came from.
+    /// The proxies whose forwarding fields are trusted.
     public var proxies = Proxies()
-    /// Lines up to this level go to ``logSink``.
+    /// The most detailed level that is sent to ``logSink``.
     public var logLevel = Log.Level.info
-    /// Nil for standard error, with priorities instead of times where that is systemd's journal.
+    /// The destination of the log. Nil for standard error; if that is systemd's journal, lines begin with a
+    /// priority instead of the time.
     public var logSink: (any LogSink)?
-    /// A line for each response, apart from the log.
+    /// A log with one line for each response; nil for none.
     public var accessLog: AccessLog?
-    /// How long requests in flight may go on after a request to stop.
+    /// How long requests in flight can continue after the server is told to stop.
     public var grace: Duration = .seconds(30)
-    /// What the application sees of connections.
+    /// Hooks for connections.
     public var connections = ConnectionHooks()
-    /// How the server lives in an application.
+    /// Settings for servers in applications with a life cycle.
     public var lifecycle = LifecycleOptions()
-    /// A new or empty folder, outside the share, that gets a recording of every connection: requests and answers with all
-    /// content but credentials, each file readable for its owner alone. Nil records nothing and costs nothing. See
-    /// `docs/recording.md`.
+    /// A new or empty folder, outside the share, for a recording of every connection: requests and responses
+    /// with all content except credentials, in files that only their owner can read. Nil disables recording,
+    /// at no cost. See `docs/recording.md`.
     public var recordingFolder: String?
-    /// SIGTERM and SIGINT stop the server; set by the command, off for apps.
+    /// Whether SIGTERM and SIGINT stop the server. The command sets it; the default is false.
     public var stopsOnSignals = false
-    /// systemd, if it started the process, is told when the server is ready, stops, and is alive; set by the command, off
-    /// for apps.
+    /// Whether to notify systemd, if it started the process, when the server is ready, is stopping and is
+    /// alive. The command sets it; the default is false.
     public var notifiesServiceManager = false
-    /// SIGHUP does what ``WebServer/reload()`` does; set by the command, off for apps. All servers of the process that
-    /// want it get it.
+    /// Whether SIGHUP calls ``WebServer/reload()``. The signal reaches all servers of the process that set
+    /// this. The command sets it; the default is false.
     public var reloadsOnHangUp = false
-    /// The value of `Server`, printable ASCII; nil leaves the field out.
+    /// The value of the `Server` field, in printable ASCII; nil omits the field.
     public var serverName: String? = "davit"
 
-    /// Lets pages of other origins use the server.
+    /// The cross-origin requests to allow; nil for none.
     public var cors: CORS?
-    /// Takes POST requests from pages of other sites than those of ``cors``; else they are 403, see
-    /// ``DavitServer/CrossSiteGuard``.
+    /// Accepts POST requests from pages of other sites than those in ``cors``; otherwise they are answered
+    /// with 403, see ``DavitServer/CrossSiteGuard``.
     public var allowsCrossSiteForms = false
-    /// Sees requests once they are known to come from somebody who may come in, and before any route. The first one
-    /// sees them first.
+    /// Middleware for authenticated requests, before any route. The first element sees requests first.
     public var middleware: [any Middleware] = []
-    /// Sees all requests, before authentication.
+    /// Middleware for all requests, before authentication.
     public var outerMiddleware: [any Middleware] = []
 
-    /// Threads that serve connections; 0 for one per core.
+    /// The number of threads that serve connections; 0 for one per core.
     public var threads = 0
-    /// Connections that may wait to be accepted, on each address. The system has a limit of its own.
+    /// The maximum number of connections that wait to be accepted, on each address. The system has a limit
+    /// too.
     public var backlog = 4096
-    /// Over it no connection is accepted until one ends.
+    /// The maximum number of open connections. Further ones are accepted when others have closed.
     public var maxConnections = 16384
-    /// Connections of one IPv4 address or one IPv6 network of 64 bits; more of them are closed at once.
+    /// The maximum number of connections from one IPv4 address or one IPv6 /64 network. Further ones are
+    /// closed immediately.
     public var maxConnectionsPerAddress = 1024
-    /// How much of a request is taken before its content; each limit has a status of its own.
+    /// The limits for the request line and head; each limit has its own status.
     public var limits = WireLimits()
     /// How long the server waits for its peers.
     public var deadlines = Deadlines()
 
-    /// Port 8080 of this machine's loopback addresses, for its own users, without TLS.
+    /// Creates a configuration for port 8080 on the loopback addresses, without accounts and TLS.
     public init() {}
 }

@@ -5,13 +5,16 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// The temporary folder, as readers of bodies know it. Opened when it is first needed: most servers never do.
+/// The temporary folder for request content. It is opened when it is first needed, which most servers never
+/// do.
 final class DiskStorage: TemporaryStorage {
     private let path: String?
     private let folder = AtomicLazyReference<TemporaryDirectory>()
 
-    /// - Parameter path: of the folder; nil for the system's.
-    /// - Throws: where the folder that was named cannot be used.
+    /// Opens the folder at `path`, if specified.
+    ///
+    /// - Parameter path: the folder; nil for the system's temporary folder, which is opened later.
+    /// - Throws: ``ServerError/temporaryFolderNotUsable(path:_:)``.
     init(path: String?) throws(ServerError) {
         self.path = path
         guard let path else { return }

@@ -1,4 +1,4 @@
-// What an app needs to write handlers and to configure a server comes with `import Davit`.
+// `import Davit` includes everything that an application needs to configure a server and to write handlers.
 @_exported public import DavitHTTP
 @_exported public import DavitServer
 @_exported public import DavitSite

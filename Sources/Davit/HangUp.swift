@@ -1,20 +1,21 @@
 internal import DavitSystem
 internal import Synchronization
 
-/// What a server reads again when it is asked to, in the order of its making.
+/// The actions that reload the settings of a server, in the order in which they were added.
 final class ReloadActions: Sendable {
     private let actions = Mutex<[@Sendable () -> Void]>([])
 
     func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
 
-    /// Blocks. One run at a time is the business of the actions.
+    /// Runs all actions. Blocks. Actions must handle concurrent runs.
     func run() {
         for action in actions.withLock({ $0 }) { action() }
     }
 }
 
 extension Configuration {
-    /// What SIGHUP does; systemd is told when it begins and when it is done, if it is told anything.
+    /// Returns the action for SIGHUP, which also notifies systemd of the beginning and the end of the reload,
+    /// if enabled.
     func reload(_ actions: ReloadActions) -> @Sendable () -> Void {
         guard notifiesServiceManager else { return { actions.run() } }
         return {
@@ -26,12 +27,13 @@ extension Configuration {
 }
 
 extension WebServer {
-    /// Has `action` run whenever the server is to read its settings again: after SIGHUP, if
-    /// ``Configuration/reloadsOnHangUp`` says so, and in ``reload()``. It may block, and says itself what went wrong. It
-    /// must not hold the server strongly.
+    /// Adds an action that runs when the server reloads its settings: in ``reload()``, and on SIGHUP if
+    /// ``Configuration/reloadsOnHangUp`` is set. The action can block, must report its own errors, and must
+    /// not retain the server.
     public func onReload(_ action: @escaping @Sendable () -> Void) { reloads.add(action) }
 
-    /// Reads again what can change while the server runs: certificates, the file of the access log, and what ``onReload(_:)`` was told. What is
-    /// broken is logged, and stays as it was. Blocks.
+    /// Reloads the settings that can change while the server runs: certificates, the access log file, and
+    /// everything added with ``onReload(_:)``. Errors are logged, and the previous settings remain in effect.
+    /// Blocks.
     public func reload() { reloads.run() }
 }

@@ -3,54 +3,57 @@ public import DavitServer
 public import DavitSystem
 public import DavitTransport
 
-/// Why a server does not start.
+/// Why a server cannot start.
 public enum ServerError: Error, Sendable, Equatable {
-    /// The folder to share is missing, no folder, or cannot be read.
+    /// The folder to share does not exist, is not a folder, or cannot be read.
     case shareNotUsable(path: String, FileResourceStore.RootError)
-    /// There is no home to keep state in, and no state folder was given.
+    /// No state folder was specified, and there is no home folder for the default.
     case noStateFolder
-    /// The folder for locks and properties cannot be made or opened.
+    /// The folder for locks and properties cannot be created or opened.
     case stateFolderNotUsable(path: String, SystemError)
-    /// State inside the share would be served, and swept.
+    /// The state folder is inside a share, where it would be served and removed as a leftover.
     case stateFolderInsideShare(path: String)
     /// Another server uses the state folder.
     case stateFolderHeld(path: String, byProcess: Int32?)
-    /// The database in it cannot be used.
+    /// The database in the state folder cannot be used.
     case stateNotUsable(path: String, reason: String)
-    /// The folder for recordings cannot be made or opened.
+    /// The folder for recordings cannot be created or opened.
     case recordingFolderNotUsable(path: String, SystemError)
-    /// One folder is one session.
+    /// The folder for recordings is not empty. Each recording needs its own folder.
     case recordingFolderNotEmpty(path: String)
-    /// Clients would see what they say, and that would be recorded again.
+    /// The folder for recordings is inside a share. Clients could read the recording, which would be recorded
+    /// again.
     case recordingFolderInsideShare(path: String)
-    /// Something else that was to be mounted could not be made.
+    /// Another mounted handler could not be created.
     case mountNotUsable(reason: String)
-    /// Not a URL with a host, or not HTTP.
+    /// The text is not an http or https URL with a host.
     case publicURLMalformed(String)
-    /// No path that can stand in front of others.
+    /// The text is not a valid path prefix.
     case prefixMalformed(String)
-    /// The path of a public URL does not end in ``Configuration/prefix``.
+    /// The path of a public URL does not end with ``Configuration/prefix``.
     case publicURLOutsidePrefix(String)
-    /// Not an address, a network, or `unix`.
+    /// The text is not an address, a network or `unix`.
     case trustedProxyMalformed(String)
     /// The access log cannot be opened.
     case accessLogNotUsable(LogFile.Destination, SystemError)
-    /// An account cannot be used; the first one of which that is so.
+    /// The first account that cannot be used.
     case accountNotUsable(name: String, Accounts.Problem)
-    /// The realm or the schemes make no sense, or no scheme is left that every account can use.
+    /// The realm or the schemes are invalid, or no scheme works for all accounts.
     case authenticationNotUsable(Accounts.Problem)
-    /// Accounts can be replaced by others, where there are some.
+    /// There are no accounts to replace, or the new list is empty.
     case noAccounts
-    /// It would have a character that is not printable ASCII.
+    /// The server name contains characters other than printable ASCII.
     case serverNameMalformed(String)
-    /// Without accounts only loopback addresses are served, unless ``Configuration/allowsAnonymousVisitors`` says otherwise.
+    /// The host is not a loopback address and requires accounts, unless
+    /// ``Configuration/allowsAnonymousVisitors`` is set.
     case accountsNeeded(host: String)
-    /// A certificate, a key or a list of authorities cannot be read, made or used. No path for one that is in memory.
+    /// A certificate, a key or a list of authorities cannot be read, created or used. The path is nil if it
+    /// is not from a file.
     case certificateNotUsable(path: String?, reason: String)
-    /// ``Configuration/tls`` is set, and this build has no TLS (package trait `TLS`).
+    /// ``Configuration/tls`` is set, but this build does not include TLS (package trait `TLS`).
     case noTLS
-    /// The folder for content on its way in cannot be opened.
+    /// The folder for temporary content cannot be opened.
     case temporaryFolderNotUsable(path: String, SystemError)
-    /// An address, a socket or a descriptor cannot be listened on, or the server was started before.
+    /// The server cannot listen on an address, a socket or a descriptor, or it is already running.
     case cannotListen(TransportError)
 }

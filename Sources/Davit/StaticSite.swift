@@ -13,12 +13,12 @@ internal import DavitSystem
 /// }
 /// ```
 public struct StaticSite: Mountable {
-    /// The folder that has the pages.
+    /// The folder that contains the pages.
     public var folder: String
-    /// What is sent of it, and how.
+    /// Which files are sent, and how.
     public var options: SiteOptions
 
-    /// Opens nothing yet.
+    /// Creates the settings of a website. Opens nothing yet.
     public init(_ folder: String, options: SiteOptions = SiteOptions()) {
         self.folder = folder
         self.options = options
@@ -38,11 +38,11 @@ public struct StaticSite: Mountable {
         return SiteHandler(
             resources: resources, work: environment.work, options: options,
             now: { Timestamp(nanoseconds: Clock.coarseWallNow()) },
-            report: { log(.error, "a file of a website could not be read", ["reason": $0]) })
+            report: { log(.error, "cannot read a file of the website", ["reason": $0]) })
     }
 }
 
-/// A website while its server lives.
+/// The open folder of a website, for the lifetime of its server.
 private final class OpenSite: Resident {
     private let resources: FileResourceReader
 

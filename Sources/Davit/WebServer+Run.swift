@@ -1,8 +1,7 @@
 extension WebServer {
-    /// Listens, and returns when the server has stopped, as ``run()`` does.
-    /// - Parameter ready: called once, when requests are answered, with ``url``: what to tell people who want to reach
-    ///   the server.
-    /// - Throws: what ``start()`` throws; `ready` is not called then.
+    /// Starts the server and returns when it has stopped, like ``run()``.
+    /// - Parameter ready: called once, when the server accepts requests, with its ``url``.
+    /// - Throws: the errors of ``start()``; `ready` is not called then.
     public func run(ready: (_ url: String) -> Void) async throws(ServerError) {
         try start()
         if let url { ready(url) }

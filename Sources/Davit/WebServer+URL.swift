@@ -3,11 +3,12 @@ package import DavitSystem
 package import DavitTransport
 
 extension WebServer {
-    /// The URL to tell people who want to reach the server, with a slash at its end; nil while it does not listen.
+    /// The URL of the server for users, with a trailing slash; nil while the server is not listening.
     ///
-    /// The first of ``Configuration/publicURLs``, if there is one. Else the first address it listens on: for all addresses
-    /// the primary one of this machine, for loopback `localhost`; for a Unix socket alone `http+unix://…`. The default port is left out. Looks the addresses of the
-    /// machine up at each call.
+    /// This is the first of ``Configuration/publicURLs``, if any. Otherwise it is derived from the first
+    /// address that the server listens on: for wildcard addresses the primary address of this machine, for
+    /// loopback addresses `localhost`, and for only a Unix socket `http+unix://…`. A default port is omitted.
+    /// Each call reads the addresses of the machine.
     public var url: String? {
         let addresses = addresses
         if addresses.isEmpty { return nil }
@@ -21,17 +22,21 @@ extension WebServer {
     }
 }
 
-/// Makes URLs of bound addresses.
+/// Creates URLs from bound addresses.
 package enum ServerURL {
+    /// Returns `url` with `prefix` appended.
+    ///
     /// - Parameters:
-    ///   - url: of a whole server, with a slash at its end.
-    ///   - prefix: as ``Configuration/prefix``.
+    ///   - url: the URL of the server, with a trailing slash.
+    ///   - prefix: the path prefix, as in ``Configuration/prefix``.
     package static func below(_ url: String, prefix: String) -> String {
         guard let prefix = PathPrefix(prefix) else { return url }
         return url.dropLast() + prefix.text + "/"
     }
 
-    /// - Parameter primary: the address of the machine towards the network.
+    /// Returns the URL of the first TCP address, or else of the first Unix socket.
+    ///
+    /// - Parameter primary: returns the primary address of the machine in a family.
     /// - Returns: nil without addresses.
     package static func text(
         of addresses: [BoundAddress], isSecure: Bool, primary: (SocketAddress.Family) -> String?
@@ -50,7 +55,7 @@ package enum ServerURL {
     ) -> String {
         if host == "::1" || ServeOptions.isLoopback(host) { return "localhost" }
         guard host == "0.0.0.0" || host == "::" else { return bracketed(host) }
-        // Both families on one port: whichever this machine has a way with, and IPv4 first.
+        // For both families on one port, use the first that has a primary address, IPv4 first.
         let families: [SocketAddress.Family] = [.ipv4, .ipv6].filter { family in
             addresses.contains { $0.host == (family == .ipv4 ? "0.0.0.0" : "::") }
         }

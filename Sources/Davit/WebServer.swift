@@ -2,7 +2,8 @@ public import DavitServer
 internal import DavitSystem
 public import DavitTransport
 
-/// An HTTP server with routes, WebDAV shares, or both: one port, one authentication, one set of middleware.
+/// An HTTP server with routes, WebDAV shares, or both, with one port, one authentication and one list of
+/// middleware.
 ///
 /// ```swift
 /// let server = try WebServer { routes in
@@ -11,8 +12,8 @@ public import DavitTransport
 /// }
 /// try await server.run()
 /// ```
-/// A process can have several. What a server serves is fixed when it is made. It can be started again when it has
-/// stopped; see ``events`` and ``suspend()`` for its life in an application.
+/// A process can have several servers. The content of a server is fixed when it is created. A server that has
+/// stopped can be started again; see ``events`` and ``suspend()`` for its life cycle in an application.
 public final class WebServer: Sendable {
     let configuration: Configuration
     let life: ServerLife
@@ -24,12 +25,13 @@ public final class WebServer: Sendable {
     let reloads = ReloadActions()
     /// Nil without accounts.
     let authentication: Authentication?
-    /// Nil without an access log of its own.
+    /// Nil without an access log.
     private let accessLog: LogFile?
     private let residents: Residents
 
-    /// Serves one thing at the root, a ``WebDAVShare`` or any handler. Opens what it needs; listens to nothing yet.
-    /// - Throws: ``ServerError``, and nothing is left open.
+    /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
+    /// but does not listen yet.
+    /// - Throws: ``ServerError``; nothing remains open then.
     public init(
         _ root: some Mountable, configuration: Configuration = Configuration()
     ) throws(ServerError) {
@@ -80,21 +82,23 @@ public final class WebServer: Sendable {
             guard let self else { return }
             reopenLogs()
             do throws(ServerError) { try reloadCertificates() } catch {
-                log.error("the certificates stay as they were", ["reason": error.certificateReason])
+                log.error(
+                    "certificate reload failed; keeping the current certificates",
+                    ["reason": error.certificateReason])
             }
         }
     }
 
-    /// Serves a folder over WebDAV, as ``WebDAVShare`` does by default.
-    /// - Throws: ``ServerError``, and nothing is left open.
+    /// Creates a server that shares a folder over WebDAV, with the defaults of ``WebDAVShare``.
+    /// - Throws: ``ServerError``; nothing remains open then.
     public convenience init(
         sharing folder: String, configuration: Configuration = Configuration()
     ) throws(ServerError) {
         try self.init(WebDAVShare(folder), configuration: configuration)
     }
 
-    /// Serves routes and what is mounted below them; see ``DavitServer/Router``.
-    /// - Throws: ``ServerError``, and nothing is left open.
+    /// Creates a server with routes and mounts; see ``DavitServer/Router``.
+    /// - Throws: ``ServerError``; nothing remains open then.
     public convenience init(
         configuration: Configuration = Configuration(), _ routes: (inout Routes) -> Void
     ) throws(ServerError) {
@@ -112,12 +116,12 @@ public final class WebServer: Sendable {
         return handler
     }
 
-    /// Listens. Requests are answered from now on.
+    /// Starts to listen and to accept requests.
     ///
-    /// Where the configuration leaves the port open, later starts of the same object have the port of the first one,
-    /// unless another program has it by then.
-    /// - Returns: as ``addresses``.
-    /// - Throws: ``ServerError/cannotListen(_:)``, with the reason `alreadyStarted` while it runs.
+    /// If ``Configuration/port`` is 0, later starts of the same object use the port of the first start,
+    /// unless another program uses it.
+    /// - Returns: the bound addresses, as in ``addresses``.
+    /// - Throws: ``ServerError/cannotListen(_:)``, with the reason `alreadyStarted` if the server is running.
     @discardableResult
     public func start() throws(ServerError) -> [BoundAddress] {
         let addresses: [BoundAddress]
@@ -130,22 +134,23 @@ public final class WebServer: Sendable {
         return addresses
     }
 
-    /// Where the server listens, or will again when it is resumed, with the port that was chosen where the configuration
-    /// left it open; empty while it does not run.
+    /// The addresses that the server listens on, or will listen on when it resumes, with the actual port;
+    /// empty while it is not running.
     public var addresses: [BoundAddress] { life.addresses }
 
-    /// Closes the access log and opens its name again, for programs that have renamed it. Returns at once; what was
-    /// answered before is in the old file.
+    /// Reopens the access log file, for log rotation. Returns immediately; responses sent before the call are
+    /// logged to the old file.
     public func reopenLogs() { accessLog?.reopen() }
 
-    /// Stops accepting; requests in flight end, or are cut after the grace time. Returns at once.
+    /// Stops accepting connections. Requests in flight finish, or are cancelled after the grace period.
+    /// Returns immediately.
     public func shutdown() { life.stop() }
 
-    /// Blocks the calling thread until the server has stopped. The state of shares then is in their databases alone, and
-    /// nothing of this process writes there any more, until it is started again.
+    /// Blocks the calling thread until the server has stopped. The state of shares is then completely in
+    /// their databases, and this process does not write to them until the server starts again.
     public func waitUntilStopped() { life.waitUntilStopped() }
 
-    /// Returns when the server has stopped, as the one that blocks; holds a thread meanwhile.
+    /// Waits until the server has stopped. Occupies one thread in the meantime.
     public func waitUntilStopped() async {
         let waiting = BlockingPool(threads: 1)
         let end: @Sendable () -> Void = { self.waitUntilStopped() }
@@ -153,14 +158,15 @@ public final class WebServer: Sendable {
         waiting.shutdown()
     }
 
-    /// Stops accepting, and returns when requests in flight have ended, or were cut after the grace time.
+    /// Stops the server, and returns when requests in flight have finished or were cancelled after the grace
+    /// period.
     public func stop() async {
         shutdown()
         await waitUntilStopped()
     }
 
-    /// Listens, and returns when the server has stopped.
-    /// - Throws: as ``start()``.
+    /// Starts the server and returns when it has stopped.
+    /// - Throws: the errors of ``start()``.
     public func run() async throws(ServerError) {
         try start()
         await waitUntilStopped()

@@ -121,7 +121,7 @@ check "SIGHUP brings the second" reloads_to second
 check "and it works" prints hello run_curl "${server_url}hello.txt"
 printf 'broken' >"$work/server.pem"
 kill -HUP "$server_pid"
-check "what is broken is said" says 'the certificates stay as they were'
+check "what is broken is said" says 'certificate reload failed; keeping the current certificates'
 check "and not served" contains second subject
 
 # An authority of the server's own.

@@ -149,10 +149,10 @@ struct CheckCommandTests {
         #expect(unsafe close(creat(Array(notUTF8), 0o644)) == 0)
         #expect(unsafe symlink(".", share + "/link") == 0)
         let names = [
-            "/a:b: Windows holds no name with :", "/con.txt: CON is a device on Windows",
-            "/f\u{FFFD}: it is not UTF-8", "/fine: Windows and macOS take it for Fine",
-            #"/dir/\x1B[2J: Windows holds no name with a control character"#,
-            "/dir/x : Windows drops the space at its end",
+            "/a:b: Windows does not allow :", "/con.txt: CON is a reserved device name on Windows",
+            "/f\u{FFFD}: not valid UTF-8", "/fine: same name as Fine on Windows and macOS",
+            #"/dir/\x1B[2J: Windows does not allow control characters"#,
+            "/dir/x : Windows removes the trailing space",
         ]
         var expected = sound
         expected.names = names
@@ -161,7 +161,7 @@ struct CheckCommandTests {
         #expect(report == expected)
         #expect(
             report.text.hasPrefix(
-                "state of \(share): sound\nnames in \(share) that some clients cannot use:\n  /a:b: "))
+                "state of \(share): ok\nnames in \(share) that some clients cannot use:\n  /a:b: "))
     }
 
     @Test func listsAThousandNamesAndCountsTheOthers() throws {
@@ -182,7 +182,7 @@ struct CheckCommandTests {
     }
 
     @Test func saysThatAllIsWell() {
-        #expect(sound.text == "state of \(share): sound\n")
+        #expect(sound.text == "state of \(share): ok\n")
     }
 
     @Test func makesNothing() throws {
@@ -204,7 +204,7 @@ struct CheckCommandTests {
         try withServer {}
         let holder = try OwnedFolder(path: state)
         #expect(
-            throws: Failure.serverSilent(state, process: getpid(), reason: "it takes no questions")
+            throws: Failure.serverSilent(state, process: getpid(), reason: "it does not accept connections")
         ) { try CheckCommand(options: options).report() }
         withExtendedLifetime(holder) {}
     }

@@ -67,7 +67,7 @@ struct ControlServerTests {
             let silent = try connect()
             try silent.send(Array("che".utf8))
             #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
-            #expect(try rest(of: silent) == "refused the request did not arrive in time\n")
+            #expect(try rest(of: silent) == "refused timed out waiting for the request\n")
         }
     }
 

@@ -69,11 +69,11 @@ struct LocksCommandTests {
                 ))
             #expect(list.hasSuffix("\n  token: \(token)\n"))
             #expect(list.contains("Z, until 20"))
-            #expect(try text(.end(.token(token))) == "ended: /a\\x1B\\x0Ab  \(token)\n")
+            #expect(try text(.end(.token(token))) == "removed lock: /a\\x1B\\x0Ab  \(token)\n")
             #expect(try client.send("PUT /a%1B%0Ab", content: "1").status == 204)
             #expect(try text(.list) == "no locks\n")
             // Who, what and whose; and nothing of it disturbs a terminal.
-            let said = lines.all.withLock { $0 }.filter { $0.contains("a lock was broken") }
+            let said = lines.all.withLock { $0 }.filter { $0.contains("lock broken") }
             try #require(said.count == 1)
             #expect(
                 said[0].contains(token) && said[0].contains("Anna") && said[0].contains("a command of user "))
@@ -91,13 +91,14 @@ struct LocksCommandTests {
         #expect(locks.map(\.owner) == ["me", "me", "me"])
         #expect(locks.allSatisfy { $0.created != nil && !$0.isDeep && !$0.isExclusive })
         #expect(
-            try text(.end(.path(Array("a".utf8)))) == "ended: /a  \(tokens[0])\nended: /a  \(tokens[2])\n")
+            try text(.end(.path(Array("a".utf8))))
+                == "removed lock: /a  \(tokens[0])\nremoved lock: /a  \(tokens[2])\n")
         #expect(throws: Failure.noLock("/a", folder: share)) { try text(.end(.path(Array("/a".utf8)))) }
         #expect(throws: Failure.noLock("..", folder: share)) { try text(.end(.path(Array("..".utf8)))) }
         try withServer { client throws in
             #expect(try client.send("PUT /a", content: "1").status == 204)
             #expect(try client.send("PUT /d%C3%A9", content: "1").status == 423)
-            #expect(try text(.end(.path(Array("/dé".utf8)))).hasPrefix("ended: /dé  "))
+            #expect(try text(.end(.path(Array("/dé".utf8)))).hasPrefix("removed lock: /dé  "))
             #expect(try client.send("PUT /d%C3%A9", content: "1").status == 204)
         }
     }

@@ -60,14 +60,14 @@ struct TrashCommandTests {
                 "7 deleted - /c c", "7 deleted - /d/a", "7 overwritten - /d/b",
             ])
         #expect(rows.first?.hasSuffix(" deleted - /d/") == true)
-        #expect(try trash(.restore(["d/a", "/c c"])) == "/d/a is back\n/c c is back\n")
+        #expect(try trash(.restore(["d/a", "/c c"])) == "restored /d/a\nrestored /c c\n")
         #expect(SmallFiles.names(share + "/d") == ["a"])
-        #expect(try trash(.restore(["d"])) == "/d is back as /d (1)\n")
+        #expect(try trash(.restore(["d"])) == "restored /d as /d (1)\n")
         let id = try #require(try trash(.list).split(separator: "\n").last?.split(separator: " ").first)
-        #expect(try trash(.restore([String(id)])) == "/d/b is back\n")
+        #expect(try trash(.restore([String(id)])) == "restored /d/b\n")
         #expect(throws: Failure.other("d is not in the trash")) { try trash(.restore(["d"])) }
         #expect(try trash(.list) == "the trash of \(share) is empty\n")
-        #expect(try trash(.empty(olderThanDays: 0)) == "0 entries are gone\n")
+        #expect(try trash(.empty(olderThanDays: 0)) == "deleted 0 entries\n")
     }
 
     @Test func asksTheServerThatRuns() throws {
@@ -75,8 +75,8 @@ struct TrashCommandTests {
             try prepare(client)
             try check()
             #expect(try client.send("DELETE /d").status == 204)
-            #expect(try trash(.empty(olderThanDays: 1)) == "0 entries are gone\n")
-            #expect(try trash(.empty(olderThanDays: 0)) == "1 entry is gone\n")
+            #expect(try trash(.empty(olderThanDays: 1)) == "deleted 0 entries\n")
+            #expect(try trash(.empty(olderThanDays: 0)) == "deleted 1 entry\n")
             #expect(SmallFiles.names(share + "/.davit-trashofthisshare") == [])
         }
     }
@@ -95,7 +95,7 @@ struct TrashCommandTests {
             try prepare(client)
             #expect(try client.send("PUT /d", content: "in the way").status == 201)
             #expect(
-                throws: Failure.other("/d/a is not restored: a file has the name of a folder that it was in")
+                throws: Failure.other("cannot restore /d/a: a parent folder has been replaced by a file")
             ) {
                 try trash(.restore(["d/a"]))
             }

@@ -32,10 +32,10 @@ struct UserFileTests {
 
     static let refused: [(bytes: [UInt8], failure: Failure)] = [
         ([], .userFileEmpty("/u")), (Array("#a:b\n\n".utf8), .userFileEmpty("/u")),
-        (Array("a:b\nsecret\n".utf8), .userFileLine("/u", line: 2, problem: "it has no colon")),
-        (Array(":x\n".utf8), .userFileLine("/u", line: 1, problem: "the name or the password is empty")),
-        (Array("a:\n".utf8), .userFileLine("/u", line: 1, problem: "the name or the password is empty")),
-        ([0x61, 0x3A, 0xFF], .userFileLine("/u", line: 1, problem: "it is not UTF-8")),
+        (Array("a:b\nsecret\n".utf8), .userFileLine("/u", line: 2, problem: "missing colon")),
+        (Array(":x\n".utf8), .userFileLine("/u", line: 1, problem: "empty name or password")),
+        (Array("a:\n".utf8), .userFileLine("/u", line: 1, problem: "empty name or password")),
+        ([0x61, 0x3A, 0xFF], .userFileLine("/u", line: 1, problem: "not valid UTF-8")),
     ]
 
     @Test(arguments: refused)

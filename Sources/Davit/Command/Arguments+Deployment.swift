@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// The options for a server among others: sockets, proxies, logs.
+/// The options for sockets, proxies and logs.
 extension Arguments {
     static func deploymentOption(
         _ option: ServeOption, _ value: String, _ options: inout ServeOptions
@@ -33,7 +33,7 @@ extension Arguments {
         }
     }
 
-    /// What can be said only when all options are known.
+    /// Checks that depend on more than one option, made after all options have been parsed.
     static func checkDeployment(_ options: inout ServeOptions) throws(UsageError) {
         if options.unixSocket == nil, options.unixSocketMode != nil {
             throw useless(.unixSocketMode, without: .unixSocket)
@@ -48,7 +48,7 @@ extension Arguments {
         where url.prefix != .empty && url.prefix.removing(suffix: options.prefix) == nil {
             throw .publicURLOutsidePrefix(url.text)
         }
-        // A socket that was asked for takes the place of the default.
+        // A Unix socket replaces the default hosts.
         if options.unixSocket != nil, options.listensByDefault { options.hosts = [] }
     }
 

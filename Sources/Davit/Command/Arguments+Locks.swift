@@ -23,7 +23,7 @@ extension Arguments {
         return .locks(LocksOptions(action, folder: folder, stateFolder: stateFolder))
     }
 
-    /// The one option of commands that look at the state of a share.
+    /// Parses `--state-dir`, the only option of commands that inspect the state of a share.
     mutating func stateFolder(_ word: String) throws(UsageError) -> String {
         let (name, value) = Self.parts(of: word)
         let known = ServeOption.stateDir.rawValue

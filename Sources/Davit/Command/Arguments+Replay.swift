@@ -1,19 +1,19 @@
 package import DavitRecording
 
-/// What `davit replay` was asked to do.
+/// The arguments of `davit replay`.
 package struct ReplayOptions: Hashable, Sendable {
-    /// Files and folders, as given.
+    /// Files and folders, as specified.
     package var recordings: [String] = []
     package var server: ServerAddress
     package var user: ServeOptions.User?
-    /// The file of differences that are known.
+    /// The file that lists known differences.
     package var expectedDifferences: String?
 
     package init(server: ServerAddress) { self.server = server }
 }
 
 extension Arguments {
-    /// Reads the words behind `replay`.
+    /// Parses the arguments after `replay`.
     mutating func replay() throws(UsageError) -> Invocation {
         var server: ServerAddress?
         var user: ServeOptions.User?

@@ -3,7 +3,7 @@ internal import DavitFileStore
 internal import DavitQRCode
 internal import DavitStore
 
-/// `davit serve`.
+/// The arguments of `davit serve`.
 extension Arguments {
     mutating func serve() throws(UsageError) -> Invocation {
         var options = ServeOptions(folder: "")
@@ -25,7 +25,7 @@ extension Arguments {
         return .serve(options)
     }
 
-    /// One option with its value, which is the next word or stands behind `=`.
+    /// Parses one option and its value, which is the next word or follows `=`.
     private mutating func option(
         _ word: String, _ options: inout ServeOptions, _ hosts: inout [String]
     ) throws(UsageError) {

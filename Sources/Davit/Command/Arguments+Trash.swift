@@ -1,4 +1,4 @@
-/// The words of `davit trash`.
+/// The arguments of `davit trash`.
 extension Arguments {
     private static let stateDir = ServeOption.stateDir.rawValue
 

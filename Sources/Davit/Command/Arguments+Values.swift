@@ -1,21 +1,24 @@
 internal import DavitServer
 
-/// What the values of options may be.
+/// Parsers for option values.
 extension Arguments {
     static func user(_ value: String) throws(UsageError) -> ServeOptions.User {
-        // The error does not repeat the value: it can contain a password.
-        guard let user = Accounts.nameAndPassword(of: value) else { throw .badUser }
-        return ServeOptions.User(name: user.name, password: user.password)
+        // RFC 7617 §2: the first colon ends the name; the password can contain more.
+        let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        // The error does not contain the value, because it can contain a password.
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw .badUser }
+        return ServeOptions.User(name: String(parts[0]), password: String(parts[1]))
     }
 
     static func origin(_ value: String) throws(UsageError) -> WebOrigin {
-        // A page of anybody could then do all that the person in front of the browser may.
+        // Any page could then do everything that the user of the browser is allowed to do.
         if value == "*" { throw .anyOrigin }
         guard let origin = WebOrigin(parsing: value) else { throw .badOrigin(value) }
         return origin
     }
 
-    /// A list such as `digest,basic`; `digest` is all of Digest, in the order in which it should be offered.
+    /// Parses a list such as `digest,basic`. `digest` means all Digest schemes, in the order in which they
+    /// are offered.
     static func schemes(_ value: String) throws(UsageError) -> [AuthenticationSettings.Scheme] {
         var schemes: [AuthenticationSettings.Scheme] = []
         for word in value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -35,11 +38,11 @@ extension Arguments {
         return schemes
     }
 
-    /// A list such as `jpg,png`.
+    /// Parses a list such as `jpg,png`.
     static func extensions(_ value: String) throws(UsageError) -> Set<String> {
         let words = value.split(separator: ",", omittingEmptySubsequences: false)
         for word in words {
-            // An extension is what stands behind the last period.
+            // An extension is the part after the last period.
             let word = word.hasPrefix(".") ? word.dropFirst() : word
             if word.isEmpty || word.contains(where: { $0 == "." || $0 == "/" }) {
                 throw .badExtensions(value)
@@ -57,7 +60,7 @@ extension Arguments {
         return exact
     }
 
-    /// Bytes, or with K, M, G or T behind them 1024 of the next smaller ones.
+    /// Parses a number of bytes, optionally with a suffix K, M, G or T for a power of 1024.
     static func bytes(_ value: String, option: String) throws(UsageError) -> Int64 {
         let units = "KMGT"
         var digits = value[...]
@@ -72,7 +75,7 @@ extension Arguments {
         return number << shift
     }
 
-    /// Seconds of a number of days, or of hours with `h` behind it.
+    /// Parses a number of days, or of hours with a suffix `h`, and returns seconds.
     static func age(_ value: String, option: String) throws(UsageError) -> Int64 {
         let isInHours = value.hasSuffix("h")
         let digits = isInHours || value.hasSuffix("d") ? value.dropLast() : value[...]

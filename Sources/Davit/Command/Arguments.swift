@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// A parsed command line.
 package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
     case check(CheckOptions)
@@ -10,12 +10,12 @@ package enum Invocation: Hashable, Sendable {
     case version
 }
 
-/// Reads a command line. Looks at nothing but the words.
+/// Parses a command line. Does not access the file system or the environment.
 package struct Arguments {
     var words: ArraySlice<String>
 
-    /// - Parameter words: without the name of the program.
-    /// - Throws: ``UsageError``; the command says it and ends with status 64.
+    /// - Parameter words: the arguments, without the program name.
+    /// - Throws: ``UsageError``; the command prints it and exits with status 64.
     package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var arguments = Arguments(words: words[...])
         return try arguments.invocation()
@@ -79,7 +79,7 @@ package struct Arguments {
         return .password(options)
     }
 
-    /// As ``others(_:)``, of which there is one, a folder.
+    /// Like ``others(_:)``, for commands that take exactly one argument, a folder.
     mutating func folder(
         _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
     ) throws(UsageError) -> String? {
@@ -89,7 +89,8 @@ package struct Arguments {
         return folder
     }
 
-    /// Reads the other words, and hands the options to `option`; nil if help is asked for.
+    /// Returns the words that are not options, and passes each option to `option`. Returns nil if `--help` is
+    /// among them.
     mutating func others(
         _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
     ) throws(UsageError) -> [String]? {
@@ -109,13 +110,13 @@ package struct Arguments {
         return folders
     }
 
-    /// The name of an option, and the value if it stands behind `=`.
+    /// Splits `--name=value`; the value is nil without `=`.
     static func parts(of word: String) -> (name: String, value: String?) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         return (String(parts[0]), parts.count > 1 ? String(parts[1]) : nil)
     }
 
-    /// The value of an option, which may be the next word.
+    /// Returns the value of an option: `value`, or else the next word.
     mutating func value(of name: String, behindSign value: String?) throws(UsageError) -> String {
         guard let value = value ?? words.popFirst(), !value.isEmpty else {
             throw .missingValue(option: name)
@@ -123,7 +124,7 @@ package struct Arguments {
         return value
     }
 
-    /// The candidate that takes the fewest changes of letters, if that are few.
+    /// Returns the candidate with the smallest edit distance to `word`, or nil if none is close.
     static func nearest(to word: String, in candidates: [String]) -> String? {
         let ranked = candidates.map { ($0, EditDistance.between(word, $0)) }
         guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }

@@ -2,17 +2,17 @@ internal import DavitSQLite
 internal import DavitStore
 internal import DavitSystem
 
-/// `davit check`: looks whether the state of a share is sound, itself or through the server that owns the state, and
-/// for names that some clients cannot use.
+/// `davit check`: verifies the state of a share, directly or through the server that owns it, and lists names
+/// that some clients cannot use.
 package struct CheckCommand {
-    /// The name of the share, what is wrong with its state, and which names make trouble, a line each.
+    /// The share, the errors in its state, and the names that cause problems.
     package struct Report: Hashable, Sendable {
         package var share: String
         package var stateFolder: String
         package var findings: [String]
-        /// No damage: the names are as good as any on this system.
+        /// One line for each name. These names are valid on this system and are not errors.
         package var names: [String]
-        /// Names over the limit of what is listed.
+        /// The number of names over the limit of the list.
         package var unlistedNames: Int
 
         package init(
@@ -28,7 +28,7 @@ package struct CheckCommand {
 
         /// The text for standard output.
         package var text: String {
-            var text = "state of \(share): \(findings.isEmpty ? "sound" : "damaged")\n"
+            var text = "state of \(share): \(findings.isEmpty ? "ok" : "damaged")\n"
             for finding in findings { text += "  \(finding)\n" }
             if names.isEmpty { return text }
             text += "names in \(share) that some clients cannot use:\n"
@@ -42,15 +42,15 @@ package struct CheckCommand {
 
     package init(options: CheckOptions) { self.options = options }
 
-    /// Prints what is found. Blocks.
-    /// - Throws: also if something is wrong with the state.
+    /// Prints the report. Blocks.
+    /// - Throws: ``Failure``, also if the state is damaged.
     func run() throws(Failure) {
         let report = try report()
         StandardStreams.writeOutput(report.text)
         guard report.findings.isEmpty else { throw .stateDamaged(report.stateFolder) }
     }
 
-    /// Checks. Blocks.
+    /// Runs the check. Blocks.
     package func report() throws(Failure) -> Report {
         let state = try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
         let findings = try state.perform { (server) throws(Failure) in

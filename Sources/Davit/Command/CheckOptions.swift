@@ -1,8 +1,8 @@
-/// What `davit check` was asked to do.
+/// The arguments of `davit check`.
 package struct CheckOptions: Hashable, Sendable {
-    /// The shared folder whose state is checked, as given.
+    /// The shared folder, as specified.
     package var folder: String
-    /// Nil for the default, which depends on the shared folder.
+    /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?
 
     package init(folder: String, stateFolder: String? = nil) {

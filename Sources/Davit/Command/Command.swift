@@ -1,9 +1,11 @@
 internal import DavitSystem
 
-/// The `davit` command, from its arguments to its exit status.
+/// The `davit` command.
 public enum Command {
-    /// - Parameter arguments: without the name of the program.
-    /// - Returns: the status to exit with: 0, 1 for a failure, 64 for a command line that makes no sense.
+    /// Runs the command with `arguments`. Blocks until it has finished.
+    ///
+    /// - Parameter arguments: the arguments, without the program name.
+    /// - Returns: the exit status: 0, 1 for a failure, or 64 for an invalid command line.
     public static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
             switch try Arguments.parse(arguments) {

@@ -1,6 +1,7 @@
-/// How far two words are from each other.
+/// The edit distance of two words.
 enum EditDistance {
-    /// The least number of bytes to insert, remove, replace or swap with their neighbour that makes `a` of `b`.
+    /// Returns the smallest number of bytes to insert, remove, replace or swap with their neighbor that turns
+    /// `b` into `a`.
     static func between(_ a: String, _ b: String) -> Int {
         let a = Array(a.utf8)
         let b = Array(b.utf8)

@@ -32,15 +32,15 @@ package enum Help: Hashable, Sendable {
 
         commands:
           serve FOLDER      share a folder
-          check FOLDER      look whether the locks and properties of a share are sound,
-                            and which names some clients cannot use
-          locks list FOLDER show who has locked what in a share
+          check FOLDER      verify a share's locks and properties, and list names that
+                            some clients cannot use
+          locks list FOLDER list the locks in a share
           locks break FOLDER LOCK
-                            end a lock, whoever holds it
+                            remove a lock, whoever owns it
           trash ACTION FOLDER
-                            list, restore or empty what clients have deleted
-          password [NAME]   make a line for a file of users, without the password itself
-          replay RECORDING  send the requests of a recording to a server, and compare
+                            list, restore or permanently delete files in the trash
+          password [NAME]   print a line with a hashed password for --user-file
+          replay RECORDING  send recorded requests to a server and compare the responses
 
         'davit COMMAND --help' lists the options of a command.
 
@@ -53,18 +53,18 @@ package enum Help: Hashable, Sendable {
     private static let checkText = """
         usage: davit check FOLDER [--state-dir FOLDER]
 
-        Looks whether the state of the shared FOLDER, its locks and properties, is
-        sound, and prints what is not. While a server shares FOLDER, that server does
-        it, and goes on serving; it must be yours, or you root. Then lists the names in
-        FOLDER that some clients cannot use: characters and devices that Windows has no
-        files for, names that are not UTF-8, and names that differ only in case or in
-        how they are composed.
+        Verifies the state of the shared FOLDER, that is its locks and properties, and
+        prints any errors. If a server is sharing FOLDER, that server runs the check and
+        continues to serve; run the command as the server's user or as root. Then lists
+        the names in FOLDER that some clients cannot use: characters and device names
+        that Windows does not allow, names that are not UTF-8, and names that differ
+        only in case or in Unicode normalization.
 
-          --state-dir FOLDER     where the state is kept, as for 'davit serve'
-          --help                 this text
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
 
-        Ends with 0 if the state is sound, with 1 if it is not or cannot be read. Names
-        change nothing about that.
+        Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. Listed
+        names do not affect it.
 
         """
 
@@ -72,39 +72,40 @@ package enum Help: Hashable, Sendable {
         usage: davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
 
-        Shows the locks that clients have on what is in the shared FOLDER: whose they
-        are, since when, and until when. Or ends one: LOCK is its token, or the path
-        that it is on, as the list shows both. Its holder is not asked, and is refused
-        the next time it writes. While a server shares FOLDER, that server does it, and
-        says so in its log; it must be yours, or you root.
+        Lists the locks on files in the shared FOLDER with their owner, creation time
+        and expiry, or removes one. LOCK is a lock token or a path in the share, as
+        printed by 'list'. The lock owner is not asked, and its next write is refused.
+        If a server is sharing FOLDER, that server removes the lock and logs it; run the
+        command as the server's user or as root.
 
-          --state-dir FOLDER     where the state is kept, as for 'davit serve'
-          --help                 this text
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
 
-        Ends with 1 if there is no such lock.
+        Exit status: 1 if there is no such lock.
+
         """
 
     private static let trashText = """
         usage: davit trash list FOLDER [--state-dir FOLDER]
-               davit trash restore FOLDER WHAT... [--state-dir FOLDER]
+               davit trash restore FOLDER ENTRY... [--state-dir FOLDER]
                davit trash empty FOLDER [--older-than DAYS] [--state-dir FOLDER]
 
-        What clients delete or overwrite in a shared FOLDER is kept, if it is served
-        with 'davit serve --trash'. While a server shares FOLDER, that server does the
-        work, and goes on serving; it must be yours, or you root.
+        Manages the trash of a FOLDER that is shared with 'davit serve --trash': the
+        files that clients deleted or overwrote. If a server is sharing FOLDER, that
+        server does the work and continues to serve; run the command as the server's
+        user or as root.
 
-          list                   what is kept, the newest first: an id for each, when
-                                 it went, how many bytes it has, why it went, whose
-                                 request that was, and where it was
-          restore WHAT...        gives it its name back, with its properties; where the
-                                 name is taken, one with a number. WHAT is an id, or a
-                                 path in the share: what was there last
-          empty                  removes it for good
-          --older-than DAYS      for empty: only what went so many days ago
-          --state-dir FOLDER     where the state is kept, as for 'davit serve'
-          --help                 this text
+          list                   list the entries, newest first: ID, time of deletion,
+                                 size in bytes, reason, account and original path
+          restore ENTRY...       restore entries and their properties to the original
+                                 path, or to a numbered name if the path is taken. ENTRY
+                                 is an ID, or a path for the last entry deleted there
+          empty                  permanently delete all entries
+          --older-than DAYS      for empty: only entries deleted at least DAYS days ago
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
 
-        Ends with 0 if all of it was done, with 1 if not.
+        Exit status: 0 if everything was done, otherwise 1.
 
         """
 
@@ -112,157 +113,151 @@ package enum Help: Hashable, Sendable {
         usage: davit password [NAME] [--digest] [--realm TEXT]
 
         Asks for a password, or reads it from the first line of standard input, and
-        prints a line for the file of 'davit serve --user-file': NAME and a hash of the
-        password, or the hash alone without NAME.
+        prints a line for 'davit serve --user-file': NAME and a hash of the password, or
+        only the hash if NAME is omitted.
 
-          --digest               Digest secrets instead, for clients that do not send
-                                 passwords; whoever has them can log in, so keep the
-                                 file as you would keep the password
-          --realm TEXT           for --digest: what the server gets as --realm
-                                 (default: davit)
-          --help                 this text
+          --digest               print Digest secrets, for clients that do not send the
+                                 password. Digest secrets are sufficient to log in:
+                                 protect the file as you would protect the password
+          --realm TEXT           for --digest: the server's --realm (default: davit)
+          --help                 show this help
 
         """
 
     private static let replayText = """
         usage: davit replay RECORDING... --to URL [OPTION...]
 
-        Sends the requests of each RECORDING, a file or a folder of files that
-        'davit serve --record' has written, to the server at URL, and prints what is not
-        as it was. Its folder must hold what it held when the recording began.
-        Transcripts, which people write, are played in a new folder below URL, which is
-        removed afterwards.
+        Sends the requests of each RECORDING, a file or folder written by 'davit serve
+        --record', to the server at URL, and prints the differences in the responses.
+        The server's folder must have the content that it had when the recording began.
+        Hand-written transcripts run in a new folder below URL, which is removed
+        afterwards.
 
-          --to URL               the server, such as http://127.0.0.1:8080/
-          --ca FILE              for https: certificates to trust, in PEM (default:
-                                 those of the system)
-          --user NAME:PASSWORD   sent where credentials were; recordings have none
-          --expect FILE          differences that are known, a line each:
-                                 'FILE | STEP | WHAT | REASON'. Then advice counts as
-                                 well, and so does what is in FILE and does not differ
-          --help                 this text
+          --to URL               server, such as http://127.0.0.1:8080/
+          --ca FILE              trusted certificates for https, in PEM (default: those
+                                 of the system)
+          --user NAME:PASSWORD   credentials to send in place of the masked ones
+          --expect FILE          known differences, one per line:
+                                 'FILE | STEP | WHAT | REASON'. Advice then counts as a
+                                 difference, and so does a line that matches nothing
+          --help                 show this help
 
-        Ends with 0 if everything is as expected, with 1 if not.
+        Exit status: 0 if there are no unexpected differences, otherwise 1.
 
         """
 
     private static let serveText = """
         usage: davit serve FOLDER [OPTION...]
 
-        Shares FOLDER over WebDAV until it is stopped (SIGTERM, Ctrl-C). When it is
-        ready it prints its URL. Without options: for this machine, without a password.
+        Shares FOLDER over WebDAV until stopped (SIGTERM, Ctrl-C). Prints its URL when
+        ready. Without options, only this machine can connect, without a password.
 
-        where it listens:
-          --host HOST            a name or an address; may be repeated (default:
-                                 localhost, which is 127.0.0.1 and ::1). All that
-                                 others can reach needs users
-          --port PORT            0 for any free one (default: 8080)
-          --unix-socket PATH     a socket in the file system; alone, unless a host or a
-                                 port is given too
+        listening:
+          --host HOST            address or name to listen on; repeatable (default:
+                                 localhost). Non-local addresses require accounts
+          --port PORT            TCP port; 0 selects a free one (default: 8080)
+          --unix-socket PATH     Unix socket to listen on, instead of TCP unless --host
+                                 or --port is given
           --unix-socket-mode MODE
-                                 its permission bits (default: 600)
+                                 permissions of the Unix socket, octal (default: 600)
 
-        who may use it:
-          --user NAME:PASSWORD   an account; may be repeated. Others on this machine can
-                                 see it in the process list
-          --user-file FILE       accounts, a line NAME:PASSWORD each. 'davit password'
-                                 makes lines without the password
-          --auth SCHEMES         what clients are asked for: digest, basic, or both in
-                                 order (default: digest,basic)
-          --realm TEXT           what the server calls itself when it asks
-                                 (default: davit)
-          --read-only            nothing can be changed
-          --allow-origin ORIGIN  whose web pages may use the server in a browser, such
-                                 as https://app.example; may be repeated
+        access:
+          --user NAME:PASSWORD   add an account; repeatable. Other users of this machine
+                                 can see it in the process list
+          --user-file FILE       file of accounts, one NAME:PASSWORD per line; 'davit
+                                 password' prints lines with a hash instead
+          --auth SCHEMES         authentication schemes to offer, in order: digest,
+                                 basic or both (default: digest,basic)
+          --realm TEXT           authentication realm (default: davit)
+          --read-only            reject all changes
+          --allow-origin ORIGIN  allow web pages of ORIGIN to use the server, such as
+                                 https://app.example; repeatable
 
-        encryption (TLS 1.2 and 1.3)\(CryptoLibrary.isAvailable ? "" : ": not in this build"):
-          --tls-cert FILE        the server's certificate and those behind it, in PEM;
-                                 may be repeated, each with its key. A client gets the
-                                 one for the name that it asks for
-          --tls-key FILE         the key of a certificate, in PEM
-          --tls-self-signed      an authority and a certificate of this server's own,
-                                 kept in the state folder
-          --tls-client-ca FILE   clients need a certificate that one of these
-                                 authorities has signed
-          --tls-clients WHICH    required, or optional for those who have one
+        TLS 1.2 and 1.3\(CryptoLibrary.isAvailable ? "" : " (not in this build)"):
+          --tls-cert FILE        certificate chain in PEM, the server's certificate
+                                 first; repeatable, selected by the requested host name
+          --tls-key FILE         private key in PEM; one for each --tls-cert
+          --tls-self-signed      create a certificate authority and a certificate in the
+                                 state folder
+          --tls-client-ca FILE   require client certificates signed by one of the
+                                 authorities in FILE
+          --tls-clients WHICH    whether client certificates are required or optional
                                  (default: required)
 
-        what is served:
+        files served:
           --allow-extensions LIST
-                                 jpg,png: no other files
-          --no-hidden            nothing whose name begins with a period
-          --litter POLICY        ._* and .DS_Store, which Macs leave behind: keep
-                                 (default), hide from listings, refuse, or keep aside,
-                                 out of FOLDER and not for ever
+                                 serve only files with these extensions, such as jpg,png
+                                 (default: all)
+          --no-hidden            do not serve names that begin with a period
+          --litter POLICY        macOS metadata files (._* and .DS_Store): keep, hide
+                                 from listings, refuse, or store aside outside FOLDER
+                                 and remove after 90 days (default: keep)
 
-        the page that a browser shows for a folder:
-          --title TEXT           what the share is called (default: as FOLDER is)
-          --header TEXT          the headline of the first page (default: the title)
-          --prologue TEXT        stands above the first listing, in plain text
-          --epilogue TEXT        stands below it
-          --footer TEXT          stands below every listing
-          --no-page              there is none
+        browser page:
+          --title TEXT           name of the share (default: the name of FOLDER)
+          --header TEXT          headline of the first page (default: the title)
+          --prologue TEXT        plain text above the first listing
+          --epilogue TEXT        plain text below the first listing
+          --footer TEXT          plain text below every listing
+          --no-page              disable the browser page
 
-        how much may be stored (a SIZE is bytes, or has K, M, G or T behind it):
-          --max-file-size SIZE   the longest file that may be written (default: what
-                                 the volume can hold)
-          --max-depth LEVELS     levels of folders that clients may make (default:
-                                 1000)
-          --keep-free SIZE       of the volume stays free; clients see as much less
-                                 (default: 0)
-          --upload-expiry DAYS   how long an upload that was interrupted can go on; h
-                                 behind it for hours (default: 7)
+        storage limits (SIZE in bytes, or with a suffix K, M, G or T):
+          --max-file-size SIZE   maximum size of a file (default: unlimited)
+          --max-depth LEVELS     maximum depth of folders that clients can create
+                                 (default: 1000)
+          --keep-free SIZE       space to keep free on the volume (default: 0)
+          --upload-expiry DAYS   how long an interrupted upload can be resumed, in days,
+                                 or in hours with a suffix h (default: 7)
 
-        what becomes of what clients delete and overwrite:
-          --trash                it is kept, and can be restored: by the page in the
-                                 browser, or with 'davit trash'
-          --trash-days DAYS      for how long (default: 30). Turns the trash on
-          --trash-size SIZE      how much of it (default: as much as there is room
-                                 for; uploads come first). Turns the trash on
+        trash:
+          --trash                keep what clients delete or overwrite, to be restored
+                                 in the browser or with 'davit trash'
+          --trash-days DAYS      days to keep it; implies --trash (default: 30)
+          --trash-size SIZE      maximum size of the trash; implies --trash (default:
+                                 the free space; uploads take precedence)
 
-        what an answered change survives, beside the end of the server, however it ends:
-          --sync none            the loss of power, but a new file may be short or empty
-                                 then, and names, locks and properties those of a
-                                 moment before (default)
-          --sync data            the same, but content is on the disk before it gets
-                                 its name
-          --sync full            the loss of power: content, names, locks, properties
+        durability of acknowledged changes, in addition to a crash of the server:
+          --sync none            after a power failure, the latest changes of names,
+                                 locks and properties may be lost, and new files may be
+                                 short or empty (default)
+          --sync data            as none, but content is on disk before it gets its name
+          --sync full            content, names, locks and properties survive a power
+                                 failure
 
         behind a proxy:
-          --public-url URL       how clients see the server; may be repeated. What of
-                                 its path is not the prefix, the proxy takes away
-          --prefix PATH          what all paths that arrive begin with, such as /dav
-          --trusted-proxy PROXY  an address, a network or 'unix': whose Forwarded or
-                                 X-Forwarded-* is believed; may be repeated
-          --proxy-fields FIELDS  which of them the proxies set: either, forwarded or
+          --public-url URL       URL that clients use; repeatable. The proxy removes the
+                                 part of its path that is not in --prefix
+          --prefix PATH          prefix of all request paths, such as /dav
+          --trusted-proxy PROXY  address, network or 'unix' of a proxy whose Forwarded
+                                 or X-Forwarded-* fields are trusted; repeatable
+          --proxy-fields FIELDS  fields that the proxies set: either, forwarded or
                                  x-forwarded (default: either)
 
-        logs:
+        logging:
           --log-level LEVEL      error, warning, info, access, verbose or debug
                                  (default: info)
-          --access-log FILE      a line for each response; - is standard error
+          --access-log FILE      write a line for each response; - for standard error
           --access-log-format FORMAT
                                  davit, common, combined or json (default: combined)
-          --record FOLDER        record every connection into FOLDER, which is new or
+          --record FOLDER        record all connections in FOLDER, which must be new or
                                  empty; credentials are masked, content is not
 
-        the rest:
-          --state-dir FOLDER     where locks and properties are kept (default: under
-                                 XDG_STATE_HOME or ~/.local/state, one for each share)
-          --no-sync-collection   clients cannot ask what has changed (RFC 6578)
-          --no-compression       listings go out as they are, also to clients that ask
-                                 for gzip
-          --qr                   draw the address as a QR code, on standard
-                                 error\(QRCodeLibrary.isAvailable ? "" : ": not in this build")
-          --grace SECONDS        time for requests in flight when it is stopped
-                                 (default: 30)
-          --help                 this text
+        other:
+          --state-dir FOLDER     folder for locks and properties (default: one for each
+                                 share, under XDG_STATE_HOME or ~/.local/state)
+          --no-sync-collection   disable sync-collection (RFC 6578) and change events
+          --no-compression       do not compress listings with gzip
+          --qr                   print the URL as a QR code on standard
+                                 error\(QRCodeLibrary.isAvailable ? "" : " (not in this build)")
+          --grace SECONDS        time for requests in flight to finish when the server
+                                 stops (default: 30)
+          --help                 show this help
 
-        Without users, davit answers requests only for an IP address, for localhost,
-        and for the host of a --public-url. Without TLS the content is sent in the
-        clear, and with Basic the password, too: outside your own machine, use TLS, or a
-        proxy that has it. SIGHUP makes davit read its certificates and its user file
-        again, and open its access log anew.
+        Without accounts, davit only answers requests for an IP address, for localhost
+        and for the host of a --public-url. Without TLS, content is sent in the clear,
+        and with Basic so is the password: outside your own machine, use TLS, or a proxy
+        that provides it. On SIGHUP, davit reads its certificates and its user file
+        again and reopens the access log.
 
         """
 }

@@ -2,17 +2,17 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// `davit locks`: shows the locks of a share, or ends one whoever holds it, through the server that owns the state or
-/// without one.
+/// `davit locks`: lists the locks of a share, or removes locks whoever owns them, directly or through the
+/// server that owns the state.
 package struct LocksCommand {
     package let options: LocksOptions
 
     package init(options: LocksOptions) { self.options = options }
 
-    /// Prints what there is, or what was done. Blocks.
+    /// Prints the result. Blocks.
     func run() throws(Failure) { StandardStreams.writeOutput(try text()) }
 
-    /// The text for standard output. Blocks.
+    /// Runs the command and returns the text for standard output. Blocks.
     package func text() throws(Failure) -> String {
         switch options.action {
         case .list:
@@ -21,13 +21,13 @@ package struct LocksCommand {
         case .end(let selection):
             let locks = try end(selection)
             guard !locks.isEmpty else { throw .noLock(Self.name(of: selection), folder: options.folder) }
-            return locks.map { "ended: \(Self.shown($0.path))  \($0.token)\n" }.joined()
+            return locks.map { "removed lock: \(Self.shown($0.path))  \($0.token)\n" }.joined()
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// All locks that count. Blocks.
+    /// Returns all active locks. Blocks.
     package func locks() throws(Failure) -> [ListedLock] {
         let state = try state()
         return try state.ask { (ask) throws(Failure) in
@@ -56,14 +56,14 @@ package struct LocksCommand {
         var locks: [ListedLock] = []
         for line in lines {
             guard let lock = ListedLock(line: line) else {
-                throw .serverSilent(state.path, process: 0, reason: "its answer cannot be understood")
+                throw .serverSilent(state.path, process: 0, reason: "invalid response")
             }
             locks.append(lock)
         }
         return locks
     }
 
-    // MARK: Showing
+    // MARK: Output
 
     private static func description(_ lock: ListedLock) -> String {
         var text = "\(shown(lock.path))\n"

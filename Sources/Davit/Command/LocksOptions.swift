@@ -1,23 +1,23 @@
-/// What `davit locks` was asked to do.
+/// The arguments of `davit locks`.
 package struct LocksOptions: Hashable, Sendable {
-    /// The commands of the command.
+    /// The action to perform.
     package enum Action: Hashable, Sendable {
-        /// Show them.
+        /// List the locks.
         case list
-        /// End one, by its token or by the path that it is on.
+        /// Remove the locks with a token or on a path.
         case end(LockSelection)
     }
 
-    /// The words of the command line.
+    /// The words for the actions on the command line.
     enum Word: String, CaseIterable {
         case list
         case end = "break"
     }
 
     package var action: Action
-    /// The shared folder, as given.
+    /// The shared folder, as specified.
     package var folder: String
-    /// Nil for the default, which depends on the shared folder.
+    /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?
 
     package init(_ action: Action, folder: String, stateFolder: String? = nil) {
@@ -28,7 +28,7 @@ package struct LocksOptions: Hashable, Sendable {
 }
 
 extension LockSelection {
-    /// A token, which is a URI, or else a path of the share.
+    /// Interprets `word` as a lock token if it begins like one, otherwise as a path in the share.
     init(word: String) {
         let isToken = word.hasPrefix("opaquelocktoken:") || word.hasPrefix("urn:uuid:")
         self = isToken ? .token(word) : .path(Array(word.utf8))

@@ -1,17 +1,18 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Looks for names in a share that some clients cannot use.
+/// Finds names in a share that some clients cannot use.
 struct NameSurvey {
-    /// Lines at most; of a folder from elsewhere every name can be one.
+    /// The maximum number of lines; every name of a folder can be affected.
     private static let limit = 1_000
 
-    /// A line each, ready to be shown.
+    /// One line for each name, escaped for display.
     private(set) var lines: [String] = []
-    /// Those over the limit.
+    /// The number of names over the limit.
     private(set) var unlisted = 0
 
-    /// Walks a whole share, without what links lead to. Blocks; memory for the names of one collection at a time.
+    /// Traverses a share without following links. Blocks. Holds the names of one collection at a time in
+    /// memory.
     init(_ resources: some ResourceReader) {
         var rest = [ResourcePath.root]
         while let path = rest.popLast() {
@@ -19,12 +20,14 @@ struct NameSurvey {
                 let inner = try look(at: path, in: resources)
                 rest += inner.reversed()
             } catch {
-                add(path, "its members cannot be read")
+                add(path, "cannot list its members")
             }
         }
     }
 
-    /// - Returns: the collections inside.
+    /// Checks the members of one collection.
+    ///
+    /// - Returns: the collections in it.
     private mutating func look(
         at path: ResourcePath, in resources: some ResourceReader
     ) throws(StoreError) -> [ResourcePath] {
@@ -58,19 +61,20 @@ struct NameSurvey {
 
     private static func text(of trouble: NameTrouble) -> String {
         switch trouble {
-        case .notUTF8: "it is not UTF-8"
-        case .control: "Windows holds no name with a control character"
-        case .reserved(let character): "Windows holds no name with \(character)"
-        case .ending(" "): "Windows drops the space at its end"
-        case .ending: "Windows drops the dot at its end"
-        case .device(let device): "\(device) is a device on Windows"
-        case .sameButForCase(let other): "Windows and macOS take it for \(shown(other))"
+        case .notUTF8: "not valid UTF-8"
+        case .control: "Windows does not allow control characters"
+        case .reserved(let character): "Windows does not allow \(character)"
+        case .ending(" "): "Windows removes the trailing space"
+        case .ending: "Windows removes the trailing period"
+        case .device(let device): "\(device) is a reserved device name on Windows"
+        case .sameButForCase(let other): "same name as \(shown(other)) on Windows and macOS"
         case .sameButForComposition(let other):
-            "macOS takes it for \(shown(other)), whose characters are composed in another way"
+            "same name as \(shown(other)) on macOS, in another Unicode normalization"
         }
     }
 
-    /// Text that does nothing to a terminal: what is no letter, digit, sign or space stands as `\xNN`.
+    /// Returns `name` with bytes that can affect a terminal (control and format characters, for example) and
+    /// backslashes as `\xNN`.
     static func shown(_ name: [UInt8]) -> String {
         var shown = ""
         for character in String(decoding: name, as: UTF8.self).unicodeScalars {

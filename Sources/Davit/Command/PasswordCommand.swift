@@ -1,13 +1,13 @@
 internal import DavitServer
 internal import DavitSystem
 
-/// `davit password`: a password becomes a line for a file of users.
+/// `davit password`: creates a line for a user file from a password.
 package struct PasswordCommand {
     let options: PasswordOptions
 
     package init(options: PasswordOptions) { self.options = options }
 
-    /// Asks, and prints the line. Blocks.
+    /// Asks for the password and prints the line. Blocks.
     func run() throws(Failure) {
         StandardStreams.writeOutput(try line(for: password()) + "\n")
     }
@@ -18,19 +18,20 @@ package struct PasswordCommand {
         do throws(SystemError) {
             guard Terminal.isInput else { return try Terminal.readLine(limit: Accounts.limitBytes + 2) }
             first = try Terminal.readHidden("password: ")
-            if first != nil { second = try Terminal.readHidden("once more: ") }
+            if first != nil { second = try Terminal.readHidden("repeat password: ") }
         } catch {
             throw .noPassword(reason: error.description)
         }
-        guard let first, let second else { throw .noPassword(reason: "it was given up") }
-        guard first == second else { throw .noPassword(reason: "the two differ") }
+        guard let first, let second else { throw .noPassword(reason: "cancelled") }
+        guard first == second else { throw .noPassword(reason: "the passwords do not match") }
         return first
     }
 
-    /// Adds it to a list of its own first, which has all the rules for names and passwords.
+    /// Returns the line for `password`. Adds it to a temporary list of accounts first, which validates the
+    /// name and the password.
     package func line(for password: [UInt8]) throws(Failure) -> String {
         guard let text = String(validating: password, as: UTF8.self) else {
-            throw .noPassword(reason: "it is not UTF-8")
+            throw .noPassword(reason: "not valid UTF-8")
         }
         var settings = AuthenticationSettings()
         settings.realm = options.realm

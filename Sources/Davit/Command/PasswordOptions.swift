@@ -1,15 +1,15 @@
 internal import DavitServer
 
-/// What `davit password` was asked to do.
+/// The arguments of `davit password`.
 package struct PasswordOptions: Hashable, Sendable {
     static let digest = "--digest"
     static let realm = "--realm"
 
-    /// Nil for the hash alone.
+    /// The account name; nil to print only the hash.
     package var name: String?
-    /// Print Digest secrets instead of a hash.
+    /// Whether to print Digest secrets instead of a password hash.
     package var isDigest = false
-    /// What the server calls itself; Digest secrets are good for one realm.
+    /// The authentication realm; Digest secrets are valid for one realm.
     package var realm: String
 
     package init(name: String? = nil, isDigest: Bool = false, realm: String? = nil) {

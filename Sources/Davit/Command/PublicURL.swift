@@ -1,13 +1,13 @@
 package import DavitHTTP
 
-/// A URL under which clients reach the server when its own address is not what they see: behind a proxy.
+/// The URL that clients use for a server behind a proxy.
 package struct PublicURL: Hashable, Sendable {
     package var isSecure: Bool
-    /// In lower case; an IPv6 address with its brackets.
+    /// In lowercase; an IPv6 address includes its brackets.
     package var host: String
-    /// Nil for the default of the scheme.
+    /// Nil for the default port of the scheme.
     package var port: UInt16?
-    /// Below which the proxy has the server.
+    /// The path prefix of the server on the proxy.
     package var prefix: PathPrefix
 
     package init(isSecure: Bool, host: String, port: UInt16? = nil, prefix: PathPrefix = .empty) {
@@ -17,7 +17,7 @@ package struct PublicURL: Hashable, Sendable {
         self.prefix = prefix
     }
 
-    /// Parses `http[s]://host[:port][/path][/]`; nil for anything else.
+    /// Parses `http[s]://host[:port][/path][/]`; returns nil for anything else.
     package init?(parsing text: String) {
         let schemes = [("https://", true), ("http://", false)]
         let lowercase = text.lowercased()
@@ -35,7 +35,7 @@ package struct PublicURL: Hashable, Sendable {
             prefix: prefix)
     }
 
-    /// The URL again, without a slash at its end.
+    /// The URL, without a trailing slash.
     package var text: String {
         (isSecure ? "https://" : "http://") + host + (port.map { ":\($0)" } ?? "") + prefix.text
     }

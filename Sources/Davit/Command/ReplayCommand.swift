@@ -1,14 +1,14 @@
 package import DavitRecording
 internal import DavitSystem
 
-/// `davit replay`: plays recordings and transcripts, and says what is not as expected.
+/// `davit replay`: replays recordings and transcripts, and reports differences.
 package struct ReplayCommand {
     package let options: ReplayOptions
 
     package init(options: ReplayOptions) { self.options = options }
 
-    /// Prints what is found. Blocks.
-    /// - Throws: also if something is not as expected.
+    /// Prints the result. Blocks.
+    /// - Throws: ``Failure``, also if there are unexpected differences.
     func run() throws(Failure) {
         Signals.ignoreBrokenPipes()
         let result = try result()
@@ -16,7 +16,7 @@ package struct ReplayCommand {
         if !result.isAsExpected { throw .replayDiffers(count: result.unexpectedCount) }
     }
 
-    /// What was found, and what of that was known. Blocks.
+    /// Replays everything and separates known differences from unexpected ones. Blocks.
     package func result() throws(Failure) -> ReplayResult {
         var expected: ExpectedDifferences?
         if let path = options.expectedDifferences {
@@ -57,7 +57,7 @@ package struct ReplayCommand {
 
 /// Finds recordings and transcripts.
 enum RecordingFiles {
-    /// What is played together: one transcript, or the recordings of one folder.
+    /// Files that are replayed together: one transcript, or all recordings of a folder.
     struct Session {
         var recordings: [(file: String, recording: Transcript)]
 
@@ -69,10 +69,12 @@ enum RecordingFiles {
         }
     }
 
-    /// Folders in folders, so many.
+    /// The maximum depth of nested folders.
     private static let depthLimit = 4
 
-    /// - Parameter path: a file, or a folder: of that all files `*.txt` that are what they should be.
+    /// Reads the sessions in `path`.
+    ///
+    /// - Parameter path: a file, or a folder whose `*.txt` files are read if they are transcripts.
     static func sessions(at path: String) throws(Failure) -> [Session] {
         guard let names = try names(in: path) else {
             let name = String(

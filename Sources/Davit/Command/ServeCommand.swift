@@ -4,7 +4,7 @@ internal import DavitServer
 internal import DavitSystem
 internal import DavitTransport
 
-/// `davit serve`: a server from its options to its end.
+/// `davit serve`: starts a server and runs it until it stops.
 struct ServeCommand {
     let options: ServeOptions
 
@@ -19,7 +19,7 @@ struct ServeCommand {
                 if let server { replaceAccounts(of: server) }
             }
             let addresses = try server.start()
-            // Whoever reads the line may know Internet addresses only: those come first.
+            // Readers of this line may only support TCP addresses, so those come first.
             let places = addresses.filter { $0.path == nil } + addresses.filter { $0.path != nil }
             let urls = places.map {
                 ServerURL.below($0.url(scheme: configuration.scheme), prefix: configuration.prefix)
@@ -30,7 +30,7 @@ struct ServeCommand {
                         + "       SHA-256 \(authority.fingerprint)\n")
             }
             if options.printsQRCode { Self.draw(server.url) }
-            // Before anybody can know that the server is there: the crash tests count from here.
+            // Before the ready line is printed: the crash tests count from here.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(urls)\n")
             ServiceManager.ready()
@@ -41,15 +41,16 @@ struct ServeCommand {
         }
     }
 
-    /// On standard error, because the other holds one line only. An address too long for a code is only written.
+    /// Draws the code on standard error, because standard output contains only the ready line. Prints just
+    /// the URL if it is too long for a QR code.
     private static func draw(_ url: String?) {
         guard let url else { return }
         let code = QRCode(encoding: url)?.terminalText(isColored: StandardStreams.errorHasTerminal) ?? ""
         StandardStreams.writeError("\(code)\(url)\n")
     }
 
-    /// SIGHUP means two things: from somebody who administers a server, to read its settings again, and from a terminal
-    /// that goes away, that nobody is there any more.
+    /// Stops the server when its terminal is closed. SIGHUP is sent for that as well as for a reload of the
+    /// settings.
     private func stopWithTerminal(_ server: WebServer) {
         guard StandardStreams.hasTerminal else { return }
         server.onReload { [weak server] in
@@ -57,7 +58,7 @@ struct ServeCommand {
         }
     }
 
-    /// Those that are in use stay where the new ones cannot be used.
+    /// Keeps the current accounts if the new ones cannot be used.
     private func replaceAccounts(of server: WebServer) {
         guard options.userFile != nil else { return }
         do throws(Failure) {
@@ -127,7 +128,7 @@ struct ServeCommand {
         }
     }
 
-    /// The accounts of the command line and of the file, which is read again each time.
+    /// Returns the accounts of the command line and of the user file, which is read on each call.
     func accounts() throws(Failure) -> [Configuration.Account] {
         var accounts = options.users.map { Configuration.Account(name: $0.name, password: $0.password) }
         if let path = options.userFile {
@@ -143,8 +144,9 @@ struct ServeCommand {
 }
 
 extension Failure {
-    /// What a server's refusal means for the person at the command line.
-    /// - Parameter folder: the shared one, as it was given.
+    /// Converts an error of the server to a message for the command line.
+    ///
+    /// - Parameter folder: the shared folder, as specified.
     package init(_ error: ServerError, folder: String) {
         switch error {
         case .shareNotUsable(let path, .missing): self = .folderMissing(path)
@@ -162,8 +164,8 @@ extension Failure {
         case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
         case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
         case .mountNotUsable(let reason): self = .other(reason)
-        case .serverNameMalformed(let name): self = .other("'\(name)' is not the name of a server")
-        case .publicURLMalformed(let url): self = .other("'\(url)' is not a URL of a server")
+        case .serverNameMalformed(let name): self = .other("invalid server name '\(name)'")
+        case .publicURLMalformed(let url): self = .other("invalid public URL '\(url)'")
         case .prefixMalformed(let prefix): self = .other(UsageError.badPrefix(prefix).message)
         case .publicURLOutsidePrefix(let url): self = .other(UsageError.publicURLOutsidePrefix(url).message)
         case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
@@ -173,11 +175,11 @@ extension Failure {
             self = .accessLogNotWritable("standard error", reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
-        case .noAccounts: self = .other("there are no accounts")
+        case .noAccounts: self = .other("no accounts")
         case .accountsNeeded(let host):
-            self = .other("without users, only this machine is served; \(host) is open to others")
+            self = .other("\(host) is reachable from other machines and requires accounts")
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
-        case .noTLS: self = .other("this davit was built without TLS")
+        case .noTLS: self = .other("TLS is not in this build")
         case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
         case .cannotListen(let error): self.init(error)
         }
@@ -200,21 +202,21 @@ extension Failure {
 }
 
 extension Accounts.Problem {
-    /// In words for the person who chose the account.
+    /// A message for the person who configures the account.
     var text: String {
         switch self {
-        case .badName: "a name has at least one character, and no colon"
+        case .badName: "names must not be empty or contain a colon"
         case .emptyPassword: "the password is empty"
-        case .tooLong: "names and passwords have \(Accounts.limitBytes) bytes at most"
-        case .controlCharacter: "it has a control character"
-        case .duplicate: "there are two accounts of this name"
-        case .badHash: "it is a hash of no kind that is known here"
-        case .otherRealm: "its Digest secrets are for another realm"
+        case .tooLong: "names and passwords can have at most \(Accounts.limitBytes) bytes"
+        case .controlCharacter: "control characters are not allowed"
+        case .duplicate: "duplicate account name"
+        case .badHash: "unsupported kind of hash"
+        case .otherRealm: "the Digest secrets are for another realm"
         case .badRealm:
-            "a realm has 1 to 128 bytes, and no quotes, backslashes or control characters"
-        case .noScheme: "there is no scheme that every account can use"
-        case .needsOpenSSL: "this davit is built without OpenSSL: it has no Digest and no hashed passwords"
-        case .failed: "OpenSSL refuses it"
+            "a realm must have 1 to 128 bytes without quotes, backslashes or control characters"
+        case .noScheme: "no authentication scheme works for all accounts"
+        case .needsOpenSSL: "Digest and hashed passwords require OpenSSL, which is not in this build"
+        case .failed: "rejected by OpenSSL"
         }
     }
 }

@@ -5,9 +5,9 @@ package import DavitPage
 package import DavitServer
 package import DavitStore
 
-/// What `davit serve` was asked to do, checked as far as that goes without looking at the machine.
+/// The arguments of `davit serve`, validated as far as possible without access to the system.
 package struct ServeOptions: Hashable, Sendable {
-    /// A name and its password.
+    /// An account name and its password.
     package struct User: Hashable, Sendable {
         package var name: String
         package var password: String
@@ -18,18 +18,18 @@ package struct ServeOptions: Hashable, Sendable {
         }
     }
 
-    /// How much is logged; each level holds the ones before it.
+    /// The log level; each level includes the ones before it.
     package enum LogLevel: String, CaseIterable, Sendable {
         case error, warning, info, access, verbose, debug
     }
 
-    /// The folder to share, as given.
+    /// The folder to share, as specified.
     package var folder: String
     /// Names or addresses, without brackets.
     package var hosts = ["localhost"]
-    /// 0 lets the system choose.
+    /// 0 selects a free port.
     package var port: UInt16 = 8080
-    /// Neither a host nor a port was asked for: sockets that systemd hands over take the place of the default.
+    /// Whether neither a host nor a port was specified. Sockets passed by systemd then replace the default.
     package var listensByDefault = true
     package var unixSocket: String?
     /// Nil for the default of ``Configuration/UnixSocket``.
@@ -44,7 +44,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var users: [User] = []
     package var userFile: String?
     package var authentication = AuthenticationSettings()
-    /// Whose pages may use the server from a browser.
+    /// The origins of web pages that can use the server.
     package var allowedOrigins: [WebOrigin] = []
     package var isReadOnly = false
     package var rules = ShareRules()
@@ -52,7 +52,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var tls = TLSOptions()
     package var compresses = true
     package var publicURLs: [PublicURL] = []
-    /// The beginning of all paths that arrive.
+    /// The prefix of all request paths.
     package var prefix = PathPrefix.empty
     package var logLevel = LogLevel.info
     package var sync = SyncLevel.none
@@ -60,23 +60,24 @@ package struct ServeOptions: Hashable, Sendable {
     package var maximumFileBytes: Int64?
     package var maximumDepth = 1_000
     package var keptFreeBytes: Int64 = 0
-    /// Nil for no trash.
+    /// Nil disables the trash.
     package var trash: TrashLimits?
     package var uploadSeconds: Int64 = 7 * 86_400
     package var answersSyncCollection = true
-    /// Whether the URL is also drawn, for the cameras of telephones.
+    /// Whether to draw the URL as a QR code.
     package var printsQRCode = false
-    /// Nil records nothing.
+    /// Nil disables recording.
     package var recordingFolder: String?
-    /// How long requests in flight may take to end after SIGTERM.
+    /// How long requests in flight can take to finish after SIGTERM.
     package var graceSeconds = 30
 
     package init(folder: String) { self.folder = folder }
 
-    /// A host that others can reach, or nil if all are loopback.
+    /// The first host that is reachable from other machines, or nil if all are loopback.
     package var exposedHost: String? { hosts.first { !Self.isLoopback($0) } }
 
-    /// `localhost`, `::1` and 127.0.0.0/8. Other names are not looked up: what they lead to can change.
+    /// Whether `host` is `localhost`, `::1` or in 127.0.0.0/8. Other names are not resolved, because their
+    /// addresses can change.
     package static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" || host == "::1" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -6,22 +6,23 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitSystem
 
-/// The state of a share, for commands that ask the server that owns it, or look themselves where none does.
+/// The state of a share, for commands that ask the server that owns it, or open it directly if no server is
+/// running.
 struct StateAccess {
-    /// The database in the state folder.
+    /// The name of the database in the state folder.
     private static let fileName = "state.sqlite"
-    /// A server that ends lets go of the folder between the two questions.
+    /// A server can stop between the attempt to lock the folder and the request.
     private static let attempts = 3
 
-    /// The shared folder: commands that ask a server, or look around, cannot change it.
+    /// The shared folder, for reading only.
     let resources: FileResourceReader
     /// The state folder.
     let path: String
 
     /// - Parameters:
-    ///   - folder: the shared folder, as given.
+    ///   - folder: the shared folder, as specified.
     ///   - stateFolder: nil for the default.
-    /// - Throws: also where there is no state; nothing is made.
+    /// - Throws: ``Failure``, also if there is no state; creates nothing.
     init(folder: String, stateFolder: String?) throws(Failure) {
         do throws(ServerError) {
             do throws(FileResourceStore.RootError) {
@@ -43,10 +44,11 @@ struct StateAccess {
         }
     }
 
-    /// Asks the server, or does without it. Blocks.
+    /// Asks the server, or opens the state if no server is running. Blocks.
     /// - Parameters:
-    ///   - asking: asks a server; nil if nobody is there to ask any more.
-    ///   - alone: is the owner of the folder, so that no server starts meanwhile.
+    ///   - asking: asks the server; returns nil if it no longer listens.
+    ///   - alone: called with the open state while this process holds the lock of the folder, so that no
+    ///     server can start.
     func perform<R>(
         asking: (Asker) throws(Failure) -> R?, alone: (SQLiteStateStore) throws(Failure) -> R
     ) throws(Failure) -> R {
@@ -54,18 +56,19 @@ struct StateAccess {
         for _ in 0..<Self.attempts {
             switch try own() {
             case .owned(let folder):
-                // An object lives as long as it is used; the lock shall be held until the end.
+                // The compiler can release an object after its last use; the lock must be held until the end.
                 defer { withExtendedLifetime(folder) {} }
                 return try alone(try store())
             case .held(let process): owner = process
             }
             if let answer = try asking(Asker(path: path, owner: owner)) { return answer }
         }
-        throw .serverSilent(path, process: owner ?? 0, reason: "it takes no questions")
+        throw .serverSilent(path, process: owner ?? 0, reason: "it does not accept connections")
     }
 
-    /// Asks the server about its share, or looks after that in its place. Blocks.
-    /// - Parameter work: gets who answers; its result is nil if an answer was, because nobody is there to ask any more.
+    /// Passes requests to the server of the share, or handles them in this process. Blocks.
+    /// - Parameter work: called with a function that sends a request; returns nil if that returned nil
+    ///   because the server no longer listens.
     func ask<R>(
         _ work: (_ ask: (ControlRequest) throws(Failure) -> [String]?) throws(Failure) -> R?
     ) throws(Failure) -> R {
@@ -79,12 +82,12 @@ struct StateAccess {
                 case .refused(let reason): throw .stateUnreadable(path, reason: reason)
                 }
             }
-            guard let result else { throw .other("there was no answer") }
+            guard let result else { throw .other("no response") }
             return result
         }
     }
 
-    /// The share as a server would have it, but for one thing: leftovers stay until a server starts.
+    /// Opens the share as a server does, except that leftovers are not removed.
     private func share(_ store: SQLiteStateStore) throws(Failure) -> Share {
         let files: FileResourceStore
         do throws(FileResourceStore.RootError) {
@@ -126,12 +129,14 @@ struct StateAccess {
         }
     }
 
-    /// Asks the server that owns a state folder.
+    /// Sends requests to the server that owns a state folder.
     struct Asker {
         let path: String
         let owner: Int32?
 
-        /// - Returns: nil if nobody is there to ask.
+        /// Sends a request and returns the lines of the response.
+        ///
+        /// - Returns: nil if no server listens.
         func ask(_ request: ControlRequest) throws(Failure) -> [String]? {
             let reason: String
             do throws(ControlClient.Problem) {
@@ -142,8 +147,8 @@ struct StateAccess {
             } catch {
                 switch error {
                 case .nobodyListens: return nil
-                case .cutOff: reason = "it ended before it answered"
-                case .malformed: reason = "its answer cannot be understood"
+                case .cutOff: reason = "it ended before it responded"
+                case .malformed: reason = "invalid response"
                 case .failed(let why): reason = why
                 }
             }
@@ -152,7 +157,7 @@ struct StateAccess {
     }
 }
 
-/// Blocking calls run where they are made: a command has nothing else to do.
+/// Runs blocking calls on the calling thread: a command has no other work.
 private struct WorkHere: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

@@ -1,15 +1,16 @@
 internal import DavitHTTP
 
-/// Where the state of a share belongs when nobody says so.
+/// The default location of the state of a share.
 package enum StateFolderName {
-    /// The longest part of a path that is kept readable, in bytes; names have 255 at most.
+    /// The maximum length of the readable part of a name, in bytes; file names can have 255.
     private static let readableBytes = 200
 
-    /// `$XDG_STATE_HOME/davit/KEY`, or `~/.local/state/davit/KEY`; KEY is a name made of the share's path.
+    /// Returns `$XDG_STATE_HOME/davit/KEY` or `~/.local/state/davit/KEY`, where KEY is a file name derived
+    /// from the path of the share.
     ///
     /// - Parameters:
     ///   - share: the canonical path of the shared folder.
-    ///   - environment: looks up a variable.
+    ///   - environment: returns the value of an environment variable.
     /// - Throws: ``Failure/noStateFolder``.
     package static func path(
         forShare share: [UInt8], environment: (String) -> String?
@@ -18,7 +19,7 @@ package enum StateFolderName {
         return base + "/" + key(forShare: share)
     }
 
-    /// The user's folder for everything that davit keeps; nil if the user has no place for such things.
+    /// Returns the folder for all state of the user, or nil if neither XDG_STATE_HOME nor HOME is set.
     package static func base(environment: (String) -> String?) -> String? {
         // The XDG Base Directory Specification: relative paths are invalid and ignored.
         if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") { return base + "/davit" }
@@ -26,8 +27,8 @@ package enum StateFolderName {
         return home + "/.local/state/davit"
     }
 
-    /// A file name, readable for the people who look there. Different paths have different names, long ones as
-    /// far as 64 bits of a hash tell them apart.
+    /// Returns a readable file name for a path. Different paths have different names, except for collisions
+    /// of a 64-bit hash of long paths.
     static func key(forShare share: [UInt8]) -> String {
         var encoded: [UInt8] = []
         PercentCoding.append(share, to: &encoded)

@@ -13,7 +13,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         }
     }
 
-    /// What stands before a folder, in examples.
+    /// The words before the folder argument, for examples.
     var beforeFolder: String {
         switch self {
         case .locks, .trash: "\(rawValue) list"

@@ -1,11 +1,11 @@
 internal import DavitCrypto
 
-/// What the command line says about TLS.
+/// The TLS options of the command line.
 package struct TLSOptions: Hashable, Sendable {
-    /// Whether a client without a certificate comes in.
+    /// Whether client certificates are required.
     package enum Clients: String, CaseIterable, Sendable { case optional, required }
 
-    /// Files; the n-th key is the one of the n-th certificate.
+    /// Files; each key belongs to the certificate at the same index.
     package var certificates: [String] = []
     package var keys: [String] = []
     package var isSelfSigned = false
@@ -16,7 +16,9 @@ package struct TLSOptions: Hashable, Sendable {
 
     package var isOn: Bool { !certificates.isEmpty || isSelfSigned }
 
-    /// - Throws: ``UsageError`` for options that do not fit together.
+    /// Checks the options for consistency.
+    ///
+    /// - Throws: ``UsageError`` for options that conflict or are incomplete.
     func check() throws(UsageError) {
         let given = [
             (!certificates.isEmpty, ServeOption.tlsCert), (!keys.isEmpty, .tlsKey),

@@ -1,18 +1,18 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// `davit trash`: lists, restores and empties what a share keeps of what clients have deleted, itself or through the
-/// server that owns the state.
+/// `davit trash`: lists, restores or permanently deletes the entries in the trash of a share, directly or
+/// through the server that owns the state.
 package struct TrashCommand {
     package let options: TrashOptions
 
     package init(options: TrashOptions) { self.options = options }
 
-    /// Prints what was done. Blocks.
+    /// Prints the result. Blocks.
     func run() throws(Failure) { StandardStreams.writeOutput(try report()) }
 
-    /// Does it, and returns the text for standard output. Blocks.
-    /// - Throws: also if only a part of it was done.
+    /// Runs the command and returns the text for standard output. Blocks.
+    /// - Throws: ``Failure``, also if only a part was done.
     package func report() throws(Failure) -> String {
         let options = options
         return try StateAccess(folder: options.folder, stateFolder: options.stateFolder).ask {
@@ -20,7 +20,7 @@ package struct TrashCommand {
         }
     }
 
-    /// - Parameter ask: answers a request; nil if nobody is there any more.
+    /// - Parameter ask: sends a request; returns nil if the server no longer listens.
     private static func report(
         _ options: TrashOptions, _ ask: (ControlRequest) throws(Failure) -> [String]?
     ) throws(Failure) -> String? {
@@ -29,11 +29,11 @@ package struct TrashCommand {
         case .restore(let names): return try restore(names, ask)
         case .empty(let days):
             guard let count = try ask(.emptyTrash(olderThanDays: days))?.first else { return nil }
-            return count == "1" ? "1 entry is gone\n" : "\(count) entries are gone\n"
+            return count == "1" ? "deleted 1 entry\n" : "deleted \(count) entries\n"
         }
     }
 
-    /// The oldest first.
+    /// Returns all entries, oldest first.
     private static func entries(
         _ ask: (ControlRequest) throws(Failure) -> [String]?
     ) throws(Failure) -> [TrashLine]? {
@@ -43,7 +43,7 @@ package struct TrashCommand {
             if lines.isEmpty { return entries }
             for line in lines {
                 guard let entry = TrashLine(parsing: line) else {
-                    throw .other("the server's answer cannot be understood; is it another version?")
+                    throw .other("invalid response; the server may be another version of davit")
                 }
                 entries.append(entry)
             }
@@ -63,19 +63,19 @@ package struct TrashCommand {
             let shown = NameSurvey.shown(entry.path.bytes)
             guard let line = try ask(.restore(id: entry.id))?.first else { return nil }
             switch TrashLine.Restored(parsing: line) {
-            case .at(let path) where path == entry.path: done.append("/\(shown) is back\n")
-            case .at(let path): done.append("/\(shown) is back as /\(NameSurvey.shown(path.bytes))\n")
-            case .refused(let reason): problems.append("/\(shown) is not restored: \(reason)")
-            case nil: problems.append("the server's answer cannot be understood; is it another version?")
+            case .at(let path) where path == entry.path: done.append("restored /\(shown)\n")
+            case .at(let path): done.append("restored /\(shown) as /\(NameSurvey.shown(path.bytes))\n")
+            case .refused(let reason): problems.append("cannot restore /\(shown): \(reason)")
+            case nil: problems.append("invalid response; the server may be another version of davit")
             }
         }
         if problems.isEmpty { return done.joined() }
-        // What was done is said, too.
+        // Print the successful part before failing.
         StandardStreams.writeOutput(done.joined())
         throw .other(problems.joined(separator: "\n       "))
     }
 
-    /// By its id, or the last one by its path.
+    /// Returns the entry with the ID `name`, or the last one deleted at the path `name`.
     private static func entry(_ name: String, in entries: [TrashLine]) -> TrashLine? {
         if let entry = entries.first(where: { $0.id == name }) { return entry }
         guard let path = ResourcePath(segments: name.utf8.split(separator: UInt8(ascii: "/"))) else {

@@ -1,8 +1,8 @@
-/// What `davit trash` was asked to do.
+/// The arguments of `davit trash`.
 package struct TrashOptions: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         case list
-        /// Ids, or paths in the share: of those the entry that went last.
+        /// IDs, or paths in the share, which select the last entry deleted there.
         case restore([String])
         case empty(olderThanDays: Int)
     }
@@ -11,9 +11,9 @@ package struct TrashOptions: Hashable, Sendable {
     static let olderThan = "--older-than"
 
     package var action: Action
-    /// The shared folder, as given.
+    /// The shared folder, as specified.
     package var folder: String
-    /// Nil for the default, which depends on the shared folder.
+    /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?
 
     package init(action: Action, folder: String, stateFolder: String? = nil) {

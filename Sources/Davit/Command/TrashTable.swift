@@ -1,16 +1,16 @@
 internal import DavitHTTP
 
-/// What is in a trash, for people: columns that stand below each other, the newest entry first.
+/// The entries of a trash as an aligned table, newest first.
 struct TrashTable {
-    private static let heads = ["ID", "DELETED (UTC)", "BYTES", "WHY", "BY", "WHAT"]
-    /// The column of numbers, which end below each other.
+    private static let heads = ["ID", "DELETED (UTC)", "BYTES", "REASON", "ACCOUNT", "PATH"]
+    /// The right-aligned column.
     private static let number = 2
 
     let text: String
 
     /// - Parameters:
-    ///   - entries: the oldest first.
-    ///   - folder: the shared one, as given.
+    ///   - entries: the entries, oldest first.
+    ///   - folder: the shared folder, as specified.
     init(_ entries: [TrashLine], folder: String) {
         if entries.isEmpty {
             text = "the trash of \(folder) is empty\n"

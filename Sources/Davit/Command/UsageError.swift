@@ -1,14 +1,14 @@
-/// A command line that cannot be carried out. The command ends with status 64.
+/// An invalid command line. The command exits with status 64.
 package enum UsageError: Error, Hashable, Sendable {
     case unknownCommand(String, nearest: String?)
     case unknownOption(String, nearest: String?)
     case missingValue(option: String)
     case unwantedValue(option: String)
     case missingFolder
-    /// Nothing is named that is to be restored.
+    /// `davit trash restore` without an entry.
     case missingTrash
     case missingRecording
-    /// `davit locks`, and nothing to do.
+    /// `davit locks` without `list` or `break`.
     case missingAction
     case missingLock
     case missingServer
@@ -36,73 +36,75 @@ package enum UsageError: Error, Hashable, Sendable {
     case badProxyFields(String)
     case badSocketMode(String)
     case badAccessLogFormat(String)
-    /// An option without the one that it is about.
+    /// An option, without the other option or action that it applies to.
     case useless(option: String, without: String)
-    /// This build has no TLS.
+    /// The build does not include TLS.
     case noTLS(option: String)
     case certificatesAndKeys(certificates: Int, keys: Int)
-    /// This build has no QR codes.
+    /// The build does not include QR codes.
     case noQRCodes(option: String)
-    /// The option says something about TLS, and nothing turns TLS on.
+    /// A TLS option, without one that turns TLS on.
     case optionNeedsCertificate(String)
     case badTLSClients(String)
     case clientsWithoutAuthority
-    /// Others can reach the host, and there are no users.
+    /// The host is reachable from other machines, and there are no accounts.
     case openToEverybody(host: String)
 
-    /// What is wrong.
+    /// The message, without the prefix `davit: `.
     package var message: String {
         switch self {
-        case .unknownCommand(let word, _): "there is no command '\(word)'"
-        case .unknownOption(let option, _): "there is no option \(option)"
-        case .missingValue(let option): "\(option) needs a value"
-        case .unwantedValue(let option): "\(option) takes no value"
-        case .missingFolder: "which folder?"
-        case .missingTrash: "what is to be restored?"
-        case .missingRecording: "which recording?"
-        case .missingAction: "what about the locks?"
-        case .missingLock: "which lock?"
-        case .missingServer: "which server? --to is missing"
-        case .badServer(let value): "'\(value)' is not the URL of a server"
-        case .moreThanOneFolder(let word): "one folder at a time; '\(word)' is one too many"
+        case .unknownCommand(let word, _): "unknown command '\(word)'"
+        case .unknownOption(let option, _): "unknown option \(option)"
+        case .missingValue(let option): "\(option) requires a value"
+        case .unwantedValue(let option): "\(option) does not take a value"
+        case .missingFolder: "missing FOLDER"
+        case .missingTrash: "missing ENTRY to restore"
+        case .missingRecording: "missing RECORDING"
+        case .missingAction: "missing action: list or break"
+        case .missingLock: "missing LOCK"
+        case .missingServer: "missing --to URL"
+        case .badServer(let value): "invalid server URL '\(value)'"
+        case .moreThanOneFolder(let word): "unexpected argument '\(word)'"
         case .badNumber(let value, let option, let range):
-            "\(option) is a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
+            "\(option) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
         case .badSize(let value, let option):
-            "\(option) is a number of bytes, perhaps with K, M, G or T behind it, not '\(value)'"
+            "\(option) must be a number of bytes, optionally with a suffix K, M, G or T, not '\(value)'"
         case .badAge(let value, let option):
-            "\(option) is a number of days, or of hours with h behind it, from 1 to 10000, not '\(value)'"
-        case .badUser: "--user is a name, a colon and a password"
-        case .badScheme(let value): "--auth is a list of schemes, each of them once, not '\(value)'"
-        case .badOrigin(let value): "'\(value)' is not the origin of a page"
-        case .anyOrigin: "with --allow-origin '*' any page in a browser could read and change the folder"
-        case .missingName: "Digest secrets are made for a name: which one?"
-        case .moreThanOneName(let word): "one name at a time; '\(word)' is one too many"
-        case .badPublicURL(let value): "'\(value)' is not a URL of a server"
-        case .badPrefix(let value): "'\(value)' is not the beginning of a path"
-        case .publicURLOutsidePrefix(let value): "the path of '\(value)' does not end in the one of --prefix"
-        case .badLogLevel(let value): "there is no log level '\(value)'"
-        case .badSyncLevel(let value): "--sync is none, data or full, not '\(value)'"
-        case .badExtensions(let value): "--allow-extensions is a list of extensions, not '\(value)'"
-        case .badLitterPolicy(let value): "--litter is keep, hide, refuse or aside, not '\(value)'"
+            "\(option) must be from 1 to 10000 days, or hours with a suffix h, not '\(value)'"
+        case .badUser: "--user must have the form NAME:PASSWORD"
+        case .badScheme(let value): "--auth must be a list of different schemes, not '\(value)'"
+        case .badOrigin(let value): "invalid origin '\(value)'"
+        case .anyOrigin: "--allow-origin '*' would allow any web page to read and change the folder"
+        case .missingName: "--digest requires NAME"
+        case .moreThanOneName(let word): "unexpected argument '\(word)'"
+        case .badPublicURL(let value): "invalid public URL '\(value)'"
+        case .badPrefix(let value): "invalid path prefix '\(value)'"
+        case .publicURLOutsidePrefix(let value): "the path of '\(value)' does not end with the prefix"
+        case .badLogLevel(let value): "unknown log level '\(value)'"
+        case .badSyncLevel(let value): "--sync must be none, data or full, not '\(value)'"
+        case .badExtensions(let value): "--allow-extensions must be a list of file extensions, not '\(value)'"
+        case .badLitterPolicy(let value): "--litter must be keep, hide, refuse or aside, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
-        case .badProxyFields(let value): "--proxy-fields is either, forwarded or x-forwarded, not '\(value)'"
-        case .badSocketMode(let value): "'\(value)' is not a mode of three octal digits"
-        case .badAccessLogFormat(let value): "there is no format '\(value)' of the access log"
-        case .useless(let option, let other): "\(option) means nothing without \(other)"
-        case .noTLS(let option): "\(option) needs TLS, and this davit was built without it"
-        case .noQRCodes(let option): "\(option) needs QR codes, and this davit was built without them"
+        case .badProxyFields(let value):
+            "--proxy-fields must be either, forwarded or x-forwarded, not '\(value)'"
+        case .badSocketMode(let value): "invalid socket mode '\(value)': not three octal digits"
+        case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
+        case .useless(let option, let other): "\(option) is only valid with \(other)"
+        case .noTLS(let option): "\(option) requires TLS, which is not in this build"
+        case .noQRCodes(let option): "\(option) requires QR codes, which are not in this build"
         case .certificatesAndKeys(let certificates, let keys):
-            "each --tls-cert needs its --tls-key; there are \(certificates) and \(keys)"
-        case .optionNeedsCertificate(let option): "\(option) needs a certificate of the server"
-        case .badTLSClients(let value): "--tls-clients is optional or required, not '\(value)'"
-        case .clientsWithoutAuthority: "--tls-clients needs --tls-client-ca"
+            "each --tls-cert requires a --tls-key: found \(certificates) and \(keys)"
+        case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
+        case .badTLSClients(let value): "--tls-clients must be optional or required, not '\(value)'"
+        case .clientsWithoutAuthority: "--tls-clients requires --tls-client-ca"
         case .openToEverybody(let host):
-            "without users, everybody who can reach \(host) could read and change the folder"
+            "without accounts, anyone who can reach \(host) could read and change the folder"
         }
     }
 
-    /// What to do about it.
-    /// - Parameter command: the one that was given, for examples.
+    /// The suggestion that follows the message.
+    ///
+    /// - Parameter command: the command that the user entered, for examples.
     package func advice(for command: Subcommand) -> String {
         switch self {
         case .unknownCommand(_, let nearest?), .unknownOption(_, let nearest?): "Did you mean \(nearest)?"
@@ -119,10 +121,10 @@ package enum UsageError: Error, Hashable, Sendable {
             "A name with spaces needs quotes: davit \(command.beforeFolder) '/srv/my files'"
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
-        case .badUser: "For example: --user anna:secret. See --user-file to keep it out of the process list."
-        case .badScheme: "For example: --auth digest,basic. Digest is digest-sha-256,digest-md5."
-        case .badOrigin: "For example: --allow-origin https://app.example. There is no path, and no *."
-        case .anyOrigin: "Name each origin: --allow-origin https://app.example"
+        case .badUser: "For example: --user anna:secret. Use --user-file to keep it out of the process list."
+        case .badScheme: "For example: --auth digest,basic. 'digest' means digest-sha-256,digest-md5."
+        case .badOrigin: "For example: --allow-origin https://app.example, without a path or *."
+        case .anyOrigin: "List each origin: --allow-origin https://app.example"
         case .missingName: "For example: davit password anna --digest"
         case .moreThanOneName: "A name with spaces needs quotes: davit password 'anna b'"
         case .badPublicURL: "For example: --public-url https://files.example.org"
@@ -136,13 +138,13 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
-        case .noTLS: "Build it with the package trait TLS, or put a proxy with TLS in front."
-        case .noQRCodes: "Build it with the package trait QRCode."
-        case .certificatesAndKeys: "Both may be one file: --tls-cert server.pem --tls-key server.pem"
+        case .noTLS: "Build davit with the package trait TLS, or use a proxy that provides TLS."
+        case .noQRCodes: "Build davit with the package trait QRCode."
+        case .certificatesAndKeys: "Both can be the same file: --tls-cert server.pem --tls-key server.pem"
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
         case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
-            "Either add --user NAME:PASSWORD (or --user-file FILE), or share with this machine only:"
+            "Add --user NAME:PASSWORD or --user-file FILE, or listen on this machine only:"
                 + " --host localhost"
         }
     }

@@ -1,14 +1,17 @@
 internal import DavitServer
 
-/// The text of a file of accounts: lines `NAME:PASSWORD`, or `NAME:` and what `davit password` has printed.
+/// A parser for user files, with lines `NAME:PASSWORD`, or `NAME:` and a hash from `davit password`.
 ///
-/// Empty lines and lines that begin with `#` do not count. Spaces do: a password can end in one.
+/// Empty lines and lines that begin with `#` are ignored. Spaces are significant, because a password can end
+/// with one.
 package enum UserFile {
-    /// True if nobody but the owner may read or change a file of this mode.
+    /// Whether only the owner can read or change a file with this mode.
     package static func isPrivate(mode: UInt32) -> Bool { mode & 0o077 == 0 }
 
-    /// - Parameter path: stands in the errors.
-    /// - Throws: ``Failure``, without anything of the line that is wrong: it can hold a password.
+    /// Parses a user file.
+    ///
+    /// - Parameter path: the path, for errors.
+    /// - Throws: ``Failure``, without the content of the invalid line, which can contain a password.
     package static func parse(_ bytes: [UInt8], path: String) throws(Failure) -> [Configuration.Account] {
         var accounts: [Configuration.Account] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -16,14 +19,16 @@ package enum UserFile {
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
             guard let text = String(validating: line, as: UTF8.self) else {
-                throw .userFileLine(path, line: index + 1, problem: "it is not UTF-8")
+                throw .userFileLine(path, line: index + 1, problem: "not valid UTF-8")
             }
-            guard let (name, secret) = Accounts.nameAndPassword(of: text) else {
-                let hasColon = text.utf8.contains(UInt8(ascii: ":"))
-                throw .userFileLine(
-                    path, line: index + 1,
-                    problem: hasColon ? "the name or the password is empty" : "it has no colon")
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else {
+                throw .userFileLine(path, line: index + 1, problem: "missing colon")
             }
+            guard !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw .userFileLine(path, line: index + 1, problem: "empty name or password")
+            }
+            let (name, secret) = (String(parts[0]), String(parts[1]))
             accounts.append(
                 Accounts.isHash(secret)
                     ? Configuration.Account(name: name, hash: secret)

@@ -1,21 +1,22 @@
 internal import DavitHTTP
 
-/// The origin of a web page (RFC 6454), in the form in which browsers send it.
+/// The origin of a web page (RFC 6454), as browsers send it.
 package struct WebOrigin: Hashable, Sendable {
-    /// `scheme://host[:port]`, without the port that the scheme has anyway.
+    /// `scheme://host[:port]`, without the default port of the scheme.
     package let text: String
 
-    /// Parses `scheme://host[:port][/]`; nil for anything else, also for `null` and for patterns with `*`.
+    /// Parses `scheme://host[:port][/]`; returns nil for anything else, including `null` and patterns with
+    /// `*`.
     ///
-    /// Schemes other than http and https are those of apps, such as `app://obsidian.md` and `capacitor://localhost`;
-    /// browsers leave the case of their hosts as it is.
+    /// Schemes other than http and https belong to apps, such as `app://obsidian.md` and
+    /// `capacitor://localhost`; browsers do not convert their hosts to lowercase.
     package init?(parsing text: String) {
         guard let separator = text.firstRange(of: "://"), Self.isScheme(text[..<separator.lowerBound]) else {
             return nil
         }
         let scheme = text[..<separator.lowerBound].lowercased()
         var authority = Array(text[separator.upperBound...].utf8)
-        // As it is copied from the address bar.
+        // The address bar of a browser adds a slash.
         if authority.last == UInt8(ascii: "/") { authority.removeLast() }
         guard !authority.contains(UInt8(ascii: "*")), let field = HostField(parsing: authority.span) else {
             return nil

@@ -1,22 +1,22 @@
-/// What a server says to a ``ControlRequest``.
+/// The response of a server to a ``ControlRequest``.
 ///
-/// On the wire it is `ok COUNT` and so many lines, or `refused REASON`. The count tells an answer with nothing
-/// to say from one that a dying server cut off.
+/// On the wire it is `ok COUNT`, followed by COUNT lines, or `refused REASON`. The count distinguishes an
+/// empty response from one that was cut off.
 package enum ControlAnswer: Hashable, Sendable {
     case lines([String])
     case refused(reason: String)
 
-    /// The most bytes that are sent or read.
+    /// The maximum size of a response in bytes.
     package static let limitBytes = 2 << 20
-    /// The most lines; the last one says how many more there were.
+    /// The maximum number of lines. If there are more, the last line contains the number of omitted lines.
     package static let limitLines = 100
-    /// What is kept of one line: a path, each byte of it as three, and what is said of it.
+    /// The maximum length of a line: a percent-encoded path and the other fields.
     private static let limitLineBytes = 16 << 10
 
-    /// Bytes that are no answer.
+    /// The received bytes are not a valid response.
     package struct Malformed: Error {}
 
-    /// As it is sent: lines within the limits, without control characters and without empty ones.
+    /// The encoded response, with lines within the limits and without control characters and empty lines.
     package var bytes: [UInt8] {
         switch self {
         case .refused(let reason): return Self.line("refused \(reason)")
@@ -31,16 +31,16 @@ package enum ControlAnswer: Hashable, Sendable {
     }
 
     private static func line(_ text: String) -> [UInt8] {
-        // The start of a character whose rest is cut off becomes a question mark when it is read.
+        // A truncated character becomes a replacement character when it is decoded.
         let kept = text.utf8.prefix(limitLineBytes).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
         return kept + [UInt8(ascii: "\n")]
     }
 
-    /// Reads an answer from what has been received so far; nil while something is missing.
+    /// Parses a response from the bytes received so far; returns nil if it is incomplete.
     package static func parse(_ received: [UInt8]) throws(Malformed) -> ControlAnswer? {
         guard received.count <= limitBytes else { throw Malformed() }
         let pieces = received.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // Behind the last line end is what has not been completed yet.
+        // The part after the last newline is incomplete.
         let lines = pieces.dropLast().map { String(decoding: $0, as: UTF8.self) }
         guard let first = lines.first else { return nil }
         let words = first.split(separator: " ", maxSplits: 1)

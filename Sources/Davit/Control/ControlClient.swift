@@ -1,23 +1,23 @@
 internal import DavitSystem
 
-/// Asks the server that owns a state folder.
+/// A client for the server that owns a state folder.
 package enum ControlClient {
-    /// Why there is no answer.
+    /// Why a request failed.
     package enum Problem: Error, Hashable, Sendable {
-        /// There is no socket, or nobody behind it.
+        /// The socket does not exist, or no process listens on it.
         case nobodyListens
-        /// The connection ended before the answer did.
+        /// The connection closed before the response was complete.
         case cutOff
         case malformed
-        /// What the system said.
+        /// A system error.
         case failed(reason: String)
     }
 
-    /// Sends `request` and waits for the whole answer. Blocks.
+    /// Sends `request` and waits for the complete response. Blocks.
     ///
     /// - Parameters:
     ///   - folder: the state folder.
-    ///   - patienceSeconds: how long the server may be silent: a check reads the whole database.
+    ///   - patienceSeconds: how long the server can be silent: a check reads the entire database.
     package static func ask(
         _ request: ControlRequest, in folder: String, patienceSeconds: Int = 600
     ) throws(Problem) -> ControlAnswer {

@@ -2,35 +2,36 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// What another `davit` command asks the server that owns a state folder: a line of its own on each connection.
+/// A request of another `davit` command to the server that owns a state folder. Each connection carries one
+/// request, on one line.
 ///
-/// On the wire it is words with a space between; a word that can hold anything is percent-encoded.
+/// On the wire it consists of words separated by spaces; words with arbitrary content are percent-encoded.
 package enum ControlRequest: Hashable, Sendable {
-    /// Is the state sound? The answer has a line for each thing that is not.
+    /// Verifies the state. The response has a line for each error.
     case check
-    /// Which locks are there? The answer has a line for each, but for so many that are known already; none at the end.
+    /// Lists the locks after the first `skipped`. The response has a line for each; it is empty at the end.
     case locks(skipped: Int)
-    /// End these locks. The answer has a line for each that was ended.
+    /// Removes locks. The response has a line for each removed lock.
     case breakLocks(LockSelection)
-    /// What is in the trash, behind the entry of this number? The answer has a line for each, ``TrashLine``, the oldest
-    /// first; none is the end.
+    /// Lists the entries in the trash after the one with this number. The response has a ``TrashLine`` for
+    /// each, oldest first; it is empty at the end.
     case trash(after: Int64)
-    /// Restore what has this id. The answer is a ``TrashLine/Restored``.
+    /// Restores the entry with this ID. The response is a ``TrashLine/Restored``.
     case restore(id: String)
-    /// Empty the trash of what went so many days ago. The answer is how many entries that were.
+    /// Deletes entries that are at least this many days old. The response is their number.
     case emptyTrash(olderThanDays: Int)
 
-    /// The longest line that is read, with its end: a path of 4096 bytes, encoded.
+    /// The maximum length of a line in bytes, including the newline: a path of 4096 bytes, encoded.
     package static let limitBytes = 16 << 10
 
-    /// Why a line is no request; the sentence is the answer.
+    /// Why a request was rejected; the raw value is sent as the reason.
     package enum Refusal: String, Error, Sendable {
         case tooLong = "the request is too long"
-        case more = "there is one request on a connection"
-        case unknown = "the server does not know this request; is it an older version?"
+        case more = "only one request per connection is allowed"
+        case unknown = "unknown request; the server may be an older version of davit"
     }
 
-    /// The line, without its end.
+    /// The line, without the newline.
     package var text: String {
         switch self {
         case .check: "check"
@@ -43,10 +44,10 @@ package enum ControlRequest: Hashable, Sendable {
         }
     }
 
-    /// The line, with its end.
+    /// The line, with the newline.
     package var bytes: [UInt8] { Array("\(text)\n".utf8) }
 
-    /// Reads a line from what has been received so far; nil while its end is missing.
+    /// Parses a request from the bytes received so far; returns nil if the newline is missing.
     package static func parse(_ received: [UInt8]) throws(Refusal) -> ControlRequest? {
         let end = received.prefix(limitBytes).firstIndex(of: UInt8(ascii: "\n"))
         guard let end else {
@@ -84,20 +85,20 @@ package enum ControlRequest: Hashable, Sendable {
             self = .emptyTrash(olderThanDays: days)
         default: return nil
         }
-        // One spelling for each.
+        // Accept only the canonical spelling.
         guard text == line else { return nil }
     }
 }
 
-/// Which locks a command is about.
+/// The locks that a command applies to.
 package enum LockSelection: Hashable, Sendable {
-    /// The one with this token.
+    /// The lock with this token.
     case token(String)
-    /// Those on this path of the share, with slashes between its segments.
+    /// All locks on this path in the share; segments are separated by slashes.
     case path([UInt8])
 }
 
-/// A word that can stand for anything, also for nothing at all.
+/// The encoding of an optional value as a word without spaces.
 enum ControlWord {
     static func encode(_ bytes: [UInt8]?) -> String {
         guard let bytes else { return "-" }
@@ -106,7 +107,7 @@ enum ControlWord {
         return String(decoding: word, as: UTF8.self)
     }
 
-    /// Nil for `-`, and for what is no such word.
+    /// Returns nil for `-` and for malformed words.
     static func decode(_ word: Substring) -> [UInt8]? {
         guard word.first == "=" else { return nil }
         return PercentCoding.decode(Array(word.utf8.dropFirst()))

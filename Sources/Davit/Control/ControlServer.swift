@@ -1,17 +1,17 @@
 package import DavitSystem
 internal import Synchronization
 
-/// Answers other `davit` commands on this machine, through a socket in the state folder.
+/// Serves requests of other `davit` commands on this machine, through a socket in the state folder.
 ///
-/// It has a thread of its own and shares nothing with the threads that serve HTTP. One connection at a time: who
-/// connects is the owner of the folder, or root, and the others wait.
+/// It has its own thread and shares nothing with the threads that serve HTTP. It handles one connection at a
+/// time, while others wait: clients run as the owner of the folder or as root.
 package final class ControlServer: Sendable {
-    /// The socket's name in the state folder.
+    /// The name of the socket in the state folder.
     package static let fileName = "control.sock"
 
     private struct State {
         var isStopping = false
-        /// The socket of the connection that is being served.
+        /// The socket of the current connection.
         var connection: Int32?
     }
 
@@ -22,12 +22,14 @@ package final class ControlServer: Sendable {
     private let state = Mutex(State())
     private let ended = Latch(count: 1)
 
-    /// Begins to answer.
+    /// Starts the server.
     ///
     /// - Parameters:
-    ///   - folder: the state folder, whose lock the caller holds: a socket file that is there is a dead server's.
-    ///   - patienceSeconds: how long a request may take to arrive.
-    ///   - answer: gets who asks, too; runs on the thread of this object; may block.
+    ///   - folder: the state folder. The caller holds its lock, so an existing socket belongs to a terminated
+    ///     server.
+    ///   - patienceSeconds: how long a request can take to arrive.
+    ///   - answer: handles a request of the user with the ID `user`; called on the thread of this object; can
+    ///     block.
     package init(
         folder: String, patienceSeconds: Int = 5,
         answer: @escaping @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlAnswer
@@ -45,8 +47,8 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Removes the socket, cuts the connection that is being served, and returns when the thread has ended.
-    /// May be called more than once; not by the closure that answers.
+    /// Removes the socket, closes the current connection, and returns when the thread has ended. Can be
+    /// called more than once, but not by the `answer` closure.
     package func stop() {
         listener.removeName()
         state.withLock { state in
@@ -57,7 +59,7 @@ package final class ControlServer: Sendable {
         ended.wait()
     }
 
-    // MARK: The thread
+    // MARK: Thread
 
     private var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -70,16 +72,16 @@ package final class ControlServer: Sendable {
                 pause()
             }
         }
-        // The name is gone. Who connected before that and still waits is let go.
+        // The socket has been removed. Close the connections that still wait.
         while let connection = try? listener.accept() { _ = consume connection }
         ended.countDown()
     }
 
-    /// No descriptor is left: looks again in a second, or when it is to stop.
+    /// Waits a second after running out of descriptors, or until the server stops.
     private func pause() {
         queue.unwatch(listener.number)
         _ = queue.wait(milliseconds: 1000)
-        // Fails for want of memory only; then nobody is answered any more, and HTTP goes on.
+        // Can only fail if memory is exhausted. Then further requests are not answered, while HTTP continues.
         try? queue.watchAccepting(listener.number, token: 0)
     }
 
@@ -90,9 +92,9 @@ package final class ControlServer: Sendable {
             return !state.isStopping
         }
         guard isWanted else { return }
-        // Before it is closed: the number could be somebody else's then.
+        // Before the descriptor is closed, because its number can be reused.
         defer { state.withLock { $0.connection = nil } }
-        // A peer that is gone is told nothing.
+        // Errors are ignored: the peer has disconnected.
         do { try connection.send(try reply(to: connection).bytes) } catch {}
     }
 
@@ -103,7 +105,7 @@ package final class ControlServer: Sendable {
         }
         do throws(ControlRequest.Refusal) {
             guard let request = try receive(from: connection) else {
-                return .refused(reason: "the request did not arrive in time")
+                return .refused(reason: "timed out waiting for the request")
             }
             return answer(request, user)
         } catch {
@@ -111,7 +113,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Nil if it does not come, or too slowly.
+    /// Returns nil if the request does not arrive in time.
     private func receive(
         from connection: borrowing LocalConnection
     ) throws(ControlRequest.Refusal) -> ControlRequest? {
@@ -125,6 +127,6 @@ package final class ControlServer: Sendable {
         return nil
     }
 
-    /// The user the server acts as, and root, who could do without asking.
+    /// Whether the peer can send requests: the user that the server runs as, and root, who has access anyway.
     package static func mayAsk(_ peer: UInt32?, own: UInt32) -> Bool { peer == own || peer == 0 }
 }

@@ -2,21 +2,21 @@ internal import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// A lock as `davit locks` shows it, and as a line of a ``ControlAnswer``.
+/// A lock as `davit locks` lists it, encoded as a line of a ``ControlAnswer``.
 package struct ListedLock: Hashable, Sendable {
-    /// Of the lock root, with slashes between the segments.
+    /// The path of the lock root; segments are separated by slashes.
     package var path: [UInt8]
     package var token: String
     package var isExclusive: Bool
     package var isDeep: Bool
-    /// The text of the owner that its holder has named; nil without one.
+    /// The text of the owner that the client specified, or nil.
     package var owner: String?
     package var principal: String?
-    /// Nil for locks of earlier versions.
+    /// Nil for locks created by earlier versions.
     package var created: Timestamp?
     package var expiry: Timestamp
 
-    /// Characters of an owner that are shown.
+    /// The maximum number of characters of the owner.
     private static let ownerLimit = 200
 
     package init(_ lock: Lock) {
@@ -30,7 +30,7 @@ package struct ListedLock: Hashable, Sendable {
         expiry = lock.expiry
     }
 
-    /// Words with a space between.
+    /// The encoded line: words separated by spaces.
     package var line: String {
         [
             ControlWord.encode(path), ControlWord.encode(Array(token.utf8)),
@@ -41,7 +41,7 @@ package struct ListedLock: Hashable, Sendable {
         ].joined(separator: " ")
     }
 
-    /// Nil for what is no such line.
+    /// Parses a line; returns nil if it is malformed.
     package init?(line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 8, let path = ControlWord.decode(words[0]),

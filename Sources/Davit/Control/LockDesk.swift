@@ -3,23 +3,24 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// What a server, or a command in its place, does with the locks of a share for who administers it. Calls block.
+/// Lists and removes locks for an administrator, in the server or, if none is running, in the command. Calls
+/// block.
 struct LockDesk: Sendable {
-    /// How often it is tried while somebody changes what is locked, and what is waited between.
+    /// How often to retry while another request changes the locked resource, and the delay between attempts.
     private static let attempts = 200
     private static let restMilliseconds = 10
 
     let share: Share
-    /// Who asks, for the log.
+    /// The origin of the request, for the log.
     let origin: String
 
-    /// As many locks as an answer holds.
+    /// Returns one page of locks.
     func list(from skipped: Int) -> ControlAnswer {
         do throws(StoreError) {
             let locks = try share.heldLocks().dropFirst(skipped).prefix(ControlAnswer.limitLines)
             return .lines(locks.map { ListedLock($0).line })
         } catch {
-            return .refused(reason: "the locks cannot be read: \(error)")
+            return .refused(reason: "cannot read locks: \(error)")
         }
     }
 
@@ -32,15 +33,15 @@ struct LockDesk: Sendable {
                 }
                 Thread.sleep(milliseconds: Self.restMilliseconds)
             }
-            return .refused(reason: "what is locked is being changed all the time")
+            return .refused(reason: "the locked resource is busy")
         } catch {
-            return .refused(reason: "the locks cannot be ended: \(error)")
+            return .refused(reason: "cannot remove locks: \(error)")
         }
     }
 }
 
 extension LockChoice {
-    /// Nil for a path that nothing can have.
+    /// Returns nil for an invalid path.
     fileprivate init?(_ selection: LockSelection) {
         switch selection {
         case .token(let token): self = .token(token)

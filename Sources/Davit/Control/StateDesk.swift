@@ -2,12 +2,12 @@ internal import DavitEngine
 internal import DavitSQLite
 internal import DavitStore
 
-/// Answers what other commands ask about a share and its state: in the server that owns them, or in the command itself
-/// where none runs. Calls block.
+/// Handles requests about a share and its state, in the server that owns them or, if none is running, in the
+/// command. Calls block.
 struct StateDesk: Sendable {
     let store: SQLiteStateStore
     let share: Share
-    /// Who asks, for the log.
+    /// The origin of the request, for the log.
     let origin: String
 
     func answer(_ request: ControlRequest) -> ControlAnswer {

@@ -3,20 +3,23 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// What a server, or a command in its place, does with the trash of a share for who administers it. Calls block.
+/// Lists, restores and deletes entries in the trash for an administrator, in the server or, if none is
+/// running, in the command. Calls block.
 struct TrashDesk: Sendable {
-    /// Entries of one answer.
+    /// The number of entries in a response.
     private static let pageEntries = 64
     private static let secondsOfDay: Int64 = 86_400
 
     let share: Share
 
+    /// Returns one page of entries.
+    ///
     /// - Throws: ``StateError`` if the state cannot be read.
     func entries(after number: Int64) throws(StateError) -> [String] {
         try share.trash(after: number, limit: Self.pageEntries).map { TrashLine($0).text }
     }
 
-    /// Restores to where it was, or beside it where the name is taken.
+    /// Restores an entry to its original path, or to a numbered name if the path is taken.
     func restore(_ id: String) throws(StateError) -> [String] {
         guard let entry = try share.trash(id) else {
             return [TrashLine.Restored.refused("it is not in the trash").text]
@@ -36,16 +39,16 @@ struct TrashDesk: Sendable {
         return ["\(share.purge { days == 0 || $0.deleted < end })"]
     }
 
-    /// In words for the person who asked.
+    /// A message for the user.
     private static func reason(_ error: HTTPError) -> String {
         switch error.status {
-        case .locked: "somebody has locked the place where it was"
-        case .forbidden: "davit may not write there, or the share does not serve such names"
-        case .conflict: "a file has the name of a folder that it was in"
-        case .notFound: "it is not in the trash any more"
-        case .insufficientStorage: "no space is left"
-        case .badGateway: "the place where it was is on another volume now"
-        case .serviceUnavailable: "somebody is at work there; try again"
+        case .locked: "the original location is locked"
+        case .forbidden: "permission denied, or the share does not serve this name"
+        case .conflict: "a parent folder has been replaced by a file"
+        case .notFound: "it is no longer in the trash"
+        case .insufficientStorage: "out of space"
+        case .badGateway: "the original location is now on another volume"
+        case .serviceUnavailable: "the original location is busy; try again"
         default: error.reason
         }
     }

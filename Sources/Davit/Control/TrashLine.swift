@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// An entry of the trash as a line of a ``ControlAnswer``.
+/// An entry in the trash, encoded as a line of a ``ControlAnswer``.
 struct TrashLine: Hashable, Sendable {
     let number: Int64
     let id: String
@@ -24,7 +24,7 @@ struct TrashLine: Hashable, Sendable {
         path = entry.path
     }
 
-    /// What it is, a word for each thing; names percent-encoded, so that they are words.
+    /// The encoded line: words separated by spaces, with percent-encoded names.
     var text: String {
         let kind = isCollection ? "collection" : "content"
         let reason = isOverwritten ? "overwritten" : "deleted"
@@ -33,7 +33,7 @@ struct TrashLine: Hashable, Sendable {
         return "\(number) \(id) \(deleted) \(size) \(kind) \(reason) \(who) \(Self.encoded(path))"
     }
 
-    /// Nil for anything else.
+    /// Parses a line; returns nil if it is malformed.
     init?(parsing text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 8, let number = Int64(words[0]), TrashEntry.isID(words[1].utf8),
@@ -76,7 +76,7 @@ struct TrashLine: Hashable, Sendable {
         return ResourcePath(segments: segments)
     }
 
-    /// What has become of a wish to restore something, as a line.
+    /// The result of restoring an entry, encoded as a line.
     enum Restored: Hashable, Sendable {
         case at(ResourcePath)
         case refused(String)

@@ -1,18 +1,20 @@
 #if canImport(UIKit) && !os(watchOS)
 public import UIKit
 
-/// Tells a server what the system tells the application, so that it suspends in the background and comes back.
+/// Forwards notifications of the application's life cycle to a server, so that it suspends in the background
+/// and resumes in the foreground.
 ///
 /// ```swift
-/// let observer = ApplicationObserver(server)   // kept as long as the server is used
+/// let observer = ApplicationObserver(server)   // keep it as long as the server is used
 /// ```
-/// While somebody is connected, the system is asked for time in the background; when that ends, so do connections.
+/// While clients are connected, the observer requests background time from the system; when that expires,
+/// connections are closed.
 @MainActor public final class ApplicationObserver {
     private let server: WebServer
     private var observations: [NotificationObservation] = []
     private var task = UIBackgroundTaskIdentifier.invalid
 
-    /// Tells `server` from now on, for as long as this object lives.
+    /// Starts to forward notifications to `server`, until this object is deallocated.
     public init(_ server: WebServer) {
         self.server = server
         observations = [
@@ -35,7 +37,8 @@ public import UIKit
         Task { @MainActor in UIApplication.shared.endBackgroundTask(task) }
     }
 
-    /// Begins or ends, as the server needs it now: calls may come late, and nothing is lost by that.
+    /// Begins or ends the background task according to the current state of the server, so that late calls
+    /// are harmless.
     private func holdBackgroundTime() {
         guard server.needsBackgroundTime else { return endTask() }
         guard task == .invalid else { return }
@@ -45,7 +48,7 @@ public import UIKit
                 self?.endTask()
             }
         }
-        // The system has none to give.
+        // The system granted no background time.
         if task == .invalid { server.backgroundTimeEnded() }
     }
 
@@ -58,16 +61,17 @@ public import UIKit
 #elseif canImport(AppKit)
 public import AppKit
 
-/// Tells a server what the system tells the application, so that it is suspended while the machine sleeps.
+/// Forwards sleep and wake notifications to a server, so that it suspends while the machine sleeps.
 ///
 /// ```swift
-/// let observer = ApplicationObserver(server)   // kept as long as the server is used
+/// let observer = ApplicationObserver(server)   // keep it as long as the server is used
 /// ```
-/// An application on a Mac is not stopped in the background, and serves there; connections of a sleeping machine are dead.
+/// Applications on a Mac are not stopped in the background and continue to serve. Connections do not survive
+/// sleep.
 @MainActor public final class ApplicationObserver {
     private let observations: [NotificationObservation]
 
-    /// Tells `server` from now on, for as long as this object lives.
+    /// Starts to forward notifications to `server`, until this object is deallocated.
     public init(_ server: WebServer) {
         let center = NSWorkspace.shared.notificationCenter
         observations = [
@@ -84,7 +88,7 @@ public import AppKit
 #endif
 
 #if canImport(UIKit) && !os(watchOS) || canImport(AppKit)
-/// Observes a notification on the main queue as long as it lives.
+/// Observes a notification on the main queue for the lifetime of this object.
 private final class NotificationObservation {
     private let center: NotificationCenter
     private let token: any NSObjectProtocol

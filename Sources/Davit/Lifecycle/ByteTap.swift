@@ -1,18 +1,20 @@
 internal import DavitTransport
 
-/// Sees the bytes of one connection in both directions, as HTTP has them: below requests, above encryption.
+/// Receives the bytes of one connection in both directions, above encryption and below HTTP.
 ///
-/// Everything is called on the loop of the connection, one call after another, and must not block. Bytes are lent for the
-/// call. What is sent from a file is read once more for the tap.
+/// All closures are called on the event loop of the connection, one at a time, and must not block. The bytes
+/// are only valid during the call. Content that is sent from a file is read a second time for the tap.
 public struct ByteTap: Sendable {
     let received: @Sendable (borrowing Span<UInt8>) -> Void
     let sent: @Sendable (borrowing Span<UInt8>) -> Void
     let closed: @Sendable () -> Void
 
+    /// Creates a tap.
+    ///
     /// - Parameters:
-    ///   - received: gets what the peer has sent, in pieces of any size.
-    ///   - sent: gets what the system has taken for the peer.
-    ///   - closed: the last call.
+    ///   - received: called with bytes that the peer has sent, in pieces of any size.
+    ///   - sent: called with bytes that the system has accepted for sending.
+    ///   - closed: called last, when the connection has closed.
     public init(
         received: @escaping @Sendable (borrowing Span<UInt8>) -> Void = { _ in },
         sent: @escaping @Sendable (borrowing Span<UInt8>) -> Void = { _ in },
@@ -24,7 +26,7 @@ public struct ByteTap: Sendable {
     }
 }
 
-/// A tap of an application, for the transport.
+/// Adapts the tap of an application to the transport.
 final class ApplicationTap: ConnectionTap {
     private let tap: ByteTap
 
@@ -39,7 +41,7 @@ final class ApplicationTap: ConnectionTap {
     func closed() { tap.closed() }
 }
 
-/// Two taps of one connection: a recording, and one of the application.
+/// Two taps of one connection: a recording and the application's.
 final class TapPair: ConnectionTap {
     private let first: any ConnectionTap
     private let second: any ConnectionTap

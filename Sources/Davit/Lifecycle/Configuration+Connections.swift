@@ -2,22 +2,23 @@ public import DavitHTTP
 public import DavitServer
 
 extension Configuration {
-    /// What an application sees of connections, below requests. Everything is called on event loops and must not block.
+    /// Hooks for connections, below HTTP. All closures are called on event loops and must not block.
     public struct ConnectionHooks: Sendable {
-        /// Asked before anything of a connection is read; after false it is closed, and not a byte is sent. All are
-        /// accepted unless set.
+        /// Whether to accept a connection; called before anything is read. If it returns false, the
+        /// connection is closed without a response. Nil accepts all connections.
         ///
         /// ```swift
         /// configuration.connections.accepts = { $0.remote.isLoopback }
         /// ```
         public var accepts: (@Sendable (ConnectionEnds) -> Bool)?
-        /// Called when a connection has been closed, with the bytes that went over it; not for those that were refused.
+        /// Called with the number of bytes transferred when a connection has closed; not called for rejected
+        /// connections.
         public var closed: (@Sendable (ConnectionRecord) -> Void)?
-        /// Asked when a connection has been accepted; the tap sees its bytes until it is closed. Nil leaves a connection
-        /// alone. With a tap each byte is looked at once more; without one nothing changes.
+        /// Returns a tap for an accepted connection, which receives its bytes until it closes, or nil for
+        /// none. A tap adds a pass over each byte; without one there is no cost.
         public var tap: (@Sendable (ConnectionEnds) -> ByteTap?)?
 
-        /// Accepts every connection, and looks at none.
+        /// Accepts all connections, without taps.
         public init() {}
     }
 }

@@ -1,15 +1,16 @@
 extension Configuration {
-    /// How a server lives in an application; see `docs/lifecycle.md`.
+    /// Settings for servers in applications with a life cycle; see `docs/lifecycle.md`.
     public struct LifecycleOptions: Sendable {
-        /// Stops listening while the application is in the background and nobody is connected, and listens again,
-        /// on the same port, when it is active. Needs somebody who tells: `ApplicationObserver` on Apple systems, or
-        /// ``WebServer/applicationEnteredBackground()`` and its neighbours.
+        /// Whether the server stops listening while the application is in the background and no client is
+        /// connected, and listens again, on the same port, when the application becomes active. Requires life
+        /// cycle notifications: from `ApplicationObserver` on Apple systems, or through
+        /// ``WebServer/applicationEnteredBackground()`` and related methods.
         public var suspendsInBackground = true
-        /// How long nobody must be connected before ``ServerEvent/lastClientDisconnected`` is told, at most a quarter
-        /// of a second more. 0 or less tells it at once.
+        /// The time without connections before ``ServerEvent/lastClientDisconnected``, accurate to a quarter
+        /// of a second. 0 or less sends the event immediately.
         public var disconnectDelay: Duration = .seconds(1)
 
-        /// Suspends in the background, and tells of the last client after a second.
+        /// Creates settings that suspend in the background, with a disconnect delay of one second.
         public init() {}
     }
 }

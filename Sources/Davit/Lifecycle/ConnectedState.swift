@@ -1,25 +1,26 @@
-/// Whether clients are connected, told with a delay: a client that closes one connection and opens the next has
-/// not gone away.
+/// Tracks whether clients are connected. The end of the last connection is reported with a delay, because
+/// clients often close a connection and open another.
 ///
-/// Times are nanoseconds of the caller's clock. At most one timer is under way.
+/// Times are nanoseconds of the caller's clock. At most one timer is pending.
 package struct ConnectedState: Sendable {
     package enum Action: Hashable, Sendable {
         case tellConnected, tellDisconnected
-        /// Calls ``timerFired(now:)`` after so long; later does no harm.
+        /// Call ``timerFired(now:)`` after this time; later is allowed.
         case startTimer(nanoseconds: Int64)
     }
 
     private let interval: Int64
-    /// What was told last.
+    /// The state that was reported last.
     package private(set) var isConnected = false
-    /// When the end of the last connection is told; nil while there are some, or none was told.
+    /// The time at which to report that the last connection has closed; nil while connections are open or
+    /// none was reported.
     private var deadline: Int64?
     private var hasTimer = false
 
-    /// - Parameter interval: 0 or less tells the end of the last connection at once.
+    /// - Parameter interval: the delay; 0 or less reports the end of the last connection immediately.
     package init(interval: Int64) { self.interval = interval }
 
-    /// The first connection is open.
+    /// Handles the first connection.
     package mutating func becameOccupied() -> Action? {
         deadline = nil
         guard !isConnected else { return nil }
@@ -27,7 +28,7 @@ package struct ConnectedState: Sendable {
         return .tellConnected
     }
 
-    /// The last connection is closed.
+    /// Handles the end of the last connection.
     package mutating func becameVacant(now: Int64) -> Action? {
         guard isConnected else { return nil }
         if interval <= 0 {
@@ -47,7 +48,7 @@ package struct ConnectedState: Sendable {
         return .tellDisconnected
     }
 
-    /// The server has stopped, and its timers with it.
+    /// Handles the stop of the server, which cancels timers.
     package mutating func serverStopped() -> Action? {
         hasTimer = false
         deadline = nil

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The events that one observer has not read yet.
+/// The queue of unread events of one observer.
 final class EventObserver: Sendable {
     private struct State {
         var waiting: [ServerEvent] = []
         var missed = 0
     }
 
-    /// Says that something waits; ends with the server.
+    /// Signals that events are available; finishes when the server is deallocated.
     let arrivals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
     private let state = Mutex(State())
@@ -38,7 +38,7 @@ final class EventObserver: Sendable {
     func finish() { signal.finish() }
 }
 
-/// Gives events to all who observe.
+/// Delivers events to all observers.
 package final class EventHub: Sendable {
     private struct Entry {
         weak var observer: EventObserver?

@@ -1,59 +1,59 @@
-/// What a server does and what it should do: a state machine without a socket, a clock or a lock.
+/// The life cycle of a server as a state machine, without sockets, clocks or locks.
 ///
-/// Inputs come in as calls; the caller carries out the actions that come back, in their order. Of start, pause and
-/// resume only one is under way at a time: the next begins when the end of the last one has come in.
+/// The caller passes inputs and carries out the returned actions in order. Only one start, pause or resume is
+/// in progress at a time: the next one begins after the result of the last one has been passed in.
 package struct Lifecycle: Hashable, Sendable {
     package enum Phase: Hashable, Sendable, CaseIterable {
         case stopped, starting, listening, pausing, paused, resuming, stopping
     }
 
     package enum Input: Hashable, Sendable, CaseIterable {
-        // What the application asks for.
+        // Requests of the application.
         case start, stop, suspend, resume
-        // What the system says about the application.
+        // Notifications of the system about the application.
         case enteredBackground, becameActive, backgroundTimeEnded
-        // Whether anybody is connected.
+        // Whether clients are connected.
         case connected, disconnected
-        // What became of actions; `stopped` also comes after a signal.
+        // Results of actions; `stopped` can also follow a signal.
         case started, startFailed, paused, resumed, resumeFailed, stopped
     }
 
     package enum Action: Hashable, Sendable {
-        /// Binds and serves; then `started` or `startFailed`.
+        /// Bind the sockets and serve; followed by `started` or `startFailed`.
         case start
-        /// The server runs already: the caller made a mistake.
+        /// The server is already running, which is an error of the caller.
         case refuseStart
-        /// Ends listening, requests and threads; then `stopped`.
+        /// Stop listening, end requests and threads; followed by `stopped`.
         case stop
-        /// Closes the listening sockets and nothing else; then `paused`.
+        /// Close only the listening sockets; followed by `paused`.
         case pause
-        /// Listens again on the same ports; then `resumed` or `resumeFailed`.
+        /// Listen again on the same ports; followed by `resumed` or `resumeFailed`.
         case resume
-        /// Ends connections as their requests are answered.
+        /// Close each connection when its request has been answered.
         case dismissConnections
-        /// The system is asked to let the application go on in the background; with false, no longer.
+        /// Request background time from the system, or release it.
         case holdBackgroundTime(Bool)
         case tellStarted, tellStopped, tellSuspended, tellResumed, tellResumeFailed
     }
 
     package private(set) var phase = Phase.stopped
-    /// Off where an application serves in the background too, or where no such thing exists.
+    /// False if the application also serves in the background, or the system has no background state.
     private let suspendsInBackground: Bool
     private var isStopWanted = false
-    /// The application asked for it.
+    /// Whether the application has suspended the server.
     private var isSuspended = false
     private var isInBackground = false
     private var isBackgroundTimeOver = false
     private var isConnected = false
-    /// The last attempt; the next one waits for a reason to be made.
+    /// Whether the last attempt to resume failed; the next one waits for another event.
     private var hasFailedToResume = false
-    /// It ended while it was starting.
+    /// Whether the server stopped while it was starting.
     private var hasEnded = false
     private var holdsBackgroundTime = false
 
     package init(suspendsInBackground: Bool) { self.suspendsInBackground = suspendsInBackground }
 
-    /// From the start to the end, suspended or not.
+    /// Whether the server has started and not stopped, including while it is suspended.
     package var isRunning: Bool {
         switch phase {
         case .stopped, .starting: false
@@ -61,7 +61,7 @@ package struct Lifecycle: Hashable, Sendable {
         }
     }
 
-    /// Nothing is under way that ends by itself and without a peer.
+    /// Whether no action is in progress that finishes independently of peers.
     package var isSettled: Bool {
         switch phase {
         case .stopped, .listening, .paused, .stopping: true
@@ -115,7 +115,7 @@ package struct Lifecycle: Hashable, Sendable {
         return []
     }
 
-    /// Takes the outcome of an action; nothing where the server has ended meanwhile.
+    /// Handles the result of an action; ignored if the server has stopped in the meantime.
     private mutating func end(_ input: Input) -> [Action] {
         switch (phase, input) {
         case (.starting, .started):
@@ -144,7 +144,7 @@ package struct Lifecycle: Hashable, Sendable {
         return isRunning && isConnected ? [.dismissConnections] : []
     }
 
-    /// What the application is in survives; what was asked of the server does not.
+    /// Keeps the state of the application, and resets everything that was requested of the server.
     private mutating func becomeStopped() -> [Action] {
         phase = .stopped
         isStopWanted = false
@@ -155,7 +155,7 @@ package struct Lifecycle: Hashable, Sendable {
         return [.tellStopped]
     }
 
-    /// Moves towards what is wanted.
+    /// Appends the actions that lead to the requested state.
     private mutating func settle(_ actions: inout [Action]) {
         switch phase {
         case .listening, .pausing, .paused, .resuming:

@@ -2,14 +2,14 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// What lives behind the handlers of a server, from each of its starts to the end that belongs to it.
+/// Starts and stops the shares, websites, thread pool and access log of a server.
 final class Residents: Sendable {
     private enum Phase { case ended, prepared, started }
 
     private let environment: ServerEnvironment
     private let pool: BlockingPool
     private let accessLog: LogFile?
-    /// Held while residents are called, one call at a time.
+    /// Locked during calls to residents, to serialize them.
     private let phase = Mutex(Phase.prepared)
 
     init(_ environment: ServerEnvironment, _ pool: BlockingPool, _ accessLog: LogFile?) {
@@ -18,14 +18,14 @@ final class Residents: Sendable {
         self.accessLog = accessLog
     }
 
-    /// The server is about to listen.
+    /// Prepares for the start of the server, before it listens.
     func prepare() {
         phase.withLock { $0 = .prepared }
         pool.reopen()
         accessLog?.takeLines()
     }
 
-    /// The server listens; it may also have been stopped meanwhile.
+    /// Notifies the residents that the server listens. Does nothing if it has stopped in the meantime.
     func start() {
         phase.withLock { phase in
             guard phase == .prepared else { return }
@@ -34,7 +34,7 @@ final class Residents: Sendable {
         }
     }
 
-    /// Ends what is behind the handlers, and then the pool. Blocks.
+    /// Stops the residents and then the pool. Blocks.
     func end() {
         phase.withLock { phase in
             phase = .ended

@@ -1,22 +1,22 @@
 public import DavitTransport
 
-/// Something that happened to a server, for `WebServer.events`.
+/// A life cycle event of a server, from `WebServer.events`.
 public enum ServerEvent: Hashable, Sendable {
-    /// The server listens, on these addresses.
+    /// The server is listening on these addresses.
     case started([BoundAddress])
-    /// The server has stopped; nothing of it runs any more. It may be started again.
+    /// The server has stopped completely. It can be started again.
     case stopped
-    /// Somebody is connected, and nobody was. A connection without a request counts.
+    /// The first client has connected. Connections without a request count.
     case firstClientConnected
-    /// Nobody is connected any longer, for the time of ``Configuration/LifecycleOptions/disconnectDelay``.
+    /// No client has been connected for ``Configuration/LifecycleOptions/disconnectDelay``.
     case lastClientDisconnected
-    /// The server listens no longer, and can do so again.
+    /// The server has stopped listening, and can be resumed.
     case suspended
-    /// The server listens again, on these addresses.
+    /// The server is listening again on these addresses.
     case resumed([BoundAddress])
-    /// The server could not listen again. It tries once more when the application becomes active, or
+    /// The server could not resume. It retries when the application becomes active, or when
     /// `WebServer.resume()` is called.
     case resumeFailed(TransportError)
-    /// So many events that happened before the next one are lost, the oldest ones: they were not read in time.
+    /// This many earlier events were dropped, oldest first, because they were not read in time.
     case missed(Int)
 }

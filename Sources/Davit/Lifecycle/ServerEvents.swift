@@ -1,22 +1,24 @@
-/// What happens to a server, in order, from the moment in which ``WebServer/events`` was read.
+/// The events of a server, in order, from the time at which ``WebServer/events`` was read.
 ///
-/// Each value is one observer, whatever others read. It keeps the last ``limit`` events for a slow reader; where
-/// there were more, ``ServerEvent/missed(_:)`` says how many. It ends when the server object does.
+/// Each value is an independent observer. It keeps the last ``limit`` events for a slow reader; if there were
+/// more, ``ServerEvent/missed(_:)`` contains the number of dropped events. The sequence ends when the server
+/// is deallocated.
 public struct ServerEvents: AsyncSequence, Sendable {
     public typealias Element = ServerEvent
     public typealias Failure = Never
 
-    /// How many events wait for a slow reader.
+    /// The maximum number of unread events.
     public static let limit = 64
 
     private let observer: EventObserver
 
     init(_ observer: EventObserver) { self.observer = observer }
 
-    /// - Note: Two iterators of one value share its events; read ``WebServer/events`` once for each reader.
+    /// Returns an iterator.
+    /// - Note: Iterators of the same value share its events; read ``WebServer/events`` once for each reader.
     public func makeAsyncIterator() -> Iterator { Iterator(observer) }
 
-    /// Waits for one event after the other.
+    /// The iterator of ``ServerEvents``.
     public struct Iterator: AsyncIteratorProtocol {
         private let observer: EventObserver
         private var arrivals: AsyncStream<Void>.Iterator
@@ -26,7 +28,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
             arrivals = observer.arrivals.makeAsyncIterator()
         }
 
-        /// The next event; nil when the server is gone, or the task is cancelled.
+        /// Waits for the next event; returns nil when the server is deallocated or the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ServerEvent? {
             while true {
                 if let event = observer.take() { return event }

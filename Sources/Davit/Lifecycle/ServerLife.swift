@@ -2,23 +2,23 @@ internal import DavitSystem
 package import DavitTransport
 internal import Synchronization
 
-/// Carries out what ``Lifecycle`` and ``ConnectedState`` decide, and tells observers.
+/// Carries out the decisions of ``Lifecycle`` and ``ConnectedState``, and notifies observers.
 ///
-/// Events are told under the lock, so that all observers get them in one order. Actions are carried out after it,
-/// on the thread on which the reason for them came in.
+/// Events are sent under the lock, so that all observers receive them in the same order. Actions are carried
+/// out after it is released, on the thread that passed the input.
 package final class ServerLife: Sendable {
     private struct State {
         var lifecycle: Lifecycle
         var clients: ConnectedState
-        /// Told once the start has been.
+        /// Events to send after the start has been reported.
         var heldBack: [ServerEvent] = []
         var addresses: [BoundAddress] = []
         var failure: TransportError?
         var isOccupied = false
-        /// Somebody wants to know about clients; before that no timer is started for them.
+        /// Whether connections are observed; otherwise no timer is started for them.
         var isObserved = false
         var ended: Latch?
-        /// They wait for the end of what is under way.
+        /// Callers that wait until the action in progress has finished.
         var waiting: [AsyncStream<Never>.Continuation] = []
         var onBackgroundTime: (@Sendable () -> Void)?
         var holdsBackgroundTime = false
@@ -26,7 +26,7 @@ package final class ServerLife: Sendable {
         mutating func beginObserving() {
             guard !isObserved else { return }
             isObserved = true
-            // Whoever is connected already was so before anybody asked.
+            // Connections that are already open are not reported.
             guard isOccupied else { return }
             _ = clients.becameOccupied()
             _ = lifecycle.handle(.connected)
@@ -38,7 +38,7 @@ package final class ServerLife: Sendable {
     private let now: @Sendable () -> Int64
     private let state: Mutex<State>
 
-    /// - Parameter now: nanoseconds.
+    /// - Parameter now: returns the time in nanoseconds.
     package init(
         _ options: Configuration.LifecycleOptions,
         now: @escaping @Sendable () -> Int64 = { Clock.coarseNow() }
@@ -50,10 +50,10 @@ package final class ServerLife: Sendable {
                 clients: ConnectedState(interval: options.disconnectDelay.nanoseconds)))
     }
 
-    /// To be called once, before ``start()``.
+    /// Sets the server. Call once, before ``start(prepare:)``.
     package func attach(_ server: HTTPServer) { _ = http.storeIfNil(server) }
 
-    // MARK: What others ask
+    // MARK: State
 
     package var isRunning: Bool { state.withLock { $0.lifecycle.isRunning } }
     package var isListening: Bool { state.withLock { $0.lifecycle.phase == .listening } }
@@ -67,14 +67,18 @@ package final class ServerLife: Sendable {
         }
     }
 
-    /// - Parameter hook: called when ``needsBackgroundTime`` has changed, on any thread; must not block.
+    /// Sets a hook.
+    ///
+    /// - Parameter hook: called on any thread when ``needsBackgroundTime`` has changed; must not block.
     package func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) {
         state.withLock { $0.onBackgroundTime = hook }
     }
 
-    // MARK: What others want
+    // MARK: Requests
 
-    /// - Parameter prepare: called before anything listens; not where the server runs already.
+    /// Starts the server and returns its addresses.
+    ///
+    /// - Parameter prepare: called before the server listens; not called if it is already running.
     package func start(prepare: () -> Void) throws(TransportError) -> [BoundAddress] {
         guard let http = http.load(), state.withLock({ handle(.start, &$0) }).contains(.start) else {
             throw TransportError(.alreadyStarted)
@@ -95,16 +99,17 @@ package final class ServerLife: Sendable {
 
     package func stop() { send(.stop) }
 
-    /// Blocks until the server has stopped; returns at once if it was never started.
+    /// Blocks until the server has stopped; returns immediately if it was never started.
     package func waitUntilStopped() { state.withLock { $0.ended }?.wait() }
 
-    /// Returns when nothing listens any longer, or the application has changed its mind.
+    /// Suspends the server, and returns when it has stopped listening or has been resumed in the meantime.
     package func suspend() async {
         send(.suspend)
         await settle()
     }
 
-    /// Returns when the server listens, or need not yet: it may be in the background.
+    /// Resumes the server, and returns when it listens, or need not yet because the application is in the
+    /// background.
     package func resume() async throws(TransportError) -> [BoundAddress] {
         guard isRunning else { throw TransportError(.notRunning) }
         state.withLock { $0.failure = nil }
@@ -133,9 +138,9 @@ package final class ServerLife: Sendable {
             })
     }
 
-    // MARK: What the transport says
+    // MARK: Notifications of the transport
 
-    /// The first connection is open, or the last one is closed. Calls come one after the other.
+    /// Called when the first connection opens or the last one closes. Calls must be serialized.
     package func occupancyChanged(_ isOccupied: Bool) {
         take { state in
             state.isOccupied = isOccupied
@@ -144,9 +149,9 @@ package final class ServerLife: Sendable {
         }
     }
 
-    /// All threads of the server have ended.
-    /// - Returns: to be called when none of them holds anything of the server any more: ``waitUntilStopped()`` then
-    ///   returns.
+    /// Called when all threads of the server have ended.
+    /// - Returns: a closure to call when they no longer retain anything of the server; ``waitUntilStopped()``
+    ///   then returns.
     package func didStop() -> @Sendable () -> Void {
         take { state in
             state.isOccupied = false
@@ -183,7 +188,7 @@ package final class ServerLife: Sendable {
         }
     }
 
-    // MARK: The machine
+    // MARK: State machine
 
     private func handle(_ input: Lifecycle.Input, _ state: inout State) -> [Lifecycle.Action] {
         let actions = state.lifecycle.handle(input)
@@ -211,7 +216,7 @@ package final class ServerLife: Sendable {
         }
     }
 
-    /// Clients may come before the start is told.
+    /// Sends an event, or defers it until the start has been reported: clients can connect before that.
     private func tell(_ event: ServerEvent, _ state: inout State) {
         if state.lifecycle.phase == .starting { state.heldBack.append(event) } else { hub.tell(event) }
     }

@@ -1,48 +1,51 @@
 public import DavitTransport
 
-/// The life of a server in an application; see `docs/lifecycle.md`.
+/// The life cycle of a server in an application; see `docs/lifecycle.md`.
 extension WebServer {
-    /// What happens to the server from now on. Each time this is read there is one more observer, which gets every
-    /// event; see ``ServerEvents`` for what becomes of those that are not read in time.
+    /// A sequence of the server's future events. Each access creates an observer that receives all events;
+    /// see ``ServerEvents`` about events that are not read in time.
     public var events: ServerEvents { life.observe() }
 
-    /// From the start to the end, also while it is suspended.
+    /// Whether the server has started and not stopped, including while it is suspended.
     public var isRunning: Bool { life.isRunning }
 
-    /// It runs, and new connections are accepted.
+    /// Whether the server is running and accepts connections.
     public var isListening: Bool { life.isListening }
 
-    /// Stops listening until ``resume()``; returns when nothing listens any more. Open connections go on, and everything
-    /// behind the handlers stays as it is. Does nothing while the server does not run.
+    /// Stops listening until ``resume()``, and returns when this is done. Open connections continue, and
+    /// handlers keep their state. Does nothing while the server is not running.
     public func suspend() async { await life.suspend() }
 
-    /// Listens again after ``suspend()``, on the same addresses and ports. A server that is in the background, and shall
-    /// not listen there, does so when the application is active again.
-    /// - Returns: as ``addresses``.
-    /// - Throws: ``ServerError/cannotListen(_:)``: with `inUse` if another program took the port, and it can be tried
-    ///   again; with `notRunning` if the server does not run.
+    /// Listens again after ``suspend()``, on the same addresses and ports. If the application is in the
+    /// background and the server suspends there, it listens when the application becomes active.
+    /// - Returns: the bound addresses, as in ``addresses``.
+    /// - Throws: ``ServerError/cannotListen(_:)``, with the reason `inUse` if another program uses the port
+    ///   (the call can be repeated), or `notRunning` if the server is not running.
     @discardableResult
     public func resume() async throws(ServerError) -> [BoundAddress] {
         do throws(TransportError) { return try await life.resume() } catch { throw .cannotListen(error) }
     }
 }
 
-/// What an application is told by its system. `ApplicationObserver` forwards it on Apple systems; elsewhere, and in
-/// tests, it is called directly. From any thread.
+/// Notifications about the application's life cycle. `ApplicationObserver` sends them on Apple systems;
+/// elsewhere and in tests, call the methods directly. They can be called on any thread.
 extension WebServer {
-    /// The application is in the background. With ``Configuration/LifecycleOptions/suspendsInBackground`` the server
-    /// listens no longer than somebody is connected.
+    /// Call when the application has entered the background. With
+    /// ``Configuration/LifecycleOptions/suspendsInBackground``, the server then listens only while clients
+    /// are connected.
     public func applicationEnteredBackground() { life.send(.enteredBackground) }
 
-    /// The application is, or will soon be, in the foreground: the server listens again, on the same ports.
+    /// Call when the application enters the foreground: the server listens again, on the same ports.
     public func applicationBecameActive() { life.send(.becameActive) }
 
-    /// The system stops the application soon: connections end when their requests are answered, and nothing listens.
+    /// Call when the system is about to stop the application: connections close when their requests are
+    /// answered, and the server stops listening.
     public func backgroundTimeEnded() { life.send(.backgroundTimeEnded) }
 
-    /// True while the application should be kept from being stopped: it is in the background, and somebody is connected.
+    /// Whether to request background time: the application is in the background, and clients are connected.
     public var needsBackgroundTime: Bool { life.needsBackgroundTime }
 
-    /// Has `hook` called, on any thread, when ``needsBackgroundTime`` has changed; it must not block. Replaces the last one.
+    /// Sets the hook that is called on any thread when ``needsBackgroundTime`` has changed. It must not
+    /// block. Replaces the previous hook.
     public func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) { life.onBackgroundTime(hook) }
 }

@@ -5,18 +5,20 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// The folder for what Macs leave behind, in the state folder of a share with ``LitterPolicy/aside``.
+/// The folder for macOS metadata files, in the state folder of a share with ``LitterPolicy/aside``.
 final class Litter: Sendable {
-    /// How often it is looked through while there are requests.
+    /// The interval between sweeps while there are requests.
     private static let intervalNanoseconds: Int64 = 3600 * 1_000_000_000
 
     let store: AsideStore
     let folder: FileResourceStore
     private let lastSweep = Atomic<Int64>(0)
 
+    /// Opens or creates the folder.
+    ///
     /// - Parameters:
-    ///   - share: whose companions are kept.
-    ///   - state: where the folder is.
+    ///   - share: the share that the metadata files belong to.
+    ///   - state: the state folder.
     init(
         of share: FileResourceStore, in state: OwnedFolder, _ configuration: WebDAVShare
     ) throws(ServerError) {
@@ -33,7 +35,7 @@ final class Litter: Sendable {
         store = AsideStore(share, aside: folder)
     }
 
-    /// Removes what has been kept for long enough, now and then. May block.
+    /// Removes expired files, at most once per interval. Can block.
     func sweep(_ share: Share) {
         let now = Clock.wallNow()
         let last = lastSweep.load(ordering: .relaxed)

@@ -9,24 +9,24 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// A share while its server lives: the folder, the state, and who asks about it.
+/// The open folder and state of a share, for the lifetime of its server.
 final class OpenShare: Resident {
     let handler: WebDAVHandler
     let resources: FileResourceStore
-    /// Held as long as the server lives: nobody else may use the state meanwhile.
+    /// The lock on the state folder, held for the lifetime of the server so that no other process uses it.
     let folder: OwnedFolder
     private let state: SQLiteStateStore
     private let share: Share
-    /// Nil unless litter is kept aside.
+    /// Nil unless macOS metadata files are stored outside the share.
     private let litter: Litter?
-    /// Nil where clients cannot ask what has changed.
+    /// Nil if sync-collection is disabled.
     private let journal: ShareJournal?
     private let environment: Lent
-    /// Absent while the server does not run, and where the folder cannot have a socket.
+    /// Nil while the server does not run, or if the volume does not support sockets.
     private let control = Mutex<ControlServer?>(nil)
     private let isEnding = Atomic<Bool>(false)
 
-    /// Of the environment only what does not hold this object.
+    /// The parts of the environment that do not retain this object.
     private struct Lent {
         let log: ServerEnvironment.LogLine
         let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
@@ -54,7 +54,7 @@ final class OpenShare: Resident {
         handler = WebDAVHandler(share: share, page: Self.page(configuration.page, of: resources))
     }
 
-    /// The page of a share calls itself as the folder is called, unless it has a title.
+    /// Creates the browser page; its title defaults to the name of the folder.
     private static func page(_ settings: PageSettings, of resources: FileResourceStore) -> BrowserPage? {
         guard settings.isEnabled else { return nil }
         var settings = settings
@@ -119,14 +119,14 @@ final class OpenShare: Resident {
             let log = environment.log
             let told = configuration.hooks.lockBroken
             settings.hooks.lockBroken = { lock in
-                log(.warning, "a lock was broken", lock.details)
+                log(.warning, "lock broken", lock.details)
                 told?(lock)
             }
             let share = Share(
                 resources: litter?.store ?? resources, state: try ShareState(store: store), journal: journal,
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
-                report: { log(.error, "a fault that no response could carry", ["fault": $0]) },
+                report: { log(.error, "background operation failed", ["fault": $0]) },
                 limitLog: LimitLog { log(.warning, "request refused by a limit", $0.details) })
             share.removesLeftovers()
             try share.recover()
@@ -136,13 +136,13 @@ final class OpenShare: Resident {
         }
     }
 
-    /// Lets the share remove leftovers, but no uploads: its own, and those of other shares of this server, which may be of
-    /// the same folder or a part of it.
+    /// Enables removal of leftovers except uploads of this share and of other shares of this server, which
+    /// can be of the same folder or a part of it.
     func removesLeftovers(besides others: [OpenShare]) {
         share.removesLeftovers(besides: others.map(\.share))
     }
 
-    // MARK: The life of the server
+    // MARK: Life cycle of the server
 
     func serverStarted() {
         isEnding.store(false, ordering: .relaxed)
@@ -152,8 +152,8 @@ final class OpenShare: Resident {
         journal?.start()
     }
 
-    /// Other commands may ask from now on. The share is served also where that is not possible: some volumes
-    /// have no sockets.
+    /// Starts to accept requests of other commands. Not fatal if it fails, because some volumes do not
+    /// support sockets.
     private func startControl() {
         do throws(SystemError) {
             let server = try ControlServer(folder: folder.path) { [state, share] request, user in
@@ -162,11 +162,11 @@ final class OpenShare: Resident {
             control.withLock { $0 = server }
         } catch {
             environment.log(
-                .warning, "other commands cannot ask this server", ["reason": error.description])
+                .warning, "cannot accept requests of other davit commands", ["reason": error.description])
         }
     }
 
-    /// Removes what an earlier run left behind, in the background, as slowly as it takes.
+    /// Removes leftovers of an earlier run, slowly in the background.
     private func sweepLeftovers() {
         _ = environment.start { [self] in
             FileFaults.uncounted {
@@ -200,19 +200,19 @@ final class OpenShare: Resident {
         control.withLock { $0.take() }?.stop()
     }
 
-    /// The state then is in its database alone.
+    /// Checkpoints the state, so that all of it is in the database file.
     func serverEnded() {
         journal?.close()
-        // Closing the database does it too, but when that happens is up to the thread that lets go of it last.
+        // Closing the database also does this, but only when the last thread releases it.
         do throws(StateError) { try state.checkpoint() } catch {
             environment.log(
-                .warning, "the log of the state was left for the next start", ["reason": "\(error)"])
+                .warning, "state checkpoint failed; retrying at the next start", ["reason": "\(error)"])
         }
     }
 }
 
 extension LimitRefusal {
-    /// For the log, which escapes all of it.
+    /// The fields of the log entry; the log escapes their values.
     fileprivate var details: KeyValuePairs<StaticString, String> {
         [
             "limit": cause, "account": account ?? "", "address": address,
@@ -222,7 +222,7 @@ extension LimitRefusal {
 }
 
 extension BrokenLock {
-    /// Who, what and whose, for the log, which escapes all of it.
+    /// The fields of the log entry; the log escapes their values.
     fileprivate var details: KeyValuePairs<StaticString, String> {
         [
             "path": root.description, "token": token, "owner": owner ?? "", "holder": holder ?? "",
@@ -232,11 +232,11 @@ extension BrokenLock {
 }
 
 extension StateError {
-    /// In words for the person who asked.
+    /// A message for the user.
     var text: String {
         switch self {
-        case .outOfSpace: "no space is left"
-        case .propertiesTooLarge: "a resource has too many bytes of properties"
+        case .outOfSpace: "out of space"
+        case .propertiesTooLarge: "the properties of a resource exceed the size limit"
         case .failed(let reason): reason
         }
     }

@@ -3,7 +3,8 @@ internal import DavitServer
 internal import DavitSystem
 
 extension ServerEnvironment {
-    /// State of one share inside another would be served, and swept. Uploads of one share inside another are kept.
+    /// Checks all shares against each other: the state folder of one must not be inside another, where it
+    /// would be served and removed as a leftover. Interrupted uploads of nested shares are kept.
     func checkShares() throws(ServerError) {
         var shares: [OpenShare] = []
         forEachResident { if let share = $0 as? OpenShare { shares.append(share) } }
@@ -15,7 +16,7 @@ extension ServerEnvironment {
                 }
                 if StateFolder.isInside(share.resources.rootPath, share: other.resources.rootPath) {
                     log(
-                        .warning, "a share lies inside another: neither knows the locks of the other",
+                        .warning, "a share is inside another share; they do not share locks",
                         ["share": share.resources.rootPath, "other": other.resources.rootPath])
                 }
             }

@@ -1,13 +1,14 @@
 internal import DavitFileStore
 internal import DavitSystem
 
-/// Finds, makes and locks the folder that holds what the file system cannot: locks, properties, intents.
+/// Finds, creates and locks the folder for everything that the file system cannot store: locks, properties
+/// and intents.
 enum StateFolder {
-    /// Where the state of a share belongs; nothing is made.
+    /// Returns the path of the state folder of a share. Creates nothing.
     ///
     /// - Parameters:
-    ///   - given: what the configuration names; nil for a folder of the share's own below the user's state folder.
-    ///   - share: what is shared.
+    ///   - given: the configured path; nil for a folder named after the share in the user's state folder.
+    ///   - share: the shared folder.
     static func path(_ given: String?, share: FileResourceReader) throws(ServerError) -> String {
         if let given { return given }
         do throws(Failure) {
@@ -18,7 +19,7 @@ enum StateFolder {
         }
     }
 
-    /// Makes the folder of ``path(_:share:)`` if it is missing, and takes its lock.
+    /// Creates the folder at ``path(_:share:)`` if it does not exist, and locks it.
     static func open(_ given: String?, share: FileResourceStore) throws(ServerError) -> OwnedFolder {
         let path = try path(given, share: share.reader)
         if isInside(path, share: share.rootPath) { throw .stateFolderInsideShare(path: path) }
@@ -32,9 +33,9 @@ enum StateFolder {
         }
     }
 
-    /// True if a folder is the share, or below it.
+    /// Whether `path` is the share or inside it.
     ///
-    /// Looks at where the folder would come to be: nothing is made before this is known.
+    /// Resolves the path without creating it, because nothing must be created before this is known.
     static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []

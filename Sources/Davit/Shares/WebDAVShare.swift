@@ -13,41 +13,47 @@ public import DavitStore
 ///     routes.mount("/files", WebDAVShare("/srv/files"))
 /// }
 /// ```
-/// One server can have several; each has a state folder of its own. What another route or mount has below the prefix of a
-/// share hides what the share has there.
+/// A server can have several shares; each has its own state folder. Routes and mounts below the prefix of a
+/// share hide the files at the same paths.
 public struct WebDAVShare: Mountable {
-    /// The folder that clients see.
+    /// The shared folder.
     public var folder: String
-    /// The folder for locks and properties, outside of all shares; nil for one below the user's state folder, named after
-    /// ``folder``. One server has it at a time.
+    /// The folder for locks and properties, outside of all shares; nil for one in the user's state folder,
+    /// named after ``folder``. Only one server can use it at a time.
     public var stateFolder: String?
-    /// Answers 403 to every method that could change something.
+    /// Whether changes are rejected with 403.
     public var isReadOnly: Bool
-    /// What an answered change survives besides the end of the process: with `full`, locks and properties too.
+    /// The durability of acknowledged changes beyond the end of the process; with `full`, also of locks and
+    /// properties.
     public var sync: SyncLevel
-    /// Bytes of the longest file that may be written; longer ones are 413. Nil for no limit but that of the volume.
+    /// The maximum size of a file in bytes; larger ones are answered with 413. Nil for no limit except the
+    /// volume's.
     public var maximumFileBytes: Int64?
-    /// Levels of folders below ``folder`` that clients may make; deeper ones are 403. What other programs have nested
-    /// deeper stays readable, and can be deleted. Values below 1 count as 1.
+    /// The maximum depth of folders that clients can create below ``folder``; deeper ones are answered with
+    /// 403. Deeper folders that other programs have created can be read and deleted. Values below 1 count as
+    /// 1.
     public var maximumDepth = 1_000
-    /// Bytes of the volume that stay free: clients see as many fewer available, and what would take them is 507.
+    /// The number of bytes of the volume to keep free: the available space that clients see is reduced by it,
+    /// and requests that would use it are answered with 507.
     public var keptFreeBytes: Int64 = 0
-    /// How much is kept of what clients delete and overwrite, and how long; nil for nothing. Without a limit of bytes it gives
-    /// way, the oldest first, to what is uploaded.
+    /// The limits of the trash for files that clients delete or overwrite; nil for no trash. Without a size
+    /// limit, uploads that need the space evict the oldest entries.
     public var trash: TrashLimits?
-    /// How long an upload over several requests can go on after its last byte has come; then what has come of it goes.
+    /// How long an interrupted upload can be resumed after its last byte has arrived; then its content is
+    /// deleted.
     public var uploadExpiry = Duration.seconds(7 * 86_400)
-    /// Which names are served; all, unless you say otherwise.
+    /// The rules for names that are served; all names by default.
     public var rules = ShareRules()
-    /// Who is asked before a change, and told of what was done.
+    /// Hooks that can reject changes or are notified of them.
     public var hooks = ShareHooks()
-    /// What a browser is shown for a folder.
+    /// The settings of the browser page.
     public var page = PageSettings()
-    /// Whether clients can ask what has changed since they asked last (RFC 6578). It costs nothing before one does; from
-    /// then on a journal of the folder is kept in the state folder, also across restarts.
+    /// Whether clients can request changes since a previous request (sync-collection, RFC 6578). There is no
+    /// cost until a client does so; then a journal of the folder is kept in the state folder, across
+    /// restarts.
     public var answersSyncCollection = true
 
-    /// Opens nothing yet.
+    /// Creates the settings of a share. Opens nothing yet.
     public init(
         _ folder: String, stateFolder: String? = nil, isReadOnly: Bool = false, sync: SyncLevel = .none
     ) {
@@ -59,7 +65,7 @@ public struct WebDAVShare: Mountable {
 
     public var announcedFields: HTTPFields { OptionsMethod.complianceFields }
 
-    /// Opens the folder and its state, and finishes what a crash interrupted.
+    /// Opens the folder and its state, and completes operations that a crash interrupted.
     /// - Throws: ``ServerError``.
     public func handler(in environment: ServerEnvironment) throws -> any Handler {
         let share = try OpenShare(self, in: environment)

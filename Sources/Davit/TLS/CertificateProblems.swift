@@ -1,7 +1,7 @@
 internal import DavitCrypto
 
 extension ServerError {
-    /// In words, for the log.
+    /// A message for the log.
     var certificateReason: String {
         switch self {
         case .certificateNotUsable(let path?, let reason): "\(path): \(reason)"
@@ -15,21 +15,24 @@ extension ServerError {
 extension Certificate.ReadError {
     var text: String {
         switch self {
-        case .none: "there is no certificate in it (PEM: -----BEGIN CERTIFICATE-----)"
-        case .notReadable(let error): "a certificate in it cannot be read: \(error.reason)"
+        case .none: "no certificate found (PEM: -----BEGIN CERTIFICATE-----)"
+        case .notReadable(let error): "cannot read certificate: \(error.reason)"
         }
     }
 }
 
 extension TLSIdentity.Problem {
-    /// - Parameter key: the file of the key; nil where there is none.
+    /// Returns a message for the user.
+    ///
+    /// - Parameter key: the path of the key file, if any.
     func text(key: String?) -> String {
         switch self {
         case .certificate(let error): error.text
-        case .key(.isEncrypted): "the key has a pass phrase, and nobody is there to type it"
-        case .key(.notReadable): "there is no private key in it (PEM: -----BEGIN PRIVATE KEY-----)"
+        case .key(.isEncrypted): "keys with a passphrase are not supported"
+        case .key(.notReadable): "no private key found (PEM: -----BEGIN PRIVATE KEY-----)"
         case .keyDoesNotMatch:
-            key.map { "the key in \($0) is another certificate's" } ?? "the key is another certificate's"
+            key.map { "the key in \($0) does not match the certificate" }
+                ?? "the key does not match the certificate"
         }
     }
 }
@@ -37,9 +40,9 @@ extension TLSIdentity.Problem {
 extension TLSContext.Problem {
     var text: String {
         switch self {
-        case .noIdentity: "there is no certificate"
-        case .noAuthority: "there is no authority for clients"
-        case .refused(let error): "OpenSSL refuses it: \(error.reason)"
+        case .noIdentity: "no certificate"
+        case .noAuthority: "no certificate authority for clients"
+        case .refused(let error): "rejected by OpenSSL: \(error.reason)"
         }
     }
 }
@@ -48,8 +51,8 @@ extension CertificateMaker.Problem {
     var text: String {
         switch self {
         case .noHost: "this machine has neither a name nor an address"
-        case .badName(let name): "'\(name)' is no host name"
-        case .badAddress(let address): "'\(address)' is no address"
+        case .badName(let name): "invalid host name '\(name)'"
+        case .badAddress(let address): "invalid address '\(address)'"
         case .failed(let error): "\(error.call): \(error.reason)"
         }
     }

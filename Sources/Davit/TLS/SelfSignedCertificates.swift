@@ -3,18 +3,20 @@ package import DavitCrypto
 package import DavitHTTP
 internal import DavitSystem
 
-/// An authority of our own and a certificate that it has signed, kept in a folder:
+/// A certificate authority of the server and a certificate that it has signed, stored in a folder:
 ///
-/// - `authority-key.pem`: the authority with its key, for this server alone.
-/// - `authority.pem`: the authority's certificate, to give to clients.
-/// - `server.pem`: the server's certificate with its key.
+/// - `authority-key.pem`: the authority's certificate and key, only for this server.
+/// - `authority.pem`: the authority's certificate, for clients.
+/// - `server.pem`: the server's certificate and key.
 ///
-/// Whoever calls owns the folder, one at a time.
+/// The caller must own the folder and prevent concurrent use.
 package struct SelfSignedCertificates {
     package let folder: String
     private let hosts: [String]
 
-    /// - Parameter hosts: names and addresses beside those of the machine.
+    /// Returns nil if `folder` is nil.
+    ///
+    /// - Parameter hosts: names and addresses in addition to those of the machine.
     package init?(folder: String?, hosts: [String]) {
         guard let folder else { return nil }
         self.folder = folder
@@ -25,7 +27,7 @@ package struct SelfSignedCertificates {
     private var authorityKeyPath: String { folder + "/authority-key.pem" }
     private var serverPath: String { folder + "/server.pem" }
 
-    /// Nil before ``identity(now:)``.
+    /// The authority for clients; nil before the first call of ``identity(now:)``.
     package var authority: CertificateAuthority? {
         guard let file = try? SmallFile(reading: authorityPath),
             let certificate = try? Certificate.read(pem: file.bytes).first,
@@ -34,7 +36,7 @@ package struct SelfSignedCertificates {
         return CertificateAuthority(path: authorityPath, fingerprint: fingerprint)
     }
 
-    /// The certificate that is there, or a new one if it has to be replaced. Blocks.
+    /// Returns the stored certificate, or a new one if it has to be replaced. Blocks.
     package func identity(now: Timestamp) throws(ServerError) -> TLSIdentity {
         let authority = try keptAuthority(now: now)
         let (names, addresses) = Self.hosts(of: hosts)
@@ -52,7 +54,7 @@ package struct SelfSignedCertificates {
 
     private func keptIdentity() -> TLSIdentity? {
         guard let file = try? SmallFile(reading: serverPath) else { return nil }
-        // What cannot be read is replaced: nobody but this server relies on it.
+        // An unreadable certificate is replaced: only this server depends on it.
         return try? TLSIdentity(chain: file.bytes, key: file.bytes)
     }
 
@@ -66,9 +68,10 @@ package struct SelfSignedCertificates {
         return hosts.allSatisfy { certificate.covers($0) }
     }
 
-    // MARK: The authority
+    // MARK: Authority
 
-    /// An authority that is there and cannot be read is an error: clients trust it, and would not trust another one.
+    /// Returns the stored authority, or creates it if the file does not exist. An unreadable file is an
+    /// error, because clients that trust the old authority would not trust a new one.
     private func keptAuthority(now: Timestamp) throws(ServerError) -> CertificateMaker.Pair {
         let file: SmallFile
         do throws(SystemError) {
@@ -103,7 +106,7 @@ package struct SelfSignedCertificates {
         return made
     }
 
-    /// For clients: a file that everybody may read, if they get into the folder.
+    /// Writes the certificate for clients to a file with mode 0644.
     private func publish(_ certificate: Certificate) throws(ServerError) {
         let pem = try Self.text(authorityPath) { () throws(CryptoError) in try certificate.pem() }
         if let there = try? SmallFile(reading: authorityPath), there.bytes == pem { return }
@@ -127,19 +130,19 @@ package struct SelfSignedCertificates {
 
     private func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(ServerError) {
         do throws(SystemError) { try SmallFile.write(bytes, to: path, mode: mode) } catch {
-            throw .certificateNotUsable(path: path, reason: "it cannot be written: \(error.description)")
+            throw .certificateNotUsable(path: path, reason: "cannot write file: \(error.description)")
         }
     }
 
     // MARK: Hosts
 
-    /// What clients may call this machine.
+    /// Returns the names and addresses of this machine that the certificate covers.
     static func hosts(of given: [String]) -> (names: [String], addresses: [String]) {
         var names = ["localhost"]
         var addresses: [String] = []
         if let own = HostName.current {
             names.append(own)
-            // How others in the same network find it by multicast DNS.
+            // The multicast DNS name in the local network.
             if !own.contains(".") { names.append(own + ".local") }
         }
         for address in InterfaceAddresses.all() where address.scope == 0 && !address.isLinkLocal {

@@ -5,19 +5,19 @@ internal import DavitSystem
 internal import Synchronization
 
 #if TLS
-/// The certificates of a server, from their files to what new connections get.
+/// Loads, renews and reloads the certificates of a server.
 final class ServerCertificates: Sendable {
     private let configuration: Configuration.TLS
-    /// Hosts that a certificate of our own is for, beside those of the machine.
+    /// Hosts that a self-signed certificate covers, in addition to those of the machine.
     private let hosts: [String]
-    /// Where an authority of our own is kept unless the configuration says so; nil if there is no place.
+    /// The default folder for the server's own authority; nil if there is none.
     private let folder: String?
     private let log: Log
     private let tickets: TicketKeys
     private let now: @Sendable () -> Timestamp
-    /// The fingerprints of what is served, so that the same certificates are not served again.
+    /// The fingerprints of the certificates in use, to detect changes.
     private let served = Mutex<[[UInt8]]>([])
-    /// One reload at a time, so that what was read last is what is served.
+    /// Serializes reloads, so that the certificates read last are used.
     let reloading = Mutex<Void>(())
 
     init(
@@ -32,7 +32,7 @@ final class ServerCertificates: Sendable {
         tickets = TicketKeys(now: now())
     }
 
-    /// Reads or makes everything. Blocks.
+    /// Reads or creates all certificates. Blocks.
     func load() throws(ServerError) -> TLSContext {
         let now = now()
         var identities: [TLSIdentity] = []
@@ -49,25 +49,27 @@ final class ServerCertificates: Sendable {
         }
     }
 
-    /// Replaces certificates of our own if it is time; nil if nothing changed. Blocks.
+    /// Replaces the self-signed certificate if necessary; returns nil if nothing has changed. Blocks.
     func renewed() -> TLSContext? {
         guard let maker = selfSigned else { return nil }
         do throws(ServerError) {
             let certificate = try maker.identity(now: now()).certificate
             let fingerprint = (try? certificate.fingerprint()) ?? []
             if served.withLock({ $0.contains(fingerprint) }) { return nil }
-            log.info("a new certificate was made", ["folder": maker.folder])
+            log.info("created new certificate", ["folder": maker.folder])
             return try load()
         } catch {
-            log.error("a certificate could not be renewed", ["reason": error.certificateReason])
+            log.error(
+                "certificate renewal failed; keeping the current certificate",
+                ["reason": error.certificateReason])
             return nil
         }
     }
 
-    /// Whether ``renewed()`` can ever have something to do.
+    /// Whether ``renewed()`` can return a certificate.
     var canRenew: Bool { selfSigned != nil }
 
-    /// Nil without an authority of our own.
+    /// The server's own authority; nil without a self-signed certificate.
     var authority: CertificateAuthority? { selfSigned?.authority }
 
     private func identity(
@@ -78,7 +80,7 @@ final class ServerCertificates: Sendable {
             let chain = try read(certificate)
             let keyFile = key == certificate ? chain : try read(key)
             if !Self.isPrivate(mode: keyFile.mode) {
-                log.warning("others than its owner may read or change a key", ["file": key])
+                log.warning("private key file is accessible to other users", ["file": key])
             }
             do throws(TLSIdentity.Problem) {
                 return try TLSIdentity(chain: chain.bytes, key: keyFile.bytes)
@@ -117,7 +119,7 @@ final class ServerCertificates: Sendable {
 
     private func read(_ path: String) throws(ServerError) -> SmallFile {
         do throws(SystemError) { return try SmallFile(reading: path) } catch {
-            throw .certificateNotUsable(path: path, reason: "it cannot be read: \(error.description)")
+            throw .certificateNotUsable(path: path, reason: "cannot read file: \(error.description)")
         }
     }
 
@@ -133,17 +135,18 @@ final class ServerCertificates: Sendable {
         return nil
     }
 
-    /// Debian keeps keys readable for a group; that is a choice somebody has made.
+    /// Read permission of the group is accepted, as Debian uses it for keys.
     private static func isPrivate(mode: UInt32) -> Bool { mode & 0o027 == 0 }
 
-    /// A server with a certificate that clients refuse serves all the same: its clock may be the one that is wrong.
+    /// Logs a warning if the certificate is not valid now. The server starts nevertheless, because its clock
+    /// can be wrong.
     private func warn(about certificate: Certificate, now: Timestamp) {
         guard let validity = try? certificate.validity() else { return }
         let subject = (try? certificate.subject()) ?? ""
         if now < validity.lowerBound {
-            log.warning("a certificate is not valid yet", ["subject": subject])
+            log.warning("certificate is not valid yet", ["subject": subject])
         } else if now > validity.upperBound {
-            log.warning("a certificate has expired", ["subject": subject])
+            log.warning("certificate has expired", ["subject": subject])
         }
     }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 #if TLS
 extension ServerCertificates {
-    /// For a server with this configuration, or nil without TLS.
+    /// Creates the certificates of a server; returns nil without TLS.
     static func of(_ configuration: Configuration, in environment: ServerEnvironment, log: Log)
         throws(ServerError) -> ServerCertificates?
     {
@@ -17,7 +17,7 @@ extension ServerCertificates {
 #endif
 
 extension ServerEnvironment {
-    /// Where certificates of the server's own belong.
+    /// The default folder for self-signed certificates.
     fileprivate var certificateFolder: String? {
         var folder: String?
         forEachResident { if folder == nil, let share = $0 as? OpenShare { folder = share.folder.path } }
@@ -26,10 +26,11 @@ extension ServerEnvironment {
 }
 
 extension WebServer {
-    /// Reads all certificates and keys again, for connections from now on; those that are open keep theirs. Blocks.
+    /// Reads all certificates and keys again, for new connections; open connections keep theirs. Blocks.
     ///
-    /// Clients go on with the sessions they have. Does nothing without ``Configuration/tls``.
-    /// - Throws: ``ServerError/certificateNotUsable(path:reason:)``; everything stays as it was then.
+    /// Clients can resume their TLS sessions. Does nothing without ``Configuration/tls``.
+    /// - Throws: ``ServerError/certificateNotUsable(path:reason:)``; the current certificates then remain in
+    ///   use.
     public func reloadCertificates() throws(ServerError) {
         #if TLS
         guard let certificates else { return }
@@ -39,8 +40,8 @@ extension WebServer {
         #endif
     }
 
-    /// The authority that the server has made, with ``Configuration/TLS/Identity/selfSigned(folder:)``; nil without one.
-    /// Reads a file at each call.
+    /// The certificate authority that the server has created for
+    /// ``Configuration/TLS/Identity/selfSigned(folder:)``, or nil. Reads a file on each call.
     public var certificateAuthority: CertificateAuthority? {
         #if TLS
         certificates?.authority

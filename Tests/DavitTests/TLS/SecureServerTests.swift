@@ -163,37 +163,37 @@ struct SecureServerTests {
         let cases: [(Configuration.TLS, String)] = [
             (
                 .init(.files(certificate: folder.path + "/none", key: "x")),
-                "X/none: it cannot be read: open: "
+                "X/none: cannot read file: open: "
             ),
-            (.init(.files(certificate: empty, key: empty)), "X/empty: there is no certificate in it"),
+            (.init(.files(certificate: empty, key: empty)), "X/empty: no certificate found"),
             (
                 .init(.files(certificate: broken, key: empty)),
-                "X/broken: a certificate in it cannot be read: "
+                "X/broken: cannot read certificate: "
             ),
-            (.init(.files(certificate: certificate, key: empty)), "X/empty: there is no private key in it"),
+            (.init(.files(certificate: certificate, key: empty)), "X/empty: no private key found"),
             (
                 .init(.files(certificate: certificate, key: encrypted)),
-                "X/encrypted: the key has a pass phrase"
+                "X/encrypted: keys with a passphrase are not supported"
             ),
             (
                 .init(.files(certificate: certificate, key: folder.path + "/other.pem")),
-                "X/cert: the key in X/other.pem is another certificate's"
+                "X/cert: the key in X/other.pem does not match the certificate"
             ),
             (
                 .init(.files(certificate: weakFile, key: weakFile)),
-                "X/weak: OpenSSL refuses it: ee key too small"
+                "X/weak: rejected by OpenSSL: ee key too small"
             ),
             (
                 .init(files(), clients: .required(authorities: empty)),
-                "X/empty: there is no certificate in it"
+                "X/empty: no certificate found"
             ),
-            (.init(.pem(certificate: [], key: [])), "there is no certificate in it"),
+            (.init(.pem(certificate: [], key: [])), "no certificate found"),
         ]
         for (tls, expected) in cases {
             let reason = try #require(try reason(tls))
             #expect(reason.hasPrefix(expected), "\(reason)")
         }
-        #expect(try reason(.init()) == "there is no certificate")
+        #expect(try reason(.init()) == "no certificate")
     }
 }
 #endif
