@@ -149,7 +149,8 @@ package enum Failure: Error, Hashable, Sendable {
             "Clients could read it. Choose a folder outside the share: --record /some/folder"
         case .recordingUnreadable, .noRecording:
             "Specify files that 'davit serve --record' has written, or their folder."
-        case .cannotReplay: "Check that the server is running, and add --user NAME:PASSWORD if it has accounts."
+        case .cannotReplay:
+            "Check that the server is running, and add --user NAME:PASSWORD if it has accounts."
         case .certificateNotUsable:
             "Certificates and keys must be PEM files. See 'davit serve --help' and docs/configuration.md."
         case .replayDiffers, .other: nil
