@@ -6,7 +6,7 @@ extension Configuration {
     public struct UnixSocket: Hashable, Sendable {
         /// The path: at most 103 bytes on Apple systems, of any length on Linux.
         public var path: String
-        /// The permission bits; who may write may connect.
+        /// The permission bits; processes with write permission can connect.
         public var mode: UInt32
 
         /// Creates the settings of a Unix socket.
