@@ -9,7 +9,7 @@ SWIFT ?= swift
 # An import that Package.swift does not declare is an error, in every build.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit
-# Apple platforms have no static standard library; it is part of the system there.
+# Apple platforms have no static standard library, because it is part of the system.
 ifeq ($(shell uname -s),Linux)
 RELEASE_FLAGS += --static-swift-stdlib
 endif
@@ -18,20 +18,20 @@ export DAVIT ?= $(CURDIR)/.build/release/davit
 export DAVIT_DEBUG ?= $(CURDIR)/.build/debug/davit
 export SWIFT SWIFT_FLAGS
 
-help: ## this list
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
 packages-%:
 	@scripts/install-packages.sh $*
 
-build: packages-build ## the release binary, .build/release/davit
+build: packages-build ## build the release binary, .build/release/davit
 	$(SWIFT) build $(RELEASE_FLAGS)
 
-debug: packages-build ## the debug binary, which the crash tests need
+debug: packages-build ## build the debug binary, for the crash tests
 	$(SWIFT) build $(SWIFT_FLAGS)
 
 serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
-	@if [ -z "$(DIR)" ]; then echo 'Which folder? make serve DIR=/some/folder' >&2; exit 64; fi
+	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
 test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## the gate: every suite, the longest ones in part: make test [SEED=…]
@@ -43,61 +43,61 @@ test-all: packages-build packages-guard packages-litmus packages-clients package
 unit: packages-build ## the unit tests
 	@scripts/test.sh --all unit
 
-lint: packages-build packages-docs ## the formatter, the documentation against the code, and the scripts' own syntax
-	@scripts/test.sh lint reference
+lint: packages-build packages-docs ## check formatting, documentation and script syntax
+	@scripts/test.sh lint
 
-docs: packages-docs debug ## the reference of the library, .build/docs/Davit.doccarchive
+docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
 	@python3 scripts/reference.py build
 
-guard: packages-guard build ## system calls and allocations of each request against what is accepted
+guard: packages-guard build ## compare system calls and allocations of each request with the baseline
 	@scripts/test.sh guard
 
-# What the guard runs beside the command.
+# Programs that the guard runs in addition to davit.
 guard-programs:
 	$(SWIFT) build $(RELEASE_FLAGS:davit=MountedShare)
 
-guard-accept: packages-guard build guard-programs ## make what the guard finds the baseline
+guard-accept: packages-guard build guard-programs ## update the baseline of the guard
 	@python3 Tests/Guard/guard.py --accept
 
-litmus: packages-litmus build debug ## the conformance suite: anonymous, over TLS, with a user, below a prefix
+litmus: packages-litmus build debug ## run the WebDAV conformance suite: anonymous, over TLS, with an account, below a prefix
 	@scripts/test.sh litmus
 
-examples: packages-clients debug ## the programs of Examples, asked with curl
+examples: packages-clients debug ## test the programs in Examples with curl
 	@scripts/test.sh examples
 
-recordings: packages-clients build ## sessions of many clients, played, recorded and played again
+recordings: packages-clients build ## replay recorded sessions of many clients, record them, and replay the result
 	@scripts/test.sh recordings
 
-clients: packages-clients packages-lab build debug ## all clients, also gvfs, LibreOffice, mounts and backups, which `make test` leaves out
-	@scripts/test.sh --all clients
+clients: packages-clients packages-lab build debug ## test all clients, including gvfs, LibreOffice, mounts and backups, which `make test` omits
+	@scripts/test.sh all_clients
 
-browser: build ## the browser page in Chromium
-	@scripts/test.sh --all browser
+browser: build ## test the browser page in Chromium
+	@scripts/test.sh whole_browser
 
-deployment: packages-deployment build ## behind nginx, Caddy and Apache, on sockets of others, with its logs
+deployment: packages-deployment build ## test behind nginx, Caddy and Apache, with inherited sockets, and the logs
 	@scripts/test.sh deployment
 
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh --all crash
 
-bench: packages-bench build ## against nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
+bench: packages-bench build ## compare with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
 	$(SWIFT) build $(RELEASE_FLAGS:davit=Website)
 	$(SWIFT) build $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
-bench-page: packages-browser build ## the browser page in Chromium: make bench-page [ROUNDS=5] [DOC=1]
+bench-page: packages-browser build ## benchmark the browser page in Chromium: make bench-page [ROUNDS=5] [DOC=1]
 	@"$$(scripts/browser-python.sh)" bench/browser-page.py --davit "$(DAVIT)" $(if $(ROUNDS),--rounds $(ROUNDS)) \
 	    $(if $(DOC),--markdown docs/performance.md)
 	@"$$(scripts/browser-python.sh)" bench/browser-upload.py --davit "$(DAVIT)" $(if $(ROUNDS),--rounds $(ROUNDS)) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
-micro: packages-build packages-guard ## the small parts of a request, against bench/micro.json: make micro [ACCEPT=1]
+micro: packages-build packages-guard ## benchmark parsers and writers against bench/micro.json: make micro [ACCEPT=1]
 	$(SWIFT) build $(RELEASE_FLAGS:davit=DavitBenchmarks)
 	@python3 bench/micro.py $(if $(ACCEPT),--accept)
 
 fuzz: packages-build ## generated input for each parser: make fuzz [SECONDS=600] [TARGETS='head chunked']
 	@scripts/fuzz.sh $(or $(SECONDS),600) $(TARGETS)
 
-clean: ## remove what was built
+clean: ## remove build products
 	rm -rf .build bench-results
