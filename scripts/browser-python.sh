@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints the Python that drives Chromium, with Playwright and axe-core, and makes it where it is not there. What it says
-# otherwise goes to stderr. Chromium comes from Debian, the rest from PyPI; where those cannot be had, it fails.
+# Prints the path of a Python interpreter with Playwright and axe-core for tests in Chromium; creates the
+# environment if necessary. All other output goes to stderr. Chromium is installed from Debian, the rest from
+# PyPI; fails if they are not available.
 set -euo pipefail
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit
@@ -8,14 +9,14 @@ python=$cache/playwright/bin/python
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 {
     mkdir -p "$cache"
-    # Two at the same time wait for each other.
+    # Serialize concurrent runs.
     exec {lock}>"$cache/browser.lock"
     flock "$lock"
-    "$here/install-packages.sh" browser || { echo "Debian's packages cannot be had"; exit 1; }
+    "$here/install-packages.sh" browser || { echo "cannot install Debian packages"; exit 1; }
     if ! "$python" -c 'import playwright, axe_core_python' 2>/dev/null; then
-        # There is none, or one that is not finished.
+        # The environment is missing or incomplete.
         [ -x "$python" ] || python3 -m venv --clear "$cache/playwright"
-        "$python" -m pip install -q playwright axe-core-python || { echo "Playwright cannot be had from PyPI"; exit 1; }
+        "$python" -m pip install -q playwright axe-core-python || { echo "cannot install Playwright from PyPI"; exit 1; }
     fi
 } >&2
 echo "$python"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every test that docs/conformance.md names must exist, and every section that the tables of tests name must be there.
+"""Checks that every test in docs/conformance.md exists, and that it lists every section that the tables of tests contain.
 
-The same for docs/clients.md, its numbers, and the steps of recorded sessions, and for docs/limits.md, each row of which has a
-test. With --open: the numbers that have no test yet.
+Also checks the tests, numbers and steps of recorded sessions in docs/clients.md, and the tests in docs/limits.md, where each row
+must have one. With --open, prints the rows of docs/clients.md that have no test yet.
 """
 import pathlib
 import re
@@ -13,12 +13,12 @@ PAGE = ROOT / "docs/conformance.md"
 CLIENTS = ROOT / "docs/clients.md"
 LIMITS = ROOT / "docs/limits.md"
 NUMBERS = range(1, 141)
-# What the tables of RFC 9112 call the sections of the other one.
+# The prefix of RFC 9110 sections in the tables of RFC 9112.
 OTHER = "RFC 9110 "
 
 
 def tests():
-    """All functions marked as tests, as Suite.function; several suites can have one name."""
+    """Returns all tests as Suite.function; several suites can have the same name."""
     found = set()
     for path in (ROOT / "Tests").rglob("*.swift"):
         text = path.read_text()
@@ -29,7 +29,7 @@ def tests():
 
 
 def sections(text):
-    """The sections of each chapter's table."""
+    """Returns the sections in the table of each chapter."""
     chapters = {}
     for chapter in re.split(r"^## ", text, flags=re.M)[1:]:
         rows = re.findall(r"^\| ([^|]+?) \|.*\|$", chapter, re.M)
@@ -38,7 +38,7 @@ def sections(text):
 
 
 def contract(known):
-    """What is wrong with the table of docs/clients.md, and the rows that are open."""
+    """Returns the errors in the table of docs/clients.md, and the open rows."""
     errors, rows, unproven = [], {}, []
     carried = set()
     for path in (ROOT / "Tests/DavitTests/Conformance").glob("Contract*.swift"):
@@ -46,29 +46,29 @@ def contract(known):
     for number, behaviour, proof in re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \|$", CLIENTS.read_text(), re.M):
         number = int(number)
         if number in rows:
-            errors.append(f"{number} is there twice")
+            errors.append(f"duplicate row {number}")
         rows[number] = proof
         names = re.findall(r"`(\w+Tests\.\w+)`", proof)
-        errors += [f"{number}: there is no test {name}" for name in names if name not in known]
+        errors += [f"{number}: unknown test {name}" for name in names if name not in known]
         steps = re.findall(r"\]\(\.\./(Tests/Recordings/[^)]+)\): ([^,]+)", proof)
         for path, step in steps:
             recording = ROOT / path
             if not recording.exists() or f"=== {step}" not in recording.read_text():
-                errors.append(f"{number}: there is no step '{step}' in {path}")
+                errors.append(f"{number}: no step '{step}' in {path}")
         is_table = any(name.startswith("ContractTests.") and name != "ContractTests.allpropStaysSmall" for name in names)
         if is_table and number not in carried:
-            errors.append(f"{number}: no row of ContractTests has it")
+            errors.append(f"{number}: missing in ContractTests")
         if "open: " in proof:
             unproven.append(f"{number}: {behaviour} ({proof.split('open: ')[1]})")
         elif not names and not steps:
-            errors.append(f"{number} has no test")
-    errors += [f"there is no row {number}" for number in NUMBERS if number not in rows]
-    errors += [f"{number} is in ContractTests and not here" for number in sorted(carried - set(rows))]
+            errors.append(f"{number}: no test")
+    errors += [f"missing row {number}" for number in NUMBERS if number not in rows]
+    errors += [f"{number} is in ContractTests but not in the table" for number in sorted(carried - set(rows))]
     return errors, unproven
 
 
 def limits(known):
-    """What is wrong with the tables of docs/limits.md: every row names a test in its last column, and that test exists."""
+    """Returns the errors in the tables of docs/limits.md: each row must have an existing test in its last column."""
     errors = []
     rows = 0
     for number, line in enumerate(LIMITS.read_text().splitlines(), 1):
@@ -76,12 +76,12 @@ def limits(known):
             continue
         rows += 1
         names = re.findall(r"`(\w+Tests\.\w+)`", line.rstrip(" |").rsplit(" | ", 1)[-1])
-        errors += [f"line {number}: there is no test {name}" for name in names if name not in known]
+        errors += [f"line {number}: unknown test {name}" for name in names if name not in known]
         if not names:
-            errors.append(f"line {number}: a row without a test")
+            errors.append(f"line {number}: row without a test")
         if line.count(" | ") != 4:
-            errors.append(f"line {number}: not five columns")
-    return errors if rows else ["there are no rows"]
+            errors.append(f"line {number}: expected five columns")
+    return errors if rows else ["no rows found"]
 
 
 def main():
@@ -89,9 +89,9 @@ def main():
     errors = []
     known = tests()
     named = re.findall(r"`(\w+Tests\.\w+)`", text)
-    errors += [f"there is no test {name}" for name in sorted(set(named) - known)]
+    errors += [f"unknown test {name}" for name in sorted(set(named) - known)]
     errors += [
-        f"line {number}: a row without a test"
+        f"line {number}: row without a test"
         for number, line in enumerate(text.splitlines(), 1)
         if re.match(r"\| (\d|RFC)", line) and not re.search(r"`\w+Tests\.\w+`", line)
     ]
@@ -108,8 +108,8 @@ def main():
         wanted["RFC 9110"].update(re.findall(r'Semantics\(\s*"([\d.]+)"', source))
     for document, names in wanted.items():
         if not names or document not in chapters:
-            errors.append(f"{document} has no tables, or no chapter")
-        errors += [f"{document} has no row for {name}" for name in sorted(names - chapters.get(document, set()))]
+            errors.append(f"{document}: no tables or no chapter")
+        errors += [f"{document}: no row for {name}" for name in sorted(names - chapters.get(document, set()))]
 
     errors = [f"{PAGE.relative_to(ROOT)}: {error}" for error in errors]
     wrong, unproven = contract(known)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every piece of Swift in the documentation must stand in Examples, which is compiled.
+"""Checks that every Swift code block in the documentation is part of Examples, which are compiled.
 
-A piece is all lines of a block that is marked as Swift; in the example it may be indented as a whole.
+The lines of a block must occur consecutively in an example, optionally indented.
 """
 import pathlib
 import re
@@ -33,11 +33,11 @@ def main():
     for page in PAGES:
         found = list(blocks((ROOT / page).read_text()))
         if not found:
-            print(f"{page} has no Swift", file=sys.stderr)
+            print(f"{page} has no Swift code blocks", file=sys.stderr)
             failed += 1
         for line, block in found:
             if not any(holds(source, block) for source in sources):
-                print(f"{page}:{line}: this code is in no file of Examples", file=sys.stderr)
+                print(f"{page}:{line}: code not found in Examples", file=sys.stderr)
                 failed += 1
     return 1 if failed else 0
 

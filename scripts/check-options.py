@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every option of `davit serve` is in its help and in docs/configuration.md, and nothing else is; lines fit a terminal."""
+"""Checks that the help and docs/configuration.md list exactly the options of `davit serve`, and that help lines fit a terminal."""
 import pathlib
 import re
 import sys
@@ -16,14 +16,14 @@ def main():
     page = (ROOT / "docs/configuration.md").read_text()
     table = page.split("| option | default | meaning |")[1].split("\n\n")[0]
     documented = {option for row in table.splitlines() for option in re.findall(r"`(--[a-z-]+)", row.split(" | ")[0])}
-    errors = [f"{name} has {option}, which is no option" for name, found in (("the help", helped), ("docs/configuration.md", documented))
+    errors = [f"{name} lists the unknown option {option}" for name, found in (("the help", helped), ("docs/configuration.md", documented))
               for option in sorted(found - known)]
-    errors += [f"{option} is not in {name}" for name, found in (("the help", helped), ("docs/configuration.md", documented))
+    errors += [f"{name} does not list {option}" for name, found in (("the help", helped), ("docs/configuration.md", documented))
                for option in sorted(known - found)]
-    errors += [f"{len(line) - 8} columns in the help of {name}: {line.strip()}" for name, text in texts.items()
+    errors += [f"{len(line) - 8} columns in the help for {name}: {line.strip()}" for name, text in texts.items()
                for line in text.splitlines() if len(line) - 8 > WIDTH and "\\(" not in line]
     if not known or len(texts) < 5:
-        errors.append("nothing was read")
+        errors.append("no options or help texts found")
     for error in errors:
         print(error, file=sys.stderr)
     return 1 if errors else 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every row of docs/coming-from-gcdwebserver.md names tests that exist, or says that there is none to name.
+"""Checks that every row of docs/coming-from-gcdwebserver.md lists existing tests, or "none".
 
-The rows are W001 to W114 and X01 to X18. Rows without a test are those of what davit does not have.
+The rows are W001 to W114 and X01 to X18. Only rows for features that davit does not have are without a test.
 """
 import pathlib
 import re
@@ -11,20 +11,20 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/coming-from-gcdwebserver.md"
 ROWS = [f"W{number:03}" for number in range(1, 115)]
 ROWS += [f"X{number:02}" for number in range(1, 19)]
-# Bonjour and the mapping of ports, priorities, removing handlers, packaging.
+# Bonjour and port mapping, priorities, removal of handlers, packaging.
 WITHOUT_TEST = {"W002", "W003", "W004", "W005", "W015", "W023", "W026", "W036", "W037", "W077"}
 
 
 def tests():
-    """`Suite.function` of every test; `Suite.*` of every suite that has one. Tests of the page in a browser are functions
-    of Python, and their suite is the file."""
+    """Returns `Suite.function` for every test, and `Suite.*` for every suite with tests. Tests of the browser page are Python
+    functions; their suite is the file."""
     names = set()
     for path in (ROOT / "Tests/Browser").glob("test_*.py"):
         for match in re.finditer(r"^@test\b.*\ndef (\w+)", path.read_text(), re.M):
             names.add(f"{path.stem}.{match.group(1)}")
     for path in (ROOT / "Tests").rglob("*.swift"):
         suite = None
-        # A test begins with its attribute; what follows may be lines long.
+        # A test begins with its attribute; lines can follow before the function.
         pattern = r"^(?:@\w+(?:\([^)]*\))? )*(?:\w+ )*(?:struct|class|actor|enum|extension) (\w+)|@Test\b(?s:.*?)\bfunc (\w+)"
         for match in re.finditer(pattern, path.read_text(), re.M):
             if match.group(1):
@@ -42,16 +42,16 @@ def main():
         if match := re.match(r"\| ([WX]\d+) \|.*\| ([^|]*) \|$", line):
             row, test = match.groups()
             if row in named:
-                failed.append(f"{row} stands there twice")
+                failed.append(f"duplicate row {row}")
             named[row] = test.strip()
-    failed += [f"{row} is not there" for row in ROWS if row not in named]
-    failed += [f"{row} is no row" for row in named if row not in ROWS]
+    failed += [f"missing row {row}" for row in ROWS if row not in named]
+    failed += [f"unknown row {row}" for row in named if row not in ROWS]
     for row, cell in named.items():
         if cell == "none":
             if row not in WITHOUT_TEST:
-                failed.append(f"{row} names no test")
+                failed.append(f"{row} does not list a test")
             continue
-        failed += [f"{row} names {test}, which is no test" for test in cell.split(", ") if test not in known]
+        failed += [f"{row} lists the unknown test {test}" for test in cell.split(", ") if test not in known]
     for problem in failed:
         print(f"{PAGE.relative_to(ROOT)}: {problem}", file=sys.stderr)
     return 1 if failed else 0

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that a make target needs, if any is missing.
+# Installs the Debian packages that a make target needs, if any are missing.
 #
 #   scripts/install-packages.sh build|docs|guard|litmus|clients|lab|browser|deployment|crash|bench ...
 #
-# What is missing in the end is an error, but not in the group lab: there each package is for a client, and the test of a
-# client that is not there is skipped.
+# Fails if a package cannot be installed, except in the group lab: each of its packages is for one client, and
+# the tests of clients that are not installed are skipped.
 set -euo pipefail
 
 packages_for() {
@@ -21,11 +21,11 @@ packages_for() {
         crash) echo python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs zip python3 ;;
-        *) echo "install-packages: no group is called '$1'" >&2; return 64 ;;
+        *) echo "install-packages: unknown group '$1'" >&2; return 64 ;;
     esac
 }
 
-# True if a package is installed, or if what it is for is there anyway.
+# Succeeds if a package is installed, or if its program is available anyway.
 is_present() {
     case $1 in
         pkg-config | gcc | python3 | rclone | curl | nginx | openssl | wget) command -v "$1" >/dev/null && return 0 ;;
@@ -38,9 +38,9 @@ for group in "$@"; do
     names=$(packages_for "$group")
     [ "$group" = lab ] || is_optional=no
     for name in $names; do
-        # The list of one group must not make a system without dpkg fail: there, say what is needed.
+        # Do not fail on systems without dpkg; print the required packages instead.
         if ! command -v dpkg-query >/dev/null; then
-            echo "install-packages: no dpkg here; '$group' needs: $names" >&2
+            echo "install-packages: dpkg not found; '$group' requires: $names" >&2
             continue 2
         fi
         is_present "$name" || missing+=("$name")
@@ -51,17 +51,17 @@ done
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || {
-        echo "install-packages: needs root or sudo to install: ${missing[*]}" >&2
+        echo "install-packages: root or sudo required to install: ${missing[*]}" >&2
         exit 1
     }
     as_root=(sudo)
 fi
 
 echo "installing ${missing[*]}"
-# env, because sudo drops the environment.
+# Use env, because sudo resets the environment.
 install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends
     -o Dpkg::Use-Pty=0 install)
-# The package lists of a fresh machine are empty, those of an old one name files that are gone.
+# Package lists can be empty on a new machine and outdated on an old one: retry after an update.
 "${install[@]}" "${missing[@]}" >/dev/null 2>&1 && exit 0
 if [ "$is_optional" = no ]; then
     "${as_root[@]}" apt-get -qq update
@@ -70,5 +70,5 @@ if [ "$is_optional" = no ]; then
 fi
 "${as_root[@]}" apt-get -qq update || true
 for name in "${missing[@]}"; do
-    "${install[@]}" "$name" >/dev/null 2>&1 || echo "install-packages: $name cannot be had here" >&2
+    "${install[@]}" "$name" >/dev/null 2>&1 || echo "install-packages: cannot install $name" >&2
 done

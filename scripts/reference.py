@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The reference of what `import Davit` brings: checked for gaps, and written as a DocC archive.
+"""Checks and builds the API reference of `import Davit` as a DocC archive.
 
-    scripts/reference.py check    every public symbol has a description of its own
-    scripts/reference.py build    the same, and .build/docs/Davit.doccarchive, without a warning
+    scripts/reference.py check    check that every public symbol has a description
+    scripts/reference.py build    also build .build/docs/Davit.doccarchive; warnings are errors
 
-It reads the modules of the debug build. What the façade exports from other modules is shown as one module, because
-that is how an application sees it; so is DavitJSON, the one other library product.
+Reads the modules of the debug build. Declarations that Davit exports from other modules are shown as part of Davit, because
+applications import them that way. So is DavitJSON, the only other library product.
 """
 import json
 import os
@@ -33,13 +33,13 @@ def run(*command):
 
 
 def tools():
-    """The folder of the compiler, and what it builds for."""
+    """Returns the folder of the compiler and the target triple."""
     info = json.loads(run(os.environ.get("SWIFT", "swift"), "-print-target-info"))
     return pathlib.Path(info["paths"]["runtimeResourcePath"]).parents[1] / "bin", info["target"]["triple"]
 
 
 def exported():
-    """Modules the façade exports whole (None), and those of which it exports some names."""
+    """Returns the exported modules, each with the set of exported names, or None for the complete module."""
     modules = {"Davit": None, "DavitJSON": None}
     for line in EXPORTS.read_text().splitlines():
         if match := re.match(r"@_exported public import (?:\w+ )?(\w+)(?:\.(\w+))?$", line):
@@ -53,7 +53,7 @@ def exported():
 
 def extract(modules, folder):
     binaries, triple = tools()
-    # Those of targets with sources of their own are made by the build.
+    # The build creates the module maps of targets with sources.
     maps = [*(ROOT / "Sources").glob("C*/module.modulemap"), *(ROOT / ".build/debug").glob("C*.build/module.modulemap")]
     headers = [flag for path in sorted(maps) for flag in ("-I", str(path.parent))]
     packages = re.findall(r'pkgConfig: "([^"]+)"', (ROOT / "Package.swift").read_text())
@@ -68,7 +68,7 @@ def extract(modules, folder):
 
 
 def merge(modules, folder):
-    """One graph of everything that can be named after `import Davit`."""
+    """Returns one symbol graph of everything that `import Davit` makes available."""
     symbols, relationships, head = {}, [], None
     prefix = re.compile(f"``(?:{'|'.join(modules)})/")
     for path in sorted(pathlib.Path(folder).glob("*.symbols.json")):
@@ -79,13 +79,13 @@ def merge(modules, folder):
         for symbol in graph["symbols"]:
             names = modules[module]
             if names is None or symbol["pathComponents"][0] in names:
-                # One module: links say no other.
+                # All symbols are in one module: remove module names from links.
                 for line in symbol.get("docComment", {}).get("lines", []):
                     line["text"] = prefix.sub("``", line["text"])
                 symbols[symbol["identifier"]["precise"]] = symbol
         relationships += graph["relationships"]
     if head is None:
-        sys.exit("the module Davit has no symbols: was it built?")
+        sys.exit("no symbols for the module Davit; run a debug build first")
     head["symbols"] = list(symbols.values())
     head["relationships"] = [one for one in relationships if one["source"] in symbols]
     return head
@@ -101,10 +101,10 @@ def where(symbol):
 
 
 def undocumented(graph):
-    """Symbols without a description of their own.
+    """Yields symbols without a description.
 
-    What the compiler makes has none. What fulfils a requirement is described where that is; Hashable, Collection and the
-    like describe themselves.
+    Ignores symbols that the compiler synthesizes, and implementations of protocol requirements, which are described with
+    the protocol.
     """
     implied = {one["source"] for one in graph["relationships"] if "sourceOrigin" in one}
     for symbol in graph["symbols"]:
@@ -125,7 +125,7 @@ def check(graph):
 
 
 def article(text, headings):
-    """A page of docs/ for DocC: links between pages are its own, those to files of the repository are names."""
+    """Converts a page of docs/ for DocC: links between pages become DocC links, and links to files become plain text."""
 
     def link(match):
         label, target = match.groups()
@@ -145,7 +145,7 @@ def article(text, headings):
 
 
 def sections(text):
-    """The anchors of a page's headings: as GitHub writes them, and as DocC does."""
+    """Returns the anchors of a page's headings: a map from GitHub's form to DocC's."""
     found = {}
     for heading in re.findall(r"^##+ (.*)$", text, re.M):
         plain = heading.replace("`", "")
@@ -172,7 +172,7 @@ def build(graph):
             "--fallback-display-name", "Davit", "--fallback-bundle-identifier", "davit",
             "--fallback-default-module-kind", "Library", "--warnings-as-errors",
         )
-    print(f"the reference is in {(output / 'Davit.doccarchive').relative_to(ROOT)}")
+    print(f"the API reference is in {(output / 'Davit.doccarchive').relative_to(ROOT)}")
 
 
 def main():

@@ -1,9 +1,9 @@
-# Starts and stops davit for tests. Sourced by bash scripts; the binary is $DAVIT.
+# Starts and stops davit for tests. Sourced by Bash scripts; $DAVIT is the binary.
 #
-# Where server_program is set, that is started instead, with the same arguments.
+# If server_program is set, that program is started instead, with the same arguments.
 #
-# After `start_server ROOT STATE [ARG...]`, server_url holds `http://127.0.0.1:PORT/`, or `https://…` with TLS, or
-# what else the program says.
+# After `start_server ROOT STATE [ARG...]`, server_url contains `http://127.0.0.1:PORT/`, or `https://…` with
+# TLS, or the URL that the program prints.
 # shellcheck shell=bash
 
 server_pid=
@@ -15,12 +15,12 @@ start_server() {
     local line="" waited=0 ready
     ready=$(mktemp -u "${TMPDIR:-/tmp}/davit-ready.XXXXXX")
     mkfifo "$ready"
-    # Opened here, for reading and writing: neither side waits for the other, nobody gets SIGPIPE, and the
-    # name can go before the server starts.
+    # Open the FIFO for reading and writing, so that neither side blocks or gets SIGPIPE, and its name can be
+    # removed before the server starts.
     exec {server_ready}<>"$ready"
     rm -f "$ready"
     if [ -n "$server_program" ]; then
-        # Its line is to come when it is written, and not when a buffer is full.
+        # Flush each line immediately.
         stdbuf -oL "$server_program" "$@" >&"$server_ready" 2>>"${server_log:-/dev/null}" &
     else
         "${DAVIT:?}" serve "$1" --host 127.0.0.1 --port 0 --state-dir "$2" "${@:3}" \
@@ -39,14 +39,14 @@ start_server() {
     done
 }
 
-# stop_server: asks it to end with SIGTERM; returns its exit status, or 1 if it had to be killed.
+# stop_server: stops the server with SIGTERM; returns its exit status, or 1 if it had to be killed.
 stop_server() {
     [ -n "$server_pid" ] || return 0
     local pid=$server_pid status=0 guard
     server_pid=
     kill -TERM "$pid" 2>/dev/null || true
-    # A net under a server that does not stop; in a good run it ends with the server. It is not told to: a signal
-    # that meets it before it has begun would run the traps of the script.
+    # Kill a server that does not stop. This guard ends by itself after the server: a signal that arrives
+    # before it has started would run the traps of the script.
     (
         for _ in {1..300}; do
             sleep 0.1
