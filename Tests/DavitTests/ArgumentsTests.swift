@@ -13,7 +13,7 @@ struct ArgumentsTests {
         return limits
     }
 
-    /// The options of `davit serve /srv` with changes.
+    /// Returns the default options of `davit serve /srv` with changes.
     static func options(_ change: (inout ServeOptions) -> Void = { _ in }) -> ServeOptions {
         var options = ServeOptions(folder: "/srv")
         change(&options)
@@ -260,7 +260,7 @@ struct ArgumentsTests {
         (["check"], .missingFolder), (["check", "/a", "/b"], .moreThanOneFolder("/b")),
         (["check", "/srv", "--state-dir"], .missingValue(option: "--state-dir")),
         (["check", "/srv", "--sate-dir=/s"], .unknownOption("--sate-dir", nearest: "--state-dir")),
-        // What only a server needs.
+        // Options that only `serve` accepts.
         (["check", "/srv", "--port", "80"], .unknownOption("--port", nearest: nil)),
         (["serve", "/srv", "--user", "anna"], .badUser), (["serve", "/srv", "--user", ":x"], .badUser),
         (["serve", "/srv", "--user", "anna:"], .badUser),
@@ -302,7 +302,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),
         (["serve", "/srv", "--allow-extensions", "."], .badExtensions(".")),
         (["serve", "/srv", "--allow-extensions", "a/b"], .badExtensions("a/b")),
-        // Others could reach these, and nobody is asked for a password.
+        // Reachable from other machines, without accounts.
         (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
         (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),
         (["serve", "/srv", "--host", "localhost", "--host", "[fe80::1]"], .openToEverybody(host: "fe80::1")),
@@ -338,7 +338,7 @@ struct ArgumentsTests {
         ] {
             #expect(throws: UsageError.missingValue(option: option)) { try Arguments.parse(line) }
         }
-        // Every option that is understood is in the help.
+        // The help lists every option.
         #expect(Help.serve.text.contains("\n  \(option) "))
     }
 
@@ -355,7 +355,7 @@ struct ArgumentsTests {
         }
     }
 
-    /// As a browser would write them: compared byte for byte with what it sends.
+    /// Origins are written as in browsers, because they are compared byte for byte.
     @Test(arguments: [
         ("https://app.example", "https://app.example"), ("http://App.Example:80/", "http://app.example"),
         ("HTTP://localhost:443", "http://localhost:443"),

@@ -27,7 +27,7 @@ struct CheckCommandTests {
         CheckCommand.Report(share: share, stateFolder: state, findings: [])
     }
 
-    /// Serves for as long as `body` runs.
+    /// Runs `body` while a server shares the folder.
     private func withServer(stateFolder: String? = nil, _ body: () throws -> Void) throws {
         var configuration = Configuration()
         configuration.port = 0
@@ -55,7 +55,7 @@ struct CheckCommandTests {
 
     private var socket: String { state + "/" + ControlServer.fileName }
 
-    /// The file in which SQLite keeps the state, with its content spoilt.
+    /// Damages the SQLite database of the state.
     private func damage() throws {
         guard let file = unsafe fopen(state + "/state.sqlite", "r+b") else {
             Issue.record("no database")
@@ -63,7 +63,7 @@ struct CheckCommandTests {
         }
         defer { unsafe _ = fclose(file) }
         let spoilt = [UInt8](repeating: 0xA5, count: 32)
-        // All pages but the first, which says what the others are.
+        // All pages except the first, which describes the others.
         for page in 1..<3 {
             unsafe _ = fseek(file, page * 4096, SEEK_SET)
             unsafe _ = fwrite(spoilt, 1, spoilt.count, file)
@@ -84,7 +84,7 @@ struct CheckCommandTests {
         try withServer {}
         do { _ = try LocalListener(folder: state, name: ControlServer.fileName) }
         #expect(kind(of: socket) != nil)
-        // Nobody holds the lock: the check does without a server.
+        // No process holds the lock: the check opens the state itself.
         #expect(try CheckCommand(options: options).report() == sound)
         try withServer { () throws in
             #expect(try ControlClient.ask(.check, in: state) == .lines([]))
@@ -92,7 +92,7 @@ struct CheckCommandTests {
         #expect(kind(of: socket) == nil)
     }
 
-    /// A path that does not fit into the address of a socket.
+    /// A path that is too long for the address of a socket.
     #if os(Linux)
     @Test func deepStateFoldersHaveASocketToo() throws {
         let deep = state + "/" + String(repeating: "d", count: 200)
@@ -103,7 +103,7 @@ struct CheckCommandTests {
     #endif
 
     @Test func theShareIsServedWithoutASocketToo() throws {
-        // A folder of that name cannot be replaced.
+        // A folder cannot be replaced by the socket.
         _ = try OwnedFolder(path: socket)
         try withServer { () throws in
             let failure = #expect(throws: Failure.self) { try CheckCommand(options: options).report() }
@@ -114,17 +114,17 @@ struct CheckCommandTests {
         }
     }
 
-    // MARK: Without
+    // MARK: Without a server
 
     @Test func checksItselfWithoutAServer() throws {
         try withServer {}
         #expect(try CheckCommand(options: options).report() == sound)
-        // And has let go of the folder.
+        // The folder has been unlocked.
         try withServer {}
     }
 
-    /// The server is still held: whoever lets go of it last must not write what is in the log over what others have
-    /// done to the database meanwhile.
+    /// The server object is still referenced. Releasing it must not overwrite changes that other processes
+    /// have made to the database in the meantime with the contents of the write-ahead log.
     @Test func aStoppedServerHasNothingLeftToWrite() throws {
         var configuration = Configuration()
         configuration.port = 0
@@ -139,7 +139,7 @@ struct CheckCommandTests {
         withExtendedLifetime(server) {}
     }
 
-    /// With a server and without: it is no state that is looked at.
+    /// With and without a server: names do not depend on the state.
     @Test func listsNamesThatSomeClientsCannotUse() throws {
         for name in ["a:b", "fine", "Fine", "con.txt", "dir", "dir/x ", "dir/\u{1B}[2J", "dir/\u{202E}x"] {
             let path = share + "/" + name

@@ -40,14 +40,14 @@ struct ControlMessageTests {
         #expect(throws: why) { try ControlRequest.parse(Array(line.utf8)) }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     static let answers: [ControlAnswer] = [
         .lines([]), .lines(["row 3 missing from index a"]), .lines(["one", " two "]),
         .refused(reason: "the server belongs to another user"),
     ]
 
-    /// An answer that was cut off is none: above all it is not one with fewer findings.
+    /// A truncated response is rejected, and never read as one with fewer errors.
     @Test(arguments: answers)
     func answersAreReadWhenTheyAreWhole(answer: ControlAnswer) throws {
         for count in 0..<answer.bytes.count {

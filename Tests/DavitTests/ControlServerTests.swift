@@ -8,7 +8,7 @@ struct ControlServerTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A server that answers with one line, for as long as `body` runs.
+    /// Runs `body` with a server that responds with one line.
     private func withServer(patienceSeconds: Int = 60, _ body: () throws -> Void) throws {
         let server = try ControlServer(folder: folder.path, patienceSeconds: patienceSeconds) {
             .lines([$1 == LocalConnection.ownUser ? $0.text : ""])
@@ -21,7 +21,7 @@ struct ControlServerTests {
         try LocalConnection(folder: folder.path, name: ControlServer.fileName, patienceSeconds: 60)
     }
 
-    /// What comes until the end.
+    /// Reads until the connection closes.
     private func rest(of connection: borrowing LocalConnection) throws -> String {
         var received: [UInt8] = []
         while let bytes = try? connection.receive(), !bytes.isEmpty { received += bytes }
@@ -61,7 +61,7 @@ struct ControlServerTests {
         }
     }
 
-    /// The others wait no longer than the patience of the server.
+    /// Other connections wait at most for the timeout of the server.
     @Test func doesNotWaitForASilentClient() throws {
         try withServer(patienceSeconds: 1) { () throws in
             let silent = try connect()
@@ -76,7 +76,7 @@ struct ControlServerTests {
         let silent = try connect()
         server.stop()
         server.stop()
-        // With an answer or without, depending on whether it had been accepted.
+        // With or without a response, depending on whether the connection had been accepted.
         _ = try rest(of: silent)
         #expect(throws: ControlClient.Problem.nobodyListens) {
             try ControlClient.ask(.check, in: folder.path)
@@ -86,7 +86,7 @@ struct ControlServerTests {
         }
     }
 
-    /// "Sound" must not be what is left of an answer.
+    /// A truncated response must not be read as "ok".
     @Test(arguments: ["", "o", "ok 0", "ok 2\none\n", "refused becau"])
     func anAnswerThatIsCutOffIsNone(answer: String) throws {
         let server = try DyingServer(folder: folder.path, answer: answer)
@@ -115,7 +115,7 @@ struct ControlServerTests {
     }
 }
 
-/// Takes one request, sends a part of an answer, and is gone.
+/// Accepts one request, sends a part of a response, and closes the connection.
 private final class DyingServer: Sendable {
     private let listener: LocalListener
     private let queue: SystemEventQueue

@@ -2,7 +2,7 @@ import Davit
 import DavitServer
 import Testing
 
-/// The options for a server among others: sockets, proxies, logs.
+/// The options for sockets, proxies and logs.
 struct DeploymentArgumentsTests {
     static let understood: [(line: [String], change: @Sendable (inout ServeOptions) -> Void)] = [
         (["--unix-socket", "/run/s"], { ($0.unixSocket, $0.hosts) = ("/run/s", []) }),
@@ -53,7 +53,7 @@ struct DeploymentArgumentsTests {
         (["--trusted-proxy", "unix", "--proxy-fields", "all"], .badProxyFields("all")),
         (["--access-log-format", "json"], .useless(option: "--access-log-format", without: "--access-log")),
         (["--access-log", "a", "--access-log-format", "xml"], .badAccessLogFormat("xml")),
-        // A Unix socket does not open the others.
+        // A Unix socket does not allow other addresses without accounts.
         (["--unix-socket", "s", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
     ]
 

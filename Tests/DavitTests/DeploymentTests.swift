@@ -4,7 +4,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// A server behind proxies, on sockets of others, and its logs, through the façade.
+/// A server behind proxies, with inherited sockets, and its logs, through the façade.
 struct DeploymentTests {
     private let folder: TemporaryFolder
 
@@ -81,7 +81,7 @@ struct DeploymentTests {
         server.waitUntilStopped()
     }
 
-    /// Others could reach it, and nobody is asked for a password.
+    /// Reachable from other machines, without accounts.
     @Test func aSocketForEverybodyNeedsAccounts() throws {
         let socket = try Socket.listen(on: .ipv4Any(port: 0), backlog: 1)
         let number = socket.rawValue
@@ -92,7 +92,7 @@ struct DeploymentTests {
         #expect(try Socket.localAddress(of: socket.rawValue).port != 0)
     }
 
-    // The client, the log and the access log have the same number.
+    // The client, the log and the access log contain the same number.
     @Test func aFailureCanBeFoundInTheLogs() throws {
         let path = folder.path + "/access.json"
         let entries = Mutex<[LogEntry]>([])

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// Uploads that wait for their next request outlive whatever else looks at the folder.
+/// Interrupted uploads survive other commands and servers that access the folder.
 struct InterruptedUploadTests {
     private static let partial = "Content-Type: application/partial-upload"
     private static let offsetType = "Content-Type: application/offset+octet-stream"
@@ -46,7 +46,7 @@ struct InterruptedUploadTests {
         var tus: String
     }
 
-    /// Two uploads below a folder, each with the first bytes of `one, two`.
+    /// Creates two uploads in a folder, each with the first bytes of `one, two`.
     private func begin(_ client: LiveClient, in folder: String) throws -> Uploads {
         let draft = try client.send(
             "PUT \(folder)/draft", ["Upload-Complete: ?0", "Upload-Length: 8"], content: "one")
@@ -72,7 +72,7 @@ struct InterruptedUploadTests {
         }
     }
 
-    /// What each command does about a share; exhaustive, so that a new command is not forgotten.
+    /// Runs each command for a share; exhaustive, so that new commands are not forgotten.
     private func lines(
         of command: Subcommand, isServed: Bool, address: String
     ) throws -> [(words: [String], status: Int32)] {
@@ -93,7 +93,7 @@ struct InterruptedUploadTests {
 
             """, to: recording)
         return switch command {
-        // Without a server it is what serves next, after this.
+        // Without a server, `serve` follows after this function.
         case .serve: isServed ? [([share] + state, 1)] : []
         case .check: [([share] + state, 0)]
         case .locks: [(["list", share] + state, 0), (["break", share, "/none"] + state, 1)]
@@ -102,9 +102,9 @@ struct InterruptedUploadTests {
                 (["list", share] + state, 0), (["restore", share, "gone"] + state, 0),
                 (["empty", share] + state, 0),
             ]
-        // It asks for a password on the terminal, and knows no share.
+        // It asks for a password on the terminal, and does not access a share.
         case .password: []
-        // The answer has more fields than the recording, and without a server there is none.
+        // The response has more fields than the recording, and there is none without a server.
         case .replay: [(["--to", address, recording], 1)]
         }
     }
@@ -140,7 +140,7 @@ struct InterruptedUploadTests {
             uploads = try begin(client, in: "/folder")
             try deleteSomething(client)
         }
-        // A leftover of a crash: a server removes it, and no command does.
+        // A leftover of a crash, which a server removes and commands do not.
         let leftover = ".davit-aaaaaaaaaaaaaaaa"
         try SmallFiles.write("", to: "\(share)/folder/\(leftover)")
         let names = SmallFiles.names(share + "/folder")
@@ -156,7 +156,7 @@ struct InterruptedUploadTests {
         #expect(SmallFiles.names(share + "/folder") == ["draft", "tus"])
     }
 
-    /// A website of the same folder lists it, and knows of no uploads.
+    /// A website of the same folder lists it, and does not know about uploads.
     @Test func outliveAWebsiteOfTheFolder() throws {
         try serve { client in
             #expect(try client.send("MKCOL /folder").status == 201)
@@ -170,7 +170,7 @@ struct InterruptedUploadTests {
         }
     }
 
-    /// One server, two shares with a state each, of which one lies in the other.
+    /// One server with two shares, of which one is inside the other, with separate state folders.
     @Test func outliveAShareAroundTheirs() throws {
         _ = try OwnedFolder(path: share + "/folder")
         let router = Router { routes in

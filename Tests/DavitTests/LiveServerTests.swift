@@ -4,7 +4,7 @@ import DavitTesting
 import DavitTransport
 import Testing
 
-/// Events of a whole server over a socket, which stops and starts.
+/// Change events of a complete server, over a socket and across restarts.
 struct LiveServerTests {
     private let folder: TemporaryFolder
 
@@ -46,7 +46,7 @@ struct LiveServerTests {
         }
     }
 
-    /// The time of grace is for what has an end; for what has none there is nothing to wait for.
+    /// The grace period does not apply to event streams, which do not end by themselves.
     @Test func streamsEndAtOnceWhenTheServerStops() throws {
         var end: EventSocket?
         let server = try server { $0.grace = .seconds(3600) }
@@ -55,7 +55,7 @@ struct LiveServerTests {
             #expect(events.id() != nil)
             end = events
         }
-        // It has stopped; and the end was one that a client knows from a broken connection.
+        // The server has stopped, and the client saw a closed connection.
         end?.waitForEnd()
         #expect(end?.hasEnded == true)
         #expect(end?.text.hasSuffix("0\r\n\r\n") == true)

@@ -4,7 +4,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// `davit locks`, with a server and without.
+/// `davit locks`, with and without a server.
 struct LocksCommandTests {
     private let folder: TemporaryFolder
     private let share: String
@@ -22,7 +22,7 @@ struct LocksCommandTests {
         _ = try OwnedFolder(path: share)
     }
 
-    /// Serves for as long as `body` runs.
+    /// Runs `body` while a server shares the folder.
     private func withServer(_ body: (LiveClient) throws -> Void) throws {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
@@ -72,7 +72,7 @@ struct LocksCommandTests {
             #expect(try text(.end(.token(token))) == "removed lock: /a\\x1B\\x0Ab  \(token)\n")
             #expect(try client.send("PUT /a%1B%0Ab", content: "1").status == 204)
             #expect(try text(.list) == "no locks\n")
-            // Who, what and whose; and nothing of it disturbs a terminal.
+            // The entry contains all details, without control characters.
             let said = lines.all.withLock { $0 }.filter { $0.contains("lock broken") }
             try #require(said.count == 1)
             #expect(
@@ -103,7 +103,7 @@ struct LocksCommandTests {
         }
     }
 
-    /// More than one answer holds.
+    /// More locks than one response can contain.
     @Test func allOfManyAreListed() throws {
         try withServer { client throws in
             for number in 0..<220 { try lock(client, "/\(number)") }

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// A share below a path of a proxy that passes the path on, and of one that takes its beginning away.
+/// A share below a path, behind a proxy that forwards the path, and one that removes a part of it.
 struct PrefixTests {
     private let folder: TemporaryFolder
 
@@ -22,7 +22,7 @@ struct PrefixTests {
         return configuration
     }
 
-    /// - Parameter body: gets the server's client and its URL.
+    /// - Parameter body: called with a client of the server and its URL.
     private func serve(
         _ configuration: Configuration, _ body: (LiveClient, String?) throws -> Void
     ) throws {
@@ -39,8 +39,8 @@ struct PrefixTests {
     private static let lock =
         "<lockinfo xmlns=\"DAV:\"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>"
 
-    /// How a share is told of a prefix, what the server is asked for where a client asks for `/x/dav…`, and what else
-    /// the proxy says.
+    /// The configured prefixes, the path that the server receives when a client requests `/x/dav…`, and the
+    /// fields that the proxy adds.
     struct Arrangement: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var prefix = ""
@@ -54,29 +54,29 @@ struct PrefixTests {
     static let arrangements = [
         Arrangement(testDescription: "kept", prefix: "/x/dav", path: "/x/dav"),
         Arrangement(
-            testDescription: "kept, and the public URL says the same", prefix: "/x/dav/",
+            testDescription: "kept, with a matching public URL", prefix: "/x/dav/",
             publicURLs: ["https://files.example/x/dav"], path: "/x/dav", host: "files.example"),
         Arrangement(
-            testDescription: "taken away, as the public URL says",
+            testDescription: "removed according to the public URL",
             publicURLs: ["https://files.example/x/dav/"],
             path: "", host: "files.example"),
         Arrangement(
-            testDescription: "taken away, and the proxy asks by another name",
+            testDescription: "removed by a proxy that uses another host name",
             publicURLs: ["https://files.example/x/dav"],
             path: ""),
         Arrangement(
-            testDescription: "one part kept", prefix: "/dav", publicURLs: ["https://files.example/x/dav"],
+            testDescription: "partly kept", prefix: "/dav", publicURLs: ["https://files.example/x/dav"],
             path: "/dav",
             host: "files.example"),
         Arrangement(
-            testDescription: "taken away, as a trusted proxy says", proxies: ["127.0.0.1"], path: "",
+            testDescription: "removed according to a trusted proxy", proxies: ["127.0.0.1"], path: "",
             fields: ["X-Forwarded-Prefix: /x/dav"]),
         Arrangement(
-            testDescription: "one part kept, as a trusted proxy says", prefix: "/dav", proxies: ["127.0.0.1"],
+            testDescription: "partly kept according to a trusted proxy", prefix: "/dav", proxies: ["127.0.0.1"],
             path: "/dav", fields: ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Prefix: /x"]),
     ]
 
-    // Contract 34, 46 and 48: what clients read and send has the prefix.
+    // Contract 34, 46 and 48: URLs that clients read and send contain the prefix.
     @Test(arguments: arrangements)
     func urlsHaveThePrefix(of arrangement: Arrangement) throws {
         let configuration = Self.configuration {
@@ -116,7 +116,7 @@ struct PrefixTests {
             let page = try send("GET", "/d/", ["Accept: text/html"])
             #expect(page.status == 200)
             #expect(!page.content.contains("href=\"/d"))
-            // Whoever asks above the share learns what is there (contract 14 to 19).
+            // Requests above the share report what the server supports (contract 14 to 19).
             for target in ["/", "*", arrangement.path + "/d"] {
                 let options = try client.send("OPTIONS \(target)", arrangement.fields, host: arrangement.host)
                 #expect(options["DAV"]?.hasPrefix("1, 2, 3") == true, "\(target): \(options.text)")

@@ -11,10 +11,10 @@ import Glibc
 import Darwin
 #endif
 
-/// Requests in flight when the account that they were admitted with is removed, or gets another password.
+/// Requests in flight whose account is removed or gets another password.
 @Suite(.timeLimit(.minutes(2)))
 struct RevocationTests {
-    /// More than the buffers of a connection hold.
+    /// More than the buffers of a connection can contain.
     private static let largeBytes = 64 << 20
     private static let anna = Configuration.Account(name: "anna", password: "secret")
     private static let bert = Configuration.Account(name: "bert", password: "other")
@@ -96,11 +96,11 @@ struct RevocationTests {
             let received = try #require(downloads.0.bytesToEnd())
             #expect(received < Self.largeBytes)
             #expect(uploads.0.bytesToEnd() == 0)
-            // An idle connection lives, for whoever else uses it; its next request is refused.
+            // An idle connection stays open, as other accounts can use it; its next request is rejected.
             try idle.send("OPTIONS / HTTP/1.1\r\nHost: localhost\r\n\(Self.ofAnna)\r\n\r\n")
             #expect(idle.wait(for: "HTTP/1.1 401 Unauthorized\r\n"))
 
-            // Those of the other account go on.
+            // Requests of the other account continue.
             try uploads.1.send("67890")
             #expect(uploads.1.wait(for: "HTTP/1.1 201 Created\r\n"))
             #expect(events.1.wait(for: "data: + /b\n"))
@@ -122,7 +122,7 @@ struct RevocationTests {
         }
     }
 
-    /// Reading the same accounts again ends nothing, also where passwords are hashed with a new salt each time.
+    /// Reading the same accounts again ends no request, even if passwords are hashed with a new salt.
     @Test(arguments: [nil, [AuthenticationSettings.Scheme.basic]])
     func requestsOfUnchangedAccountsGoOn(schemes: [AuthenticationSettings.Scheme]?) throws {
         try serve(schemes: schemes) { server, address in
@@ -136,7 +136,8 @@ struct RevocationTests {
         }
     }
 
-    /// The upload of a removed account stays until it expires; only an account of the same name can append to it.
+    /// The upload of a removed account remains until it expires; only an account with the same name can
+    /// append to it.
     @Test func uploadsOfRemovedAccountsBelongToNobodyElse() throws {
         try serve { server, address in
             let client = LiveClient(address: address)
@@ -171,7 +172,7 @@ struct RevocationTests {
         }
     }
 
-    /// An application that authenticates by itself ends the requests that it wants to.
+    /// An application with its own authentication ends the requests that it selects.
     @Test func applicationsEndRequests() throws {
         try serve { server, address in
             let uploads = (try upload(address, "a", Self.ofAnna), try upload(address, "b", Self.ofAnna))
@@ -183,7 +184,7 @@ struct RevocationTests {
     }
 }
 
-/// A connection that sends bytes and reads as far as it is asked to. Its calls block.
+/// A connection that sends and reads bytes. Its calls block.
 private final class RawConnection {
     private let socket: FileDescriptor
     private var unread: [UInt8] = []
@@ -201,7 +202,7 @@ private final class RawConnection {
         guard case .bytes(bytes.count) = outcome else { throw Unsent() }
     }
 
-    /// Reads until a text has come that was not read before; false if the end comes first.
+    /// Reads until a text arrives that was not read before; returns false at the end of the connection.
     func wait(for expected: String) -> Bool {
         while true {
             if let found = unread.firstRange(of: Array(expected.utf8)) {
@@ -212,8 +213,7 @@ private final class RawConnection {
         }
     }
 
-    /// Reads to the end of the connection, also one that is a reset, and returns how many bytes came; nil if there is
-    /// no end within the time of the socket.
+    /// Reads until the connection is closed or reset, and returns the number of bytes, or nil on a timeout.
     func bytesToEnd() -> Int? {
         var total = unread.count
         unread = []
@@ -225,7 +225,7 @@ private final class RawConnection {
         return nil
     }
 
-    /// 0 at the end, nil after a timeout.
+    /// Returns 0 at the end, and nil on a timeout.
     private func receive() -> Int? {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let outcome = unsafe buffer.withUnsafeMutableBytes {

@@ -16,7 +16,7 @@ struct ServerURLTests {
         (["0.0.0.0"], 8080, false, ["", "2001:db8::2"], "http://localhost:8080/"), ([], 0, false, [], nil),
     ]
 
-    // W022: the primary address, and no port where it is the scheme's own.
+    // W022: the primary address; a default port is omitted.
     @Test(arguments: rows)
     func namesTheServer(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?) {
         let addresses = hosts.map { BoundAddress(host: $0, port: port) }
@@ -36,7 +36,8 @@ struct ServerURLTests {
             ServerURL.text(of: [local, internet], isSecure: false) { _ in nil } == "http://localhost:81/")
     }
 
-    // W069. What this machine has is not known here; what is found must be its own, and of use to others.
+    // W069: the addresses of the machine are unknown; any that is found must belong to it and be reachable
+    // from other machines.
     @Test(arguments: [SocketAddress.Family.ipv4, .ipv6])
     func thePrimaryAddressIsOneOfThisMachine(family: SocketAddress.Family) {
         let all = InterfaceAddresses.all()

@@ -4,7 +4,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// sync-collection of a whole server, which stops and starts, over a socket.
+/// sync-collection of a complete server, over a socket and across restarts.
 struct SyncServerTests {
     private let folder: TemporaryFolder
 
@@ -38,7 +38,7 @@ struct SyncServerTests {
             + "<D:sync-level>infinite</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>"
     }
 
-    /// What has changed, as `+` and `-` with the href, and the new token.
+    /// Returns the changes, as `+` and `-` with the href, and the new token.
     private static func sync(_ client: LiveClient, _ token: String) throws -> (told: [String], token: String)
     {
         let answer = try client.send("REPORT /files/", content: body(token))
@@ -52,7 +52,8 @@ struct SyncServerTests {
         return (told.sorted(), String(rest.last?.split(separator: "</D:sync-token>").first ?? ""))
     }
 
-    /// Edits while it is stopped are in the very first answer, for the same object and for a new one.
+    /// Changes made while the server is stopped are in the first response, for the same object and for a new
+    /// one.
     @Test func whatHappensWhileItIsStoppedIsTold() throws {
         var token = ""
         try serve(try server()) { client throws in
@@ -76,7 +77,7 @@ struct SyncServerTests {
         #expect(throws: (any Error).self) { try SmallFiles.read(folder.path + "/state/journal.sqlite-wal") }
     }
 
-    /// Nobody has asked: no file, no thread and no watch.
+    /// Without a request, there is no file, thread or watch.
     @Test func whoNeverSynchronisesPaysNothing() throws {
         try serve(try server()) { client throws in
             #expect(try client.send("PUT /files/a", content: "1").status == 201)
@@ -94,7 +95,7 @@ struct SyncServerTests {
         }
     }
 
-    /// Stopped while it compares: nothing hangs, and the next start goes on.
+    /// The server is stopped during a comparison: it does not hang, and the next start continues.
     @Test func stoppingDoesNotWaitForAComparison() throws {
         for folder in 0..<200 {
             let path = self.folder.path + "/share/\(folder)"
@@ -103,12 +104,12 @@ struct SyncServerTests {
         }
         let server = try server()
         try serve(server) { client throws in
-            // The answer of the first folder does not wait for the rest.
+            // The response for the first folder does not wait for the rest.
             let answer = try client.send("REPORT /files/7/", content: Self.body(""))
             #expect(answer.status == 207)
         }
         try serve(server) { client throws in
-            // The folders have lock files, too, as has the share.
+            // The state folders contain lock files, like that of the share.
             #expect(try Self.sync(client, "").told.count == 200 * 22 + 1)
         }
     }

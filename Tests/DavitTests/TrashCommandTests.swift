@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// `davit trash`, with a server and without one.
+/// `davit trash`, with and without a server.
 struct TrashCommandTests {
     private let folder: TemporaryFolder
     private let share: String
@@ -37,7 +37,7 @@ struct TrashCommandTests {
         try TrashCommand(options: TrashOptions(action: action, folder: share, stateFolder: state)).report()
     }
 
-    /// What a table says, without ids and times.
+    /// Returns the lines of the table, without IDs and times.
     private func listed() throws -> [String] {
         try trash(.list).split(separator: "\n").dropFirst().map { line in
             line.split(separator: " ", omittingEmptySubsequences: true).dropFirst(3).joined(separator: " ")
@@ -110,7 +110,7 @@ struct TrashCommandTests {
         }
     }
 
-    /// More than one answer has.
+    /// More entries than one response can contain.
     @Test func listsMany() throws {
         try serve { client throws in
             for number in 1...150 {

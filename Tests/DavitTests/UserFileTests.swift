@@ -12,13 +12,7 @@ struct UserFileTests {
             ])
     }
 
-    /// A colon and the combining mark after it are one character; the colon ends the name all the same.
-    @Test func splitsAtTheFirstColonByte() throws {
-        let users = try UserFile.parse(Array("anna:\u{301}e:x\n".utf8), path: "/u")
-        #expect(users == [.init(name: "anna", password: "\u{301}e:x")])
-    }
-
-    /// What `davit password` prints, and what other programs do: those hashes must not become passwords.
+    /// Hashes of `davit password` and of other programs; they must not become passwords.
     @Test func knowsHashesFromPasswords() throws {
         let text = "a:$scrypt$x\nb:$digest$md5=0$davit:x\nc:$2y$05$x\nd:$\ne:$5\n"
         let users = try UserFile.parse(Array(text.utf8), path: "/u")

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// Routes and shares behind one port, over a real socket.
+/// Routes and shares on one port, over a real socket.
 struct WebServerTests {
     private let folder: TemporaryFolder
 
@@ -26,7 +26,7 @@ struct WebServerTests {
         return configuration
     }
 
-    /// Serves for as long as `body` runs.
+    /// Runs `body` while the server runs.
     private func serve(_ server: WebServer, _ body: (LiveClient) throws -> Void) throws {
         let addresses = try server.start()
         defer {
@@ -53,7 +53,7 @@ struct WebServerTests {
             let listing = try client.send("PROPFIND /more/files", ["Depth: 1"])
             #expect(listing.status == 207)
             #expect(listing.content.contains("<D:href>/more/files/x</D:href>"))
-            // From one share into another is to another server (RFC 4918 §9.8.5).
+            // A destination in another share is on another server (RFC 4918 §9.8.5).
             #expect(try client.send("MOVE /files/x", ["Destination: /more/files/y"]).status == 502)
             #expect(try client.send("MOVE /files/x", ["Destination: /files/y"]).status == 201)
             #expect(try client.send("GET /more").status == 404)
@@ -61,7 +61,7 @@ struct WebServerTests {
         }
     }
 
-    // What would be put where another share answers could never be asked for.
+    // Content stored where another share is mounted could never be requested.
     @Test func aShareInsideAnotherIsAnotherServer() throws {
         let server = try WebServer(configuration: Self.configuration()) { routes in
             routes.mount("/", share("a"))
@@ -84,7 +84,7 @@ struct WebServerTests {
         ("/more/files/", 200),
     ]
 
-    // Clients ask anywhere, most at the root, whether there is WebDAV.
+    // Clients check for WebDAV on any path, most of them at the root.
     @Test(arguments: options)
     func optionsTellsOfTheShares(target: String, status: Int) throws {
         try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
@@ -119,7 +119,7 @@ struct WebServerTests {
             try server.replaceAccounts([.init(name: "anna", password: "other")])
             #expect(try client.send("GET /hello", [old]).status == 401)
             #expect(try client.send("GET /hello", [new]).status == 200)
-            // Nobody at all is no list, and a wrong one changes nothing.
+            // An empty list is an error, and an invalid one changes nothing.
             #expect(throws: ServerError.noAccounts) { try server.replaceAccounts([]) }
             #expect(throws: ServerError.accountNotUsable(name: "", .badName)) {
                 try server.replaceAccounts([.init(name: "", password: "x")])
@@ -176,7 +176,7 @@ struct WebServerTests {
             #expect(refused["X-Mark-Outer"] != nil && refused["X-Mark-First"] == nil)
             for target in ["/hello", "/files/"] {
                 let text = try client.send("GET \(target)", ["Authorization: Basic YW5uYTpzZWNyZXQ="]).text
-                // What sees the request first sees the response last.
+                // The first middleware for requests is the last for responses.
                 let places = ["Second", "First", "Outer"].map {
                     text.firstRange(of: "X-Mark-\($0):")?.lowerBound
                 }
@@ -222,7 +222,7 @@ struct WebServerTests {
                 routes.mount("/2", share("a"))
             }
         }
-        // The first attempt has let go of everything.
+        // The first attempt has released everything.
         try serve(try WebServer(share("a"), configuration: Self.configuration())) { client throws in
             #expect(try client.send("PROPFIND /", ["Depth: 0"]).status == 207)
         }
@@ -274,7 +274,7 @@ struct WebServerTests {
         }
     }
 
-    // W001, W008: the port that was chosen, and the name in `Server`.
+    // W001, W008: the selected port, and the name in `Server`.
     @Test func addressesAndNameAreThoseOfTheConfiguration() async throws {
         let server = try WebServer(configuration: Self.configuration { $0.serverName = "Test/1 (x)" }, routes)
         #expect(server.addresses.isEmpty && server.url == nil)
@@ -297,7 +297,7 @@ struct WebServerTests {
         }
     }
 
-    // MARK: Who may come in without accounts
+    // MARK: Access without accounts
 
     @Test func othersThanThisMachineNeedAccountsOrAWord() throws {
         #expect(throws: ServerError.accountsNeeded(host: "0.0.0.0")) {
@@ -328,7 +328,7 @@ struct WebServerTests {
         "--b\r\nContent-Disposition: form-data; name=f; filename=\"\(name)\"\r\n\r\n\(content)\r\n--b--\r\n"
     }
 
-    // W055, X12: files of a form are on the disk when they are long, and stay where they are told to.
+    // W055, X12: large files of a form are on disk, and are kept where requested.
     @Test(arguments: [10, 3_000_000], [nil, "a"])
     func formsBringFiles(size: Int, temporaryFolder: String?) throws {
         let path = folder.path
@@ -348,7 +348,7 @@ struct WebServerTests {
             let answer = try client.send("POST /upload", Self.multipart, content: Self.form(content))
             #expect(answer.content == "x.txt \(size)")
             #expect(try String(decoding: SmallFiles.read(path + "/b/x.txt"), as: UTF8.self) == content)
-            // Taken, and then a name that leads elsewhere.
+            // A name that is taken, and one that leads to another folder.
             #expect(
                 try client.send("POST /upload", Self.multipart, content: Self.form(content)).status == 409)
             let up = Self.form(content, name: "../..")
@@ -364,7 +364,7 @@ struct WebServerTests {
         #expect(throws: ServerError.self) { try WebServer(configuration: configuration) { _ in } }
     }
 
-    // W060: what is made is coded for who asks, unless that is switched off.
+    // W060: generated content is compressed for clients that accept it, unless disabled.
     @Test(arguments: [true, false])
     func whatIsMadeIsCoded(compresses: Bool) throws {
         let configuration = Self.configuration { $0.compresses = compresses }
@@ -383,7 +383,7 @@ struct WebServerTests {
                 #expect(try client.send("PUT /files/\(number).txt", content: content).status == 201)
             }
             #expect(try client.send("PROPFIND /files", asking)["Content-Encoding"] == coding)
-            // Contract 83
+            // Contract 83.
             let file = try client.send("GET /files/0.txt", asking)
             #expect(file["Content-Encoding"] == nil)
             #expect(file.content == content)

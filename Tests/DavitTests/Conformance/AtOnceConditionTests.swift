@@ -1,6 +1,7 @@
 import Testing
 
-/// Conditions and the change that rests on them are one step: of many who ask for the same at once, one gets it.
+/// A condition and the change that depends on it are atomic: of several identical concurrent requests, only
+/// one succeeds.
 @Suite(.serialized)
 struct AtOnceConditionTests {
     struct Rush: CustomStringConvertible, Sendable {
@@ -51,8 +52,9 @@ struct AtOnceConditionTests {
         }
     }
 
-    /// Nobody changes the properties of a version that another has replaced meanwhile: who gets 412 has changed
-    /// nothing, and whoever comes before the PUT stays, because PUT keeps properties.
+    /// No request changes the properties of a version that has been replaced in the meantime: a request
+    /// answered with 412 has changed nothing, and a request before the PUT keeps its effect, because PUT
+    /// keeps properties.
     @Test func propertiesAreThoseOfTheVersionThatWasMeant() throws {
         try WebDAVServer().serve { client in
             let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])

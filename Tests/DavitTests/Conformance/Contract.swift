@@ -1,4 +1,4 @@
-/// One number of the table in docs/clients.md, as requests to a whole server.
+/// A number of the table in docs/clients.md, as requests to a complete server.
 struct Contract: CustomStringConvertible, Sendable {
     let number: Int
     let exchange: WebDAVExchange
@@ -12,7 +12,7 @@ struct Contract: CustomStringConvertible, Sendable {
 }
 
 extension Contract {
-    /// Something to begin with.
+    /// The initial content.
     static let text = [ask("PUT /a", [], "0123456789", 201)]
 
     static let messages: [Contract] = [
@@ -124,7 +124,7 @@ extension Contract {
 
     private static let anna = "Authorization: Basic YW5uYTpzZWNyZXQ="
 
-    /// With the accounts `anna` and `jörg`.
+    /// Whether the server has the accounts `anna` and `jörg`.
     static let accounts: [Contract] = [
         Contract(
             23, "DAV and MS-Author-Via stand on a 401 for OPTIONS",

@@ -1,7 +1,7 @@
 import Davit
 import Testing
 
-/// What clients rely on, by the numbers of docs/clients.md.
+/// The requirements of clients, by the numbers in docs/clients.md.
 @Suite(.serialized)
 struct ContractTests {
     @Test(arguments: Contract.messages)
@@ -28,7 +28,7 @@ struct ContractTests {
     @Test(arguments: Contract.answers)
     func answers(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
-    /// 76: Explorer reads no more than a megabyte of a listing.
+    /// 76: Explorer reads at most one megabyte of a listing.
     @Test func allpropStaysSmall() throws {
         try WebDAVServer().serve { client in
             let count = 50

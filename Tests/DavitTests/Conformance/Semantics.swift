@@ -1,14 +1,14 @@
-/// A request, and what RFC 9110 says about its answer. In texts, `{tag}` and `{date}` stand for the entity tag and the
-/// Last-Modified of `/files/a`, whose content is `0123456789`.
+/// A request, and the response that RFC 9110 requires. In texts, `{tag}` and `{date}` are replaced by the
+/// entity tag and Last-Modified of `/files/a`, whose content is `0123456789`.
 struct Semantics: CustomStringConvertible, Sendable {
     let clause: String
     let line: String
     let fields: [String]
     let content: String
     let status: Int
-    /// Fields of the response; nil where there must be none, `*` where it does not matter what it says.
+    /// Fields of the response; nil if a field must be absent, `*` if it can have any value.
     let expected: [String: String?]
-    /// Nil where it does not matter.
+    /// Nil if it can be anything.
     let answer: String?
 
     init(
@@ -42,7 +42,7 @@ extension Semantics {
         Semantics(
             "9.3.1", "GET /files/a", 200, ["Content-Length": "10", "ETag": "{tag}"], answer: "0123456789"),
         Semantics("9.3.1", "GET /files/none", 404, ["ETag": nothing]),
-        // Content of a GET means nothing, and is none of the next request either.
+        // Content of a GET is ignored, and not read as the next request.
         Semantics("9.3.1", "GET /files/a", content: "x", 200, answer: "0123456789"),
         Semantics(
             "9.3.2", "HEAD /files/a", 200,
@@ -60,13 +60,13 @@ extension Semantics {
         Semantics("9.3.4", "PUT /files/a", content: "x", 204, ["ETag": "*", "Content-Length": nothing]),
         Semantics("9.3.4", "PUT /hello", content: "x", 405, ["Allow": "GET, HEAD, OPTIONS"]),
         Semantics("9.3.4", "PUT /site/index.html", content: "x", 405, ["Allow": "*"]),
-        // A part of a representation is not taken for the whole.
+        // A part of a representation does not replace the complete one.
         Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/10"], content: "x", 204),
         Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/9"], content: "x", 400),
         Semantics(
             "14.5", "PUT /files/a", ["Content-Range: bytes 11-11/*"], content: "x", 416,
             ["Content-Range": "bytes */10"]),
-        // A coding that is not undone would become the content (§8.4, §15.5.16).
+        // Without decoding, the encoded bytes would become the content (§8.4, §15.5.16).
         Semantics(
             "8.4", "PUT /files/a", ["Content-Encoding: gzip"], content: "x", 415,
             ["Accept-Encoding": "identity"]),
@@ -78,17 +78,17 @@ extension Semantics {
             "9.3.7", "OPTIONS /hello", 204, ["Allow": "GET, HEAD, OPTIONS", "Content-Length": nothing]),
         Semantics("9.3.7", "OPTIONS *", 204, ["Allow": "*"]),
         Semantics("9.3.7", "OPTIONS /files/a", 200, ["Allow": "*", "DAV": "*"]),
-        // Nothing of a request is sent back: it can hold credentials.
+        // The response does not contain the request, which can contain credentials.
         Semantics("9.3.8", "TRACE /hello", ["X-Secret: s"], 405, ["Allow": "GET, HEAD, OPTIONS"]),
         Semantics("9.3.8", "TRACE /files/a", ["X-Secret: s"], 405, ["Allow": "*"]),
         Semantics("9.1", "BREW /files/a", 501),
         Semantics("9.1", "BREW /site/", 501),
-        // Methods differ in case.
+        // Methods are case-sensitive.
         Semantics("9.1", "get /files/a", 501),
         Semantics("9.1", "get /hello", 501),
     ]
 
-    /// §13: the order of §13.2.2, and what each method answers.
+    /// §13: the order of §13.2.2, and the response for each method.
     static let conditions: [Semantics] = [
         Semantics("13.1.1", "GET /files/a", ["If-Match: {tag}"], 200),
         Semantics("13.1.1", "GET /files/a", ["If-Match: \"x\""], 412),
@@ -124,7 +124,7 @@ extension Semantics {
             "13.1.4", "PUT /files/a", ["If-Unmodified-Since: Sunday, 06-Nov-94 08:49:37 GMT"], content: "x",
             412),
         Semantics("13.1.4", "PUT /files/a", ["If-Unmodified-Since: yesterday"], content: "x", 204),
-        // §13.2.2: a condition on tags hides that on dates.
+        // §13.2.2: a condition on tags takes precedence over one on dates.
         Semantics(
             "13.2.2", "PUT /files/a",
             ["If-Match: {tag}", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -132,7 +132,7 @@ extension Semantics {
         Semantics("13.2.2", "GET /files/a", ["If-None-Match: \"x\"", "If-Modified-Since: {date}"], 200),
         Semantics("13.2.2", "GET /files/a", ["If-Match: {tag}", "If-None-Match: {tag}"], 304, answer: ""),
         Semantics("13.2.2", "GET /files/a", ["If-Match: \"x\"", "If-None-Match: {tag}"], 412),
-        // §13.2.1: not where the answer would be another without them.
+        // §13.2.1: conditions are ignored if the request fails without them.
         Semantics("13.2.1", "OPTIONS /files/a", ["If-Match: \"x\""], 200),
         Semantics("13.2.1", "PUT /files/no/parent", ["If-None-Match: {tag}"], content: "x", 409),
     ]
@@ -168,7 +168,7 @@ extension Semantics {
             "13.1.5", "GET /files/a", ["Range: bytes=0-1", "If-Range: Sun, 06 Nov 1994 08:49:37 GMT"], 200),
     ]
 
-    /// §8.4, §12.5.3; `/made` is a long text that a handler makes.
+    /// §8.4, §12.5.3; `/made` is a long text from a handler.
     static let codings: [Semantics] = [
         Semantics("12.5.3", "GET /made", 200, ["Content-Encoding": nothing, "Vary": "Accept-Encoding"]),
         Semantics("12.5.3", "GET /made", ["Accept-Encoding: gzip"], 200, ["Content-Encoding": "gzip"]),
@@ -186,7 +186,7 @@ extension Semantics {
         Semantics(
             "12.5.3", "GET /made", ["Accept-Encoding: identity;q=0, *;q=1"], 200, ["Content-Encoding": "gzip"]
         ),
-        // Content of a share stays what it is.
+        // Content of a share is not compressed.
         Semantics(
             "12.5.3", "GET /files/a", ["Accept-Encoding: gzip"], 200, ["Content-Encoding": nothing],
             answer: "0123456789"),
@@ -200,7 +200,7 @@ extension Semantics {
         Semantics("8.3", "GET /hello", 200, ["Content-Type": "text/plain; charset=utf-8"]),
         Semantics("8.8.2.1", "GET /files/a", 200, ["Last-Modified": "{date}"]),
         Semantics("4.2.4", "GET http://u:p@localhost/hello", 400),
-        // §7.4: who asks with https believes that nobody reads along.
+        // §7.4: a client that requests an https URL expects a secure connection.
         Semantics("7.4", "GET https://localhost/hello", 421),
         Semantics("7.4", "PUT https://localhost/files/new", content: "x", 421),
         Semantics("7.2", "GET http://localhost/hello", 200, answer: "Hello"),
@@ -214,12 +214,12 @@ extension Semantics {
     /// §11, with an account `anna` whose password is `secret`.
     static let authentication: [Semantics] = [
         Semantics("11.6.1", "GET /hello", 401, ["WWW-Authenticate": "*"]),
-        // Also for what is not there: nobody learns what is.
+        // Also for missing resources, so that their existence is not disclosed.
         Semantics("11.6.1", "GET /none", 401, ["WWW-Authenticate": "*"]),
         Semantics("11.6.1", "HEAD /hello", 401, ["WWW-Authenticate": "*"], answer: ""),
         Semantics("11.6.1", "PUT /files/new", content: "x", 401, ["WWW-Authenticate": "*"]),
         Semantics("11.6.2", "GET /hello", ["Authorization: Basic YW5uYTpzZWNyZXQ="], 200, answer: "Hello"),
-        // §11.1: the scheme in any case.
+        // §11.1: schemes are case-insensitive.
         Semantics("11.1", "GET /hello", ["Authorization: bASIC YW5uYTpzZWNyZXQ="], 200),
         Semantics("11.6.2", "GET /hello", ["Authorization: Basic YW5uYTp3cm9uZw=="], 401),
         Semantics("11.6.2", "GET /hello", ["Authorization: Basic"], 401),
@@ -227,11 +227,11 @@ extension Semantics {
         Semantics("11.6.2", "GET /hello", ["Authorization: Bearer YW5uYTpzZWNyZXQ="], 401),
         Semantics("11.6.2", "GET /hello", ["Authorization: YW5uYTpzZWNyZXQ="], 401),
         Semantics("11.6.2", "GET /hello", ["Authorization:"], 401),
-        // One field, one word: which of two counts would be a guess.
+        // Only one field with one value is accepted; choosing between two would be a guess.
         Semantics(
             "5.3", "GET /hello",
             ["Authorization: Basic YW5uYTp3cm9uZw==", "Authorization: Basic YW5uYTpzZWNyZXQ="], 401),
-        // §11.7: for proxies.
+        // §11.7: only for proxies.
         Semantics("11.7.2", "GET /hello", ["Proxy-Authorization: Basic YW5uYTpzZWNyZXQ="], 401),
     ]
 }

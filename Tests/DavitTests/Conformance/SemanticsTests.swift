@@ -3,8 +3,8 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// RFC 9110 at a whole server, with a share, a site and routes behind one port. One after the other, as they wait for
-/// sockets on threads that other tests need.
+/// RFC 9110 with a complete server that has a share, a site and routes on one port. Serialized, because the
+/// tests block threads that other tests need.
 @Suite(.serialized)
 struct SemanticsTests {
     private let folder: TemporaryFolder
@@ -62,7 +62,7 @@ struct SemanticsTests {
         }
     }
 
-    /// The validators of `/files/a`.
+    /// Returns the validators of `/files/a`.
     private final class Known {
         var tag = ""
         var date = ""

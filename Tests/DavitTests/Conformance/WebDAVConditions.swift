@@ -8,7 +8,7 @@ extension WebDAVExchange {
             "6.4, 7.5, 9.11", "a token serves only who took the lock",
             [
                 ask("PUT /a", [anna], "x", 201), ask("LOCK /a", [anna, "Depth: 0"], lockInfo(), 200),
-                // Everybody may see it.
+                // Everyone can read it.
                 ask("PROPFIND /a", [bert, "Depth: 0"], 207, holds: ["{1}"]),
                 ask("PUT /a", [bert, "If: (<{1}>)"], "y", 423, holds: ["lock-token-submitted"]),
                 ask("DELETE /a", [bert, "If: (<{1}>)"], 423),
@@ -20,7 +20,7 @@ extension WebDAVExchange {
             ])
     ]
 
-    /// §10.4, and RFC 9110 beside it.
+    /// §10.4, in combination with RFC 9110.
     static let conditions: [WebDAVExchange] = [
         WebDAVExchange(
             "10.4, 10.4.3, 10.4.4", "If about entity tags and what is not mapped",
@@ -97,7 +97,7 @@ extension WebDAVExchange {
                     }
                 } + [
                     ask("GET /a", 200, holds: ["x"]), ask("HEAD /c", 404), ask("HEAD /a", 200),
-                    // The tag is that of /a now, and not that of /b, where it goes.
+                    // The tag is the current one of /a, not that of /b, the destination.
                     ask("COPY /a", ["Destination: /b", "If-Match: {tag}"], 204),
                     ask("HEAD /a", 200), ask("MOVE /a", ["Destination: /b", "If-None-Match: no tag"], 204),
                     ask("DELETE /b", ["If-Unmodified-Since: yesterday", "If-Modified-Since: today"], 204),
@@ -118,7 +118,7 @@ extension WebDAVExchange {
             ]),
     ]
 
-    /// §16: each condition, at least once.
+    /// §16: each condition at least once.
     static let refusals: [WebDAVExchange] = [
         WebDAVExchange(
             "16, 8.7, 14.5, 11.3", "conditions as XML",

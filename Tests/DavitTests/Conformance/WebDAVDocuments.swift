@@ -1,5 +1,6 @@
 extension WebDAVExchange {
-    /// A value of `x:p` that is set and must come back; in what is looked for it stands as the server writes it.
+    /// A value of `x:p` that is set and must be returned; the expected text is in the form that the server
+    /// writes.
     private static func value(
         _ clauses: String, _ title: String, _ sent: String, comesBackAs held: [String], lacks: [String] = []
     ) -> WebDAVExchange {
@@ -17,7 +18,7 @@ extension WebDAVExchange {
             ])
     }
 
-    /// §4.3: what of a value is kept.
+    /// §4.3: the parts of a value that are preserved.
     static let values: [WebDAVExchange] = [
         value("4.3", "text", update(set("<x:p>one</x:p>")), comesBackAs: [">one</x:p>"]),
         value(
@@ -77,7 +78,7 @@ extension WebDAVExchange {
             comesBackAs: [">1</x:p>"]),
     ]
 
-    /// §8.2, §17, §20.6, §14: what the XML of requests may be, and how that of answers is.
+    /// §8.2, §17, §20.6, §14: the XML accepted in requests, and the XML of responses.
     static let documents: [WebDAVExchange] = [
         WebDAVExchange(
             "8.2", "what is not well formed, or another document, changes nothing",
@@ -135,7 +136,7 @@ extension WebDAVExchange {
                     "<a:propfind xmlns:a=\"DAV:\" xmlns:b=\"DAV:\"><b:prop><a:getetag/></b:prop></a:propfind>",
                     207,
                     holds: ["<D:getetag>{tag}"]),
-                // The prefix D means something else: the document is about nothing that is known.
+                // The prefix D has another namespace, so the document contains no known element.
                 ask("PROPFIND /a", [], "<D:propfind xmlns:D=\"urn:D\"><D:allprop/></D:propfind>", 422),
                 ask("PROPFIND /a", ["Depth: 0", "Content-Type: text/xml"], find("<D:getetag/>"), 207),
                 ask(

@@ -1,19 +1,19 @@
-/// Requests to a whole server, one after the other on connections of their own, and what RFC 4918 says about the
-/// answers.
+/// Consecutive requests to a complete server on separate connections, and the responses that RFC 4918
+/// requires.
 struct WebDAVExchange: CustomStringConvertible, Sendable {
     struct Step: Sendable {
         var line: String
         var fields: [String]
         var content: String
         var status: Int
-        /// Fields of the response; nil where there must be none, `*` where it does not matter what it says.
+        /// Fields of the response; nil if a field must be absent, `*` if it can have any value.
         var expected: [String: String?]
-        /// What the content must hold, and must not.
+        /// Texts that the content must contain, and must not contain.
         var holds: [String]
         var lacks: [String]
     }
 
-    /// Sections, with commas between.
+    /// Section numbers, separated by commas.
     let clauses: String
     let title: String
     let steps: [Step]
@@ -27,8 +27,8 @@ struct WebDAVExchange: CustomStringConvertible, Sendable {
     var description: String { "§\(clauses): \(title)" }
 }
 
-/// In fields and contents `{1}`, `{2}` … stand for the tokens of the locks taken so far, `{tag}` for the last entity tag
-/// seen.
+/// In fields and contents, `{1}`, `{2}` … are replaced by the tokens of the locks created so far, and `{tag}`
+/// by the last entity tag.
 func ask(
     _ line: String, _ fields: [String], _ content: String, _ status: Int,
     _ expected: [String: String?] = [:], holds: [String] = [], lacks: [String] = []

@@ -34,7 +34,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/new<"]),
                 ask("MKCOL /new", 405), ask("PUT /new", [], "x", 423),
                 ask("PUT /new", ["If: (<{1}>)"], "x", 204),
-                // It stays when the lock goes.
+                // It remains when the lock is removed.
                 ask("UNLOCK /new", ["Lock-Token: <{1}>"], 204), ask("GET /new", 200, holds: ["x"]),
                 ask("LOCK /no/new", [], lockInfo(), 409), ask("LOCK /slash/", [], lockInfo(), 409),
                 ask("HEAD /slash", 404),
@@ -50,14 +50,14 @@ extension WebDAVExchange {
                 ask(
                     "LOCK /a", ["If: </a> (<{1}>)", "Content-Type: text/xml", "Content-Length: 0"], 200,
                     holds: ["{1}"]),
-                // Depth means nothing here.
+                // Depth is ignored.
                 ask("LOCK /a", ["If: (<{1}>)", "Depth: infinity"], 200, holds: ["<D:depth>0<"]),
                 ask("LOCK /a", 400), ask("LOCK /a", ["If: (<urn:uuid:no>)"], 412),
                 ask("LOCK /a", ["If: ([\"no\"])"], 412),
                 ask(
                     "LOCK /a", ["If: (Not <urn:uuid:no>)"], 412,
                     holds: ["<D:lock-token-matches-request-uri/>"]),
-                // With content it is a lock of its own, and one is there already.
+                // With content it is a new lock, which conflicts with the existing one.
                 ask(
                     "LOCK /a", ["If: (<{1}>)"], lockInfo(), 423,
                     holds: ["<D:no-conflicting-lock><D:href>/a</D:href>"]),
@@ -84,7 +84,7 @@ extension WebDAVExchange {
                     holds: ["<D:no-conflicting-lock><D:href>/a</D:href></D:no-conflicting-lock>"]),
                 ask("PUT /a", [], "y", 423), ask("PUT /a", ["If: (<{1}>)"], "y", 204),
                 ask("PUT /a", ["If: (<{2}>)"], "y", 204),
-                // The answer is the whole of lockdiscovery, the refreshed one last.
+                // The response contains the complete lockdiscovery, with the refreshed lock last.
                 ask(
                     "LOCK /a", ["If: (<{1}>)"], 200,
                     holds: [
@@ -106,7 +106,7 @@ extension WebDAVExchange {
                 ask("MKCOL /d/b", 423), ask("LOCK /d/b", [], lockInfo(), 423), ask("DELETE /d/a", 423),
                 ask("MOVE /d/a", ["Destination: /b"], 423), ask("MOVE /d/a", ["Destination: /d/b"], 423),
                 ask("MOVE /o", ["Destination: /d/b"], 423), ask("COPY /o", ["Destination: /d/b"], 423),
-                // Also in the place of a member that is there: it is removed first.
+                // Also in place of an existing member, which is removed first.
                 ask("COPY /o", ["Destination: /d/a"], 423), ask("MOVE /o", ["Destination: /d/a"], 423),
                 ask("COPY /o", ["Destination: /d/a", "If: </d/> (<{1}>)"], 204),
                 ask("PUT /d/b", ["If: </d/> (<{1}>)"], "y", 201),
@@ -185,7 +185,7 @@ extension WebDAVExchange {
                     holds: ["<D:lock-token-submitted><D:href>/t/b</D:href>"]),
                 ask("MOVE /s", ["Destination: /t", "If: </s/a> (<{1}>)"], 423),
                 ask("MOVE /s", ["Destination: /t", "If: </s/a> (<{1}>) </t/b> (<{2}>)"], 204),
-                // Locks do not come along, and went with what was there.
+                // Locks are not moved, and those at the destination were removed.
                 ask("PUT /t/a", [], "z", 204), ask("PUT /t/b", [], "z", 201), ask("HEAD /s", 404),
             ]),
         WebDAVExchange(

@@ -1,5 +1,5 @@
 extension WebDAVExchange {
-    /// §5, §9.3 to §9.7, §10.1: names, collections and what is put there.
+    /// §5, §9.3 to §9.7, §10.1: names, collections and stored content.
     static let names: [WebDAVExchange] = [
         WebDAVExchange(
             "10.1, 18.1, 18.2, 18.3", "OPTIONS says which classes there are",
@@ -42,7 +42,7 @@ extension WebDAVExchange {
                 ask("LOCK /d", ["Depth: 0"], lockInfo(), 200, holds: ["<D:lockroot><D:href>/d/</D:href>"]),
                 ask("UNLOCK /d/", ["Lock-Token: <{1}>"], 204), ask("COPY /d/", ["Destination: /e"], 201),
                 ask("MOVE /e", ["Destination: /f/"], 201), ask("DELETE /f", 204),
-                // What is no collection has no slash.
+                // Only collections have a trailing slash.
                 ask("GET /d/a/", 404), ask("PUT /d/a/", [], "y", 409), ask("DELETE /d/a/", 404),
             ]),
         WebDAVExchange(
@@ -53,7 +53,7 @@ extension WebDAVExchange {
                 ask("MKCOL /e", ["Content-Type: application/x-unknown"], "x", 415),
                 ask("MKCOL /e", [], "<mkcol/>", 415), ask("MKCOL /e/f", 409),
                 ask("PROPFIND /e", ["Depth: 0"], 404), ask("MKCOL /e", ["Content-Length: 0"], 201),
-                // New collections are empty, and have no properties of what was there before.
+                // New collections are empty, and have no properties of earlier ones.
                 ask("PROPPATCH /e", [], update(set("<x:p>1</x:p>")), 207), ask("DELETE /e", 204),
                 ask("MKCOL /e", 201), ask("PROPFIND /e", ["Depth: 1"], find("<x:p/>"), 207, lacks: [">1<"]),
             ]),
@@ -97,7 +97,7 @@ extension WebDAVExchange {
                 ask("PUT /a", [], "A", 201), ask("PROPPATCH /a", [], update(set("<x:p>1</x:p>")), 207),
                 ask("COPY /a", ["Destination: /b"], 201), ask("GET /b", 200, holds: ["A"]),
                 ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: [">1<"]),
-                // Two resources from now on.
+                // These are now two resources.
                 ask("PROPPATCH /b", [], update(set("<x:p>2</x:p>")), 207), ask("PUT /b", [], "B", 204),
                 ask("PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: [">1<"]),
                 ask("GET /a", 200, holds: ["A"]),
@@ -123,7 +123,7 @@ extension WebDAVExchange {
                 ask("HEAD /z", 200),
                 ask("COPY /d", ["Destination: /y", "Depth: 1"], 400),
                 ask("COPY /d", ["Destination: /y", "Depth: deep"], 400), ask("HEAD /y", 404),
-                // It replaces, and does not merge.
+                // The destination is replaced, not merged.
                 ask("PUT /z/old", [], "O", 201), ask("COPY /d/", ["Destination: /z/"], 204),
                 ask("GET /z/old", 404),
                 ask("GET /z/e/b", 200, holds: ["B"]), ask("COPY /d", ["Destination: /d/e/new"], 403),
@@ -131,7 +131,7 @@ extension WebDAVExchange {
                 ask("COPY /d", ["Destination: /d/a", "Depth: 0"], 403),
                 ask("COPY /d/a", ["Destination: /e", "Depth: 0"], 201),
                 ask("COPY /d/a", ["Destination: /f", "Depth: infinity"], 201),
-                // Content over a collection, and a collection over content.
+                // Content replaces a collection, and a collection replaces content.
                 ask("COPY /d/a", ["Destination: /z"], 204), ask("GET /z", 200, holds: ["A"]),
                 ask("COPY /d", ["Destination: /z"], 204), ask("GET /z/a", 200, holds: ["A"]),
             ]),
@@ -149,7 +149,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /c", ["Depth: 0"], find("<x:p/>"), 207, holds: [">1<"]),
                 ask("MOVE /c", ["Destination: /c"], 403),
                 ask("MOVE /c", ["Destination: /c", "Overwrite: F"], 403),
-                // A new resource at the old name has none of them.
+                // A new resource with the old name has none of them.
                 ask("PUT /b", [], "x", 201),
                 ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: ["404"]),
                 ask("MOVE /none", ["Destination: /x"], 404), ask("MOVE /", ["Destination: /x"], 403),

@@ -2,7 +2,7 @@ import Davit
 import DavitTesting
 import Testing
 
-/// A whole server with a share at `/`, for one exchange after the other.
+/// A complete server with a share at `/`, for a sequence of exchanges.
 struct WebDAVServer {
     private let folder: TemporaryFolder
     private let state: TemporaryFolder
@@ -32,7 +32,7 @@ struct WebDAVServer {
         try body(LiveClient(address: try #require(addresses.first)))
     }
 
-    /// Asks all of an exchange, in its order.
+    /// Sends the requests of an exchange in order.
     func play(_ exchange: WebDAVExchange) throws {
         try serve { client in
             var known = Known()
@@ -68,7 +68,7 @@ struct WebDAVServer {
         }
     }
 
-    /// What earlier answers said.
+    /// Values of earlier responses.
     private struct Known {
         var tokens: [String] = []
         var tag = ""

@@ -1,7 +1,7 @@
 import Davit
 import Testing
 
-/// RFC 4918 at a whole server. One after the other, as they wait for sockets on threads that other tests need.
+/// RFC 4918 with a complete server. Serialized, because the tests block threads that other tests need.
 @Suite(.serialized)
 struct WebDAVTests {
     @Test(arguments: WebDAVExchange.values)

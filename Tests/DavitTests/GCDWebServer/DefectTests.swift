@@ -2,14 +2,13 @@ import Davit
 import DavitTesting
 import Testing
 
-/// What was seen to go wrong in GCDWebServer's code does not here; numbered as in
-/// `docs/coming-from-gcdwebserver.md`.
+/// Defects of GCDWebServer that davit does not have; numbered as in `docs/coming-from-gcdwebserver.md`.
 struct DefectTests {
-    @Test("X02 what is in the way stays until it is replaced in one step") func x02() throws {
+    @Test("X02 an existing destination remains until it is atomically replaced") func x02() throws {
         try Served.share { client throws in
             #expect(try client.send("PUT /a", content: "old").status == 201)
             #expect(try client.send("PUT /b", content: "other").status == 201)
-            // Refused after the look, before any change.
+            // Rejected after the lookup, before any change.
             #expect(try client.send("PUT /a", ["If-Match: \"none\""], content: "new").status == 412)
             #expect(try client.send("GET /a").content == "old")
             #expect(try client.send("MOVE /b", ["Destination: /a", "Overwrite: F"]).status == 412)
@@ -42,7 +41,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X06 PROPFIND without a depth is one of the whole tree") func x06() throws {
+    @Test("X06 PROPFIND without Depth applies to the entire tree") func x06() throws {
         try Served.share { client throws in
             #expect(try client.send("MKCOL /a").status == 201)
             #expect(try client.send("PUT /a/b", content: "x").status == 201)
@@ -53,7 +52,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X07 a lock has a token, holds, and says who has it in XML that is well formed") func x07() throws {
+    @Test("X07 a lock has a token, is enforced, and has its owner in well-formed XML") func x07() throws {
         try Served.share { client throws in
             let body = """
                 <lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>\
@@ -72,7 +71,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X08 tags are quoted, come in lists, and ranges that cannot be are 416") func x08() throws {
+    @Test("X08 tags are quoted and can be lists, and unsatisfiable ranges are 416") func x08() throws {
         try Served.share { client throws in
             #expect(try client.send("PUT /a", content: "12345").status == 201)
             let tag = try #require(try client.send("GET /a")["ETag"])
@@ -102,7 +101,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X14 forms of other sites are refused, and lists show names as text") func x14() throws {
+    @Test("X14 forms of other sites are refused, and listings escape names") func x14() throws {
         let folder = try TemporaryFolder()
         try folder.makeFile("<b>&.txt")
         var options = SiteOptions()
@@ -121,7 +120,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X16 what is missing is 404") func x16() throws {
+    @Test("X16 missing resources are 404") func x16() throws {
         try Served.share { client throws in
             for method in ["GET", "DELETE", "PROPFIND"] {
                 #expect(try client.send("\(method) /none").status == 404)
@@ -129,7 +128,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X17 XML is read by its namespaces, and what is not well formed is refused") func x17() throws {
+    @Test("X17 XML namespaces are respected, and malformed XML is refused") func x17() throws {
         try Served.share { client throws in
             let foreign = #"<x:propfind xmlns:x="urn:other"><x:allprop/></x:propfind>"#
             let broken = #"<D:propfind xmlns:D="DAV:"><D:allprop></D:propfind>"#
@@ -140,7 +139,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X18 a share does not undo codings") func x18() throws {
+    @Test("X18 a share does not decode content codings") func x18() throws {
         try Served.share { client throws in
             let answer = try client.send("PUT /a", ["Content-Encoding: gzip"], content: "x")
             #expect(answer.status == 415 && answer["Accept-Encoding"] == "identity")

@@ -5,7 +5,7 @@ import Testing
 struct HandlerRowTests {
     private struct Broken: Error {}
 
-    @Test("W025 a condition on the head chooses the handler, and the last one added is asked first")
+    @Test("W025 a condition on the head selects the handler, last added first")
     func w025() throws {
         try Served.run { routes in
             routes.on(where: { $0.method == .get }) { _ in .text("first") }
@@ -28,7 +28,7 @@ struct HandlerRowTests {
         }
     }
 
-    @Test("W028 a handler for a method and an exact path; letters keep their case") func w028() throws {
+    @Test("W028 a handler for a method and an exact, case-sensitive path") func w028() throws {
         try Served.run { routes in
             routes.put("/Notes") { _ in .text("put") }
         } asking: { client throws in
@@ -38,7 +38,7 @@ struct HandlerRowTests {
         }
     }
 
-    @Test("W029 a handler for a pattern, with what it captures; a group that took no part is nil")
+    @Test("W029 a handler for a pattern with captures; groups that did not match are nil")
     func w029() throws {
         try Served.run { routes in
             routes.get(matching: { /\/(?i:users)\/([a-z]+)(?:\.(json))?/ }) { _, match in
@@ -51,7 +51,7 @@ struct HandlerRowTests {
         }
     }
 
-    @Test("W030 content in memory, with its type and its age") func w030() throws {
+    @Test("W030 content in memory, with type and max-age") func w030() throws {
         try Served.run { routes in
             routes.get("/old") { _ in .bytes([1, 2], type: "image/x-test").cacheAge(3600) }
             routes.get("/new") { _ in .text("x").cacheAge(0) }
@@ -62,7 +62,7 @@ struct HandlerRowTests {
         }
     }
 
-    @Test("W033 the route says how it wants the content, before any of it is read") func w033() throws {
+    @Test("W033 the route selects how content is read before it is read") func w033() throws {
         try Served.run { routes in
             routes.post("/text", body: .text(limitBytes: 4)) { _, text in .text(text) }
             routes.post("/form", body: .form()) { _, form in .text(form["a"] ?? "") }
@@ -75,7 +75,7 @@ struct HandlerRowTests {
         }
     }
 
-    @Test("W034 what nobody answers, what is malformed, and what fails") func w034() throws {
+    @Test("W034 unmatched, malformed and failing requests") func w034() throws {
         try Served.run { routes in
             routes.get("/fails") { _ in throw Broken() }
             routes.post("/elsewhere") { _ in .text("x") }

@@ -3,7 +3,7 @@ import Testing
 
 /// Start options of GCDWebServer, against a server on a real socket.
 struct OptionRowTests {
-    @Test("W001 port 0 lets the system choose, and the port can be read afterwards")
+    @Test("W001 port 0 selects a free port, which can be read afterwards")
     func w001() throws {
         let server = try WebServer(configuration: Served.configuration()) { $0.get("/") { _ in .text("x") } }
         #expect(server.addresses.isEmpty)
@@ -14,7 +14,7 @@ struct OptionRowTests {
         }
     }
 
-    @Test("W006 without a word about hosts only this machine is served")
+    @Test("W006 by default, only this machine is served")
     func w006() throws {
         let configuration = Served.configuration { $0.hosts = Configuration().hosts }
         let server = try WebServer(configuration: configuration) { $0.get("/") { _ in .text("x") } }
@@ -24,7 +24,7 @@ struct OptionRowTests {
         }
     }
 
-    @Test("W008 the name of the server is its own field")
+    @Test("W008 the server name is in the Server field")
     func w008() throws {
         try Served.run(Served.configuration { $0.serverName = "files/2" }) {
             $0.get("/") { _ in .text("x") }
@@ -33,7 +33,7 @@ struct OptionRowTests {
         }
     }
 
-    @Test("W009, W010 and W011 accounts, their realm and their method")
+    @Test("W009, W010 and W011 accounts, realm and scheme")
     func w009w010w011() throws {
         let configuration = Served.configuration {
             $0.accounts = [.init(name: "anna", password: "secret"), .init(name: "bert", password: "other")]
@@ -52,7 +52,7 @@ struct OptionRowTests {
         }
     }
 
-    @Test("W013 HEAD is answered by GET's route, with its fields and without its content")
+    @Test("W013 HEAD uses the GET route and returns its fields without content")
     func w013() throws {
         let routes: (inout Routes) -> Void = { routes in
             routes.get("/page") { request in
@@ -64,7 +64,7 @@ struct OptionRowTests {
         try Served.run(routes) { client throws in
             let answer = try client.send("HEAD /page")
             #expect(answer.status == 200 && answer["Content-Length"] == "5" && answer.content.isEmpty)
-            // A route can tell; nothing is hidden from it.
+            // A route can detect HEAD.
             #expect(answer["X-Method"] == "HEAD")
         }
         let alone: (inout Routes) -> Void = { table in
@@ -74,7 +74,7 @@ struct OptionRowTests {
         try Served.run(alone) { client throws in #expect(try client.send("HEAD /page").status == 405) }
     }
 
-    @Test("W018 the port is 8080 unless you say otherwise") func w018() {
+    @Test("W018 the default port is 8080") func w018() {
         #expect(Configuration().port == 8080)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 /// Requests of GCDWebServer, against a server on a real socket.
 struct RequestRowTests {
-    @Test("W048 what a request says") func w048() throws {
+    @Test("W048 the properties of a request") func w048() throws {
         try Served.run { routes in
             routes.on(where: { $0.method == .post }, body: .bytes()) { request, bytes in
                 let path = try request.target.resourcePath().path
@@ -26,12 +26,12 @@ struct RequestRowTests {
                     "Accept-Encoding: gzip",
                 ], content: "12345")
             let expected = #"POST|a b/c|1&2|text/plain|5|5|yes|bytes=1-|"v"|gzip|127.0.0.1"#
-            // The answer to who takes gzip may come in it; this one is too short for that.
+            // The response could be compressed for a client that accepts gzip, but is too short.
             #expect(answer.content == expected)
         }
     }
 
-    @Test("W049 a handler that reads piece by piece") func w049() throws {
+    @Test("W049 a handler that reads content in pieces") func w049() throws {
         try Served.run { routes in
             routes.put("/count", body: .stream) { _, chunks in
                 var (pieces, bytes) = (0, 0)
@@ -47,13 +47,13 @@ struct RequestRowTests {
         }
     }
 
-    @Test("W051 chunked content; extensions and trailers are read over") func w051() throws {
+    @Test("W051 chunked content; extensions and trailers are ignored") func w051() throws {
         try Served.run { routes in
             routes.post("/", body: .text()) { request, text in
                 .text(text + (request.string(named: "x-later") ?? ""))
             }
         } asking: { client throws in
-            // The client puts the empty line behind its last field: here that ends the trailer section.
+            // The client adds an empty line after its last field, which ends the trailer section here.
             let chunked = "Transfer-Encoding: chunked\r\n\r\n5;a=\"b\"\r\nhello\r\n1\r\n!\r\n0\r\nX-Later: no"
             #expect(try client.send("POST /", [chunked]).content == "hello!")
             let broken = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n0"

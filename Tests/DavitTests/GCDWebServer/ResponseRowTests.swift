@@ -3,7 +3,7 @@ import Testing
 
 /// Responses and utilities of GCDWebServer, against a server on a real socket where there is one to see.
 struct ResponseRowTests {
-    @Test("W057 status, type, length, age, date, tag and fields of one's own") func w057() throws {
+    @Test("W057 status, type, length, age, date, tag and custom fields") func w057() throws {
         try Served.run { routes in
             routes.get("/") { _ in
                 var response = HTTPResponse.text("12345", status: .created).cacheAge(60)
@@ -17,12 +17,12 @@ struct ResponseRowTests {
             #expect(answer["Content-Type"] == "text/plain; charset=utf-8")
             #expect(answer["Cache-Control"] == "max-age=60" && answer["ETag"] == "\"v1\"")
             #expect(answer["Last-Modified"] == "Sun, 06 Nov 1994 08:49:37 GMT")
-            // A value never ends its line.
+            // A value cannot contain a line break.
             #expect(answer["X-Own"] == "a  b")
         }
     }
 
-    @Test("W058 and W059 content of unknown length goes out in chunks") func w058w059() throws {
+    @Test("W058 and W059 content of unknown length is chunked") func w058w059() throws {
         try Served.run { routes in
             routes.get("/") { _ in
                 .stream(type: "text/plain") { writer in
@@ -48,7 +48,7 @@ struct ResponseRowTests {
         }
     }
 
-    @Test("W062 templates escape what they show") func w062() throws {
+    @Test("W062 templates escape values") func w062() throws {
         try Served.run { routes in
             routes.get("/") { .template("<p>%name%, 100%</p>", ["name": .text($0.query["name"] ?? "")]) }
         } asking: { client throws in
@@ -56,7 +56,7 @@ struct ResponseRowTests {
         }
     }
 
-    @Test("W064 error pages show what they are told as text") func w064() throws {
+    @Test("W064 error pages escape messages") func w064() throws {
         try Served.run { routes in
             routes.get("/") { request in .error(.forbidden, "No <script> here", for: request) }
         } asking: { client throws in
@@ -67,7 +67,7 @@ struct ResponseRowTests {
         }
     }
 
-    @Test("W065 producers that are asked, and producers that write") func w065() throws {
+    @Test("W065 pull and push producers") func w065() throws {
         try Served.run { routes in
             routes.get("/asked") { _ in
                 var rest = ["a", "b"]
@@ -82,33 +82,33 @@ struct ResponseRowTests {
             }
         } asking: { client throws in
             #expect(try client.send("GET /asked").content == "1\r\na\r\n1\r\nb\r\n0\r\n\r\n")
-            // No last chunk: the client sees that something is missing.
+            // Without the last chunk, the client detects that content is missing.
             let broken = try client.send("GET /breaks")
             #expect(broken["Transfer-Encoding"] == "chunked" && !broken.content.hasSuffix("0\r\n\r\n"))
         }
     }
 
-    @Test("W066 Date and Server on every response; the connection stays") func w066() throws {
+    @Test("W066 Date and Server in every response; the connection stays open") func w066() throws {
         try Served.run {
             $0.get("/") { _ in .text("x") }
         } asking: { client throws in
             for target in ["/", "/none"] {
                 let answer = try client.send("GET \(target)")
                 #expect(answer["Date"]?.hasSuffix(" GMT") == true && answer["Server"] == "davit")
-                // The client has asked for this; without asking there is no such field.
+                // Sent only because the client requested it.
                 #expect(answer["Connection"] == "close")
             }
         }
     }
 
-    @Test("W068 escapes, and names and values of forms") func w068() throws {
+    @Test("W068 escaping, and form names and values") func w068() throws {
         #expect(PercentCoding.decode(Array("a%20%C3%A9".utf8)) == Array("a é".utf8))
         #expect(PercentCoding.decode(Array("a%2".utf8)) == nil)
         let form = FormFields(query: Array("a=1+2&b=%C3%A9".utf8))
         #expect(form["a"] == "1 2" && form["b"] == "é")
     }
 
-    @Test("W070 dates of HTTP and of ISO 8601") func w070() throws {
+    @Test("W070 HTTP and ISO 8601 dates") func w070() throws {
         let time = Timestamp(seconds: 784_111_777)
         #expect(HTTPDate.imf(time) == Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8))
         #expect(HTTPDate.iso8601(time) == Array("1994-11-06T08:49:37Z".utf8))
@@ -120,7 +120,7 @@ struct ResponseRowTests {
         ("/", ""),
     ]
 
-    @Test("W071 paths are normalised in one place, and what climbs is refused", arguments: paths)
+    @Test("W071 paths are normalized in one place, and paths that leave the root are refused", arguments: paths)
     func w071(raw: String, path: String?) throws {
         try Served.run { routes in
             routes.fallback(.get) { request in
@@ -133,7 +133,7 @@ struct ResponseRowTests {
         }
     }
 
-    @Test("W072 status codes have their names") func w072() {
+    @Test("W072 status codes have names") func w072() {
         #expect(HTTPStatus.contentTooLarge.code == 413)
         #expect("\(HTTPStatus.notFound.reasonPhrase)" == "Not Found")
         #expect("\(HTTPStatus(418).reasonPhrase)" != "")

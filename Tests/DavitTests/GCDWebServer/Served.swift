@@ -2,9 +2,9 @@ import Davit
 import DavitTesting
 import Testing
 
-/// Serves for as long as a closure runs, for the rows of `docs/coming-from-gcdwebserver.md`.
+/// Runs a server during a closure, for the rows of `docs/coming-from-gcdwebserver.md`.
 enum Served {
-    /// Loopback, a port that the system chooses, and nothing in the log but errors.
+    /// Loopback, a free port, and only errors in the log.
     static func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
@@ -35,7 +35,7 @@ enum Served {
         try body(LiveClient(address: try #require(addresses.first)))
     }
 
-    /// A share at the root, of a folder that is gone afterwards.
+    /// A share at the root, with a temporary folder.
     static func share(_ body: (LiveClient) throws -> Void) throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()

@@ -3,9 +3,9 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What GCDWebDAVServer had, against a share on a real socket.
+/// The features of GCDWebDAVServer, with a share on a real socket.
 struct ShareRowTests {
-    /// Serves a folder that is gone afterwards.
+    /// Serves a temporary folder.
     private func serve(
         _ change: (inout WebDAVShare) -> Void = { _ in }, asking body: (LiveClient, String) throws -> Void
     ) throws {
@@ -34,7 +34,7 @@ struct ShareRowTests {
         try serve { client, _ throws in #expect(try client.send("PUT /.a", content: "x").status == 201) }
     }
 
-    /// The five that could be vetoed, and what they are asked with.
+    /// The five actions that can be vetoed, and the arguments of the hooks.
     static let changes: [(line: String, fields: [String], content: String)] = [
         ("PUT /new", [], "x"), ("MOVE /a", ["Destination: /b"], ""), ("COPY /a", ["Destination: /b"], ""),
         ("DELETE /a", [], ""), ("MKCOL /new", [], ""),
@@ -60,7 +60,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W104 what was done is told, with the path of the file")
+    @Test("W104 completed actions are reported with the path of the file")
     func w104() throws {
         let told = Told()
         try serve {
@@ -90,7 +90,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W105 OPTIONS says the same to everybody, and what is allowed")
+    @Test("W105 OPTIONS is the same for all clients, and lists the allowed methods")
     func w105() throws {
         try serve { client, _ throws in
             for agent in ["WebDAVFS/3.0.0", "WebDAVLib/1.3", "curl/8.0"] {
@@ -101,7 +101,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W106 GET and HEAD, ranges, and a folder that is a page")
+    @Test("W106 GET and HEAD, ranges, and the page of a folder")
     func w106() throws {
         try serve { client, _ throws in
             #expect(try client.send("PUT /a", content: "12345").status == 201)
@@ -113,7 +113,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W107 PUT without a parent, on a folder, of a name that is not allowed, and twice")
+    @Test("W107 PUT without a parent, on a folder, with a disallowed name, and twice")
     func w107() throws {
         try serve {
             $0.rules.allowsHiddenItems = false
@@ -127,7 +127,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W108 DELETE takes all of it, and no other depth")
+    @Test("W108 DELETE removes the entire tree, and accepts no other depth")
     func w108() throws {
         try serve { client, _ throws in
             #expect(try client.send("MKCOL /d").status == 201)
@@ -138,7 +138,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W109 MKCOL with content, without a parent, and of what exists")
+    @Test("W109 MKCOL with content, without a parent, and of an existing resource")
     func w109() throws {
         try serve { client, _ throws in
             #expect(try client.send("MKCOL /d", ["Content-Type: text/plain"], content: "x").status == 415)
@@ -169,7 +169,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W112 PROPFIND of every depth")
+    @Test("W112 PROPFIND with every depth")
     func w112() throws {
         try serve { client, _ throws in
             #expect(try client.send("MKCOL /d").status == 201)
@@ -185,7 +185,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W113 locks hold for every client, and UNLOCK needs their token")
+    @Test("W113 locks are enforced for every client, and UNLOCK requires the token")
     func w113() throws {
         try serve { client, _ throws in
             let body = """
@@ -201,7 +201,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("W114 what was not there: PROPPATCH, If, tags, names, types, quota and a page")
+    @Test("W114 new features: PROPPATCH, If, tags, names, types, quota and a page")
     func w114() throws {
         try serve { client, _ throws in
             #expect(try client.send("PUT /a.txt", content: "x").status == 201)
@@ -224,7 +224,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("what Macs leave behind is kept in the state folder, over a restart")
+    @Test("macOS metadata files are stored in the state folder, across a restart")
     func litterIsKeptAside() throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
@@ -240,7 +240,7 @@ struct ShareRowTests {
             #expect(try client.send("GET /._a").content == "x")
             #expect(try client.send("GET /b").content == "x")
         }
-        // Without the policy the folder is all there is.
+        // Without the policy, all files are in the shared folder.
         let other = WebDAVShare(files.path, stateFolder: folder.path + "/other")
         try Served.run(try WebServer(other, configuration: Served.configuration())) { client throws in
             #expect(try client.send("GET /._a").status == 404)
@@ -248,7 +248,7 @@ struct ShareRowTests {
         }
     }
 
-    @Test("what Macs leave behind leaves free what the rest does") func litterLeavesRoom() throws {
+    @Test("macOS metadata files respect the free space limit") func litterLeavesRoom() throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         var share = WebDAVShare(files.path, stateFolder: folder.path + "/state")

@@ -3,7 +3,7 @@ import Testing
 
 /// W014, W038.
 struct ConnectedStateTests {
-    /// A clock that stands still, the timer that was asked for, and what was told.
+    /// A manual clock, the pending timer, and the reported events.
     private struct Bench {
         var state: ConnectedState
         var now: Int64 = 0
@@ -93,14 +93,14 @@ struct ConnectedStateTests {
         bench.vacate()
         bench.stop()
         #expect(bench.told == [true, false, true, false])
-        // Its timers are gone with it; those of the next run are its own.
+        // Its timers are cancelled; those of the next run are separate.
         bench.occupy()
         bench.vacate()
         bench.advance(to: 1000)
         #expect(bench.told == [true, false, true, false, true, false])
     }
 
-    /// A client that came before anybody asked is not told to go.
+    /// A client that connected before observation began is not reported as disconnected.
     @Test func anEndWithoutABeginningIsNotTold() {
         var bench = Bench(interval: 1000)
         bench.vacate()

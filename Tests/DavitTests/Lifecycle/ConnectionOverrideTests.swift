@@ -6,7 +6,7 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// What a subclass of GCDWebServer's connection could override is middleware here.
+/// Overrides of GCDWebServer's connection class correspond to middleware.
 @Suite(.timeLimit(.minutes(15)))
 struct ConnectionOverrideTests {
     private static func answer(
@@ -36,7 +36,7 @@ struct ConnectionOverrideTests {
         routes.get("/fails") { _ in throw HTTPError(.conflict, "two at a time") }
     }
 
-    /// What went over a connection, and how often it ended.
+    /// The bytes of a connection, and how often it was closed.
     private struct Traffic {
         var received: [UInt8] = []
         var sent: [UInt8] = []

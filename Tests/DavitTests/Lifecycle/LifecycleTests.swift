@@ -1,7 +1,7 @@
 import Davit
 import Testing
 
-/// The state machine of a server's life, without a server.
+/// The state machine of a server's life cycle, without a server.
 struct LifecycleTests {
     typealias Step = (input: Lifecycle.Input, actions: [Lifecycle.Action])
 
@@ -18,17 +18,17 @@ struct LifecycleTests {
 
     static let stories: [Story] = [
         Story(
-            testDescription: "W017: a second start is an error, at every time",
+            testDescription: "W017: a second start is always an error",
             steps: [
                 (.start, [.start]), (.start, [.refuseStart]), (.started, [.tellStarted]),
                 (.start, [.refuseStart]),
             ],
             end: .listening),
         Story(
-            testDescription: "W017: a start that failed can be tried again",
+            testDescription: "W017: a failed start can be repeated",
             steps: [(.start, [.start]), (.startFailed, [])] + started, end: .listening),
         Story(
-            testDescription: "W019: stop, and start again",
+            testDescription: "W019: stop and restart",
             steps: started + [
                 (.stop, [.stop]), (.stop, []), (.start, [.refuseStart]), (.stopped, [.tellStopped]),
             ]
@@ -37,30 +37,30 @@ struct LifecycleTests {
             testDescription: "stop without a start does nothing",
             steps: [(.stop, []), (.stopped, []), (.suspend, []), (.resume, [])], end: .stopped),
         Story(
-            testDescription: "stop while it starts",
+            testDescription: "stop while starting",
             steps: [
                 (.start, [.start]), (.stop, []), (.started, [.tellStarted, .stop]),
                 (.stopped, [.tellStopped]),
             ],
             end: .stopped),
         Story(
-            testDescription: "W020: a signal ends it, also while it starts",
+            testDescription: "W020: a signal stops the server, also while it starts",
             steps: started + [
                 (.stopped, [.tellStopped]), (.start, [.start]), (.stopped, []),
                 (.started, [.tellStarted, .tellStopped]),
             ], end: .stopped),
         Story(
             testDescription:
-                "W016: in the background without a connection it stops listening, and comes back",
+                "W016: suspends in the background without connections, and resumes",
             steps: suspended + [(.becameActive, [.resume]), (.resumed, [.tellResumed])], end: .listening),
         Story(
-            testDescription: "W016: a connection holds it, and the application, until it ends",
+            testDescription: "W016: an open connection delays suspension and holds background time",
             steps: started + [
                 (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
                 (.disconnected, [.pause, .holdBackgroundTime(false)]), (.paused, [.tellSuspended]),
             ], end: .paused),
         Story(
-            testDescription: "W016: the system's patience ends before the connection",
+            testDescription: "W016: background time expires before the connection closes",
             steps: started + [
                 (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
                 (.backgroundTimeEnded, [.dismissConnections, .pause, .holdBackgroundTime(false)]),
@@ -68,19 +68,19 @@ struct LifecycleTests {
                 (.becameActive, [.resume]), (.resumed, [.tellResumed]),
             ], end: .listening),
         Story(
-            testDescription: "W016: back before anything happened",
+            testDescription: "W016: active again before anything happened",
             steps: started + [
                 (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
                 (.becameActive, [.holdBackgroundTime(false)]), (.disconnected, []),
             ], end: .listening),
         Story(
-            testDescription: "W016: active again while it pauses",
+            testDescription: "W016: active again while pausing",
             steps: started + [
                 (.enteredBackground, [.pause]), (.becameActive, []), (.paused, [.tellSuspended, .resume]),
                 (.resumed, [.tellResumed]),
             ], end: .listening),
         Story(
-            testDescription: "W016: a connection that came while it paused brings it back",
+            testDescription: "W016: a connection that arrived while pausing resumes the server",
             steps: started + [
                 (.enteredBackground, [.pause]), (.connected, [.holdBackgroundTime(true)]),
                 (.paused, [.tellSuspended, .resume]), (.resumed, [.tellResumed]),
@@ -90,12 +90,12 @@ struct LifecycleTests {
             steps: [(.enteredBackground, []), (.start, [.start]), (.started, [.tellStarted, .pause])],
             end: .pausing),
         Story(
-            testDescription: "W016: off",
+            testDescription: "W016: suspension disabled",
             suspendsInBackground: false,
             steps: started + [(.enteredBackground, []), (.backgroundTimeEnded, []), (.becameActive, [])],
             end: .listening),
         Story(
-            testDescription: "what the application suspended, becoming active does not bring back",
+            testDescription: "becoming active does not resume an explicitly suspended server",
             steps: started + [
                 (.suspend, [.pause]), (.paused, [.tellSuspended]), (.enteredBackground, []),
                 (.becameActive, []),
@@ -105,20 +105,20 @@ struct LifecycleTests {
             testDescription: "resume waits for the foreground",
             steps: suspended + [(.resume, []), (.becameActive, [.resume])], end: .resuming),
         Story(
-            testDescription: "a port that is taken: told, and tried again at the next occasion only",
+            testDescription: "a port in use is reported, and retried only on the next event",
             steps: suspended + [
                 (.becameActive, [.resume]), (.resumeFailed, [.tellResumeFailed]), (.disconnected, []),
                 (.becameActive, [.resume]), (.resumeFailed, [.tellResumeFailed]), (.resume, [.resume]),
                 (.resumed, [.tellResumed]),
             ], end: .listening),
         Story(
-            testDescription: "W019: stop while it is suspended, and in between",
+            testDescription: "W019: stop while suspended or suspending",
             steps: suspended + [(.stop, [.stop]), (.stopped, [.tellStopped])] + [
                 (.becameActive, []), (.start, [.start]), (.started, [.tellStarted]), (.suspend, [.pause]),
                 (.stop, [.stop]), (.paused, []), (.stopped, [.tellStopped]),
             ], end: .stopped),
         Story(
-            testDescription: "what was asked of the server ends with it",
+            testDescription: "a stop resets earlier requests",
             steps: started + [(.suspend, [.pause]), (.stopped, [.tellStopped]), (.paused, [])] + started,
             end: .listening),
     ]
@@ -143,7 +143,7 @@ struct LifecycleTests {
 
     // MARK: All states
 
-    /// Every state that can be reached, with the way to it: all inputs in all states.
+    /// Returns all reachable states, each with the inputs that lead to it.
     private static func reachable(_ suspendsInBackground: Bool) -> [Lifecycle: [Lifecycle.Input]] {
         let first = Lifecycle(suspendsInBackground: suspendsInBackground)
         var ways: [Lifecycle: [Lifecycle.Input]] = [first: []]
@@ -160,7 +160,7 @@ struct LifecycleTests {
         return ways
     }
 
-    /// What the caller would report for what is under way.
+    /// Returns the result that the caller would report for the action in progress.
     private static func completion(of phase: Lifecycle.Phase) -> Lifecycle.Input? {
         switch phase {
         case .starting: .started
@@ -171,7 +171,7 @@ struct LifecycleTests {
         }
     }
 
-    /// In every state and for every input: no action that does not fit, and no endless exchange.
+    /// In every state and for every input, all actions are valid, and results do not cause endless loops.
     @Test(arguments: [true, false])
     func everyStateSettles(suspendsInBackground: Bool) {
         let ways = Self.reachable(suspendsInBackground)
@@ -197,7 +197,7 @@ struct LifecycleTests {
         _ actions: [Lifecycle.Action], from before: Lifecycle.Phase, to after: Lifecycle.Phase,
         _ way: [Lifecycle.Input]
     ) {
-        // Each phase of waiting is entered with its action, and each action enters it.
+        // Each waiting phase is entered with its action, and each action enters its phase.
         let entries: [(Lifecycle.Action, Lifecycle.Phase)] = [
             (.start, .starting), (.pause, .pausing), (.resume, .resuming), (.stop, .stopping),
         ]
@@ -210,7 +210,7 @@ struct LifecycleTests {
         #expect(Set(actions).count == actions.count, "\(way)")
     }
 
-    /// From every state the way back is open: stopped, active, started and resumed, it listens.
+    /// From every state, after stop, becoming active, start and resume, the server listens.
     @Test(arguments: [true, false])
     func everyStateCanListenAgain(suspendsInBackground: Bool) {
         for (state, way) in Self.reachable(suspendsInBackground) {
@@ -233,7 +233,7 @@ struct LifecycleTests {
         }
     }
 
-    /// Whatever comes in which order: told in pairs, and background time is given back.
+    /// For any order of inputs, events are reported in pairs, and background time is released.
     @Test(arguments: [true, false])
     func everyWayTellsInPairs(suspendsInBackground: Bool) {
         var held: [Lifecycle: Bool] = [Lifecycle(suspendsInBackground: suspendsInBackground): false]

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct ServerEventsTests {
-    /// What waits, up to the first `stopped`.
+    /// Returns the unread events, up to the first `stopped`.
     private static func untilStopped(_ events: ServerEvents) async -> [ServerEvent] {
         var all: [ServerEvent] = []
         for await event in events {

@@ -5,10 +5,10 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// The life of a server with sockets.
+/// The life cycle of a server with sockets.
 @Suite(.timeLimit(.minutes(15)))
 struct ServerLifeTests {
-    /// A server that answers everything with 204.
+    /// Creates a server that answers all requests with 204.
     private final class Bench {
         let life: ServerLife
         let http: HTTPServer
@@ -53,7 +53,7 @@ struct ServerLifeTests {
         return socket
     }
 
-    /// Has a request answered, so that the connection is known to be open.
+    /// Sends a request and reads the response, so that the connection is known to be open.
     private static func expectAnswer(_ socket: borrowing FileDescriptor) throws {
         let request = Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
         _ = unsafe request.withUnsafeBytes { unsafe Socket.send(socket.rawValue, $0) }
@@ -94,7 +94,7 @@ struct ServerLifeTests {
         }
     }
 
-    /// An observer may start it again as soon as it hears of the end.
+    /// An observer can restart the server as soon as it is notified of the stop.
     @Test func aStartOnTheEventOfTheEndIsPossible() async throws {
         let bench = Bench()
         for _ in 0..<5 {
@@ -150,14 +150,14 @@ struct ServerLifeTests {
                 try Self.expectAnswer(first)
                 #expect(await bench.event() == .firstClientConnected)
                 do { try Self.expectAnswer(try Self.connect(addresses[0])) }
-                // Without a request under way: it is connected all the same.
+                // A connection without a request also counts.
                 try Self.expectAnswer(first)
             }
             #expect(await bench.event() == .lastClientDisconnected)
         }
     }
 
-    /// With a delay that the loop's timer has to wait for.
+    /// With a delay that requires a timer of the event loop.
     @Test func w014TheEndOfTheLastConnectionIsToldAfterTheDelay() async throws {
         var options = Configuration.LifecycleOptions()
         options.disconnectDelay = .milliseconds(1)

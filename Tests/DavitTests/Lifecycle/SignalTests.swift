@@ -9,13 +9,13 @@ import Musl
 import Darwin
 #endif
 
-/// Where the program for these tests is: beside that of the tests.
+/// The path of the program for these tests, in the same folder as the test binary.
 private let program: String = {
     let own = CommandLine.arguments[0]
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/TwoServers"
 }()
 
-/// W020, with real signals, which the process of the tests must not get.
+/// W020, with real signals, which must not be sent to the test process.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: unsafe access(program, X_OK) == 0, "the program was not built"))
 struct SignalTests {
     @Test func oneSignalStopsAllServersOfAProcessOnce() throws {

@@ -7,7 +7,7 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// What outlives a pause and a stop, through the façade.
+/// The state that survives a pause and a stop, through the façade.
 @Suite(.timeLimit(.minutes(15)))
 struct WebServerLifeTests {
     private let folder: TemporaryFolder
@@ -48,7 +48,7 @@ struct WebServerLifeTests {
             }
             #expect(try client.send("PUT /a", content: "x").status == 423)
             #expect(try client.send("PUT /b\(round)", content: "x").status == 201)
-            // Who asks about the state is answered in each run.
+            // Requests of other commands are answered in each run.
             #expect(try ControlClient.ask(.check, in: folder.path + "/state") == .lines([]))
             server.shutdown()
             server.waitUntilStopped()
@@ -57,7 +57,7 @@ struct WebServerLifeTests {
         }
     }
 
-    /// No thread of the old one may hold what the new one opens.
+    /// No thread of the old server can hold resources that the new one opens.
     @Test func w019AnotherServerCanHaveTheStateAtOnce() throws {
         for _ in 0..<30 {
             let server = try makeShare()

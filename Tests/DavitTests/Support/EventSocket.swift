@@ -2,7 +2,7 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// A connection on which a server tells events: reads as far as it is asked to. Its calls block.
+/// A connection that receives events. Its calls block.
 final class EventSocket {
     private let socket: FileDescriptor
     private(set) var text = ""
@@ -20,7 +20,7 @@ final class EventSocket {
 
     struct Unsent: Error {}
 
-    /// Reads until a text has come that was not read before; false if the end comes first.
+    /// Reads until a text arrives that was not read before; returns false at the end of the connection.
     func wait(for expected: String) -> Bool {
         while true {
             if let found = text.firstRange(of: expected) {
@@ -31,10 +31,10 @@ final class EventSocket {
         }
     }
 
-    /// Reads to the end.
+    /// Reads until the connection closes.
     func waitForEnd() { while read() {} }
 
-    /// The next id.
+    /// Reads the next event ID.
     func id() -> String? {
         guard wait(for: "id: ") else { return nil }
         while !text.contains("\n") { if !read() { return nil } }

@@ -1,18 +1,18 @@
 import DavitSystem
 import DavitTransport
 
-/// Sends one request on a connection of its own and reads to its end. Its calls block.
+/// Sends one request per connection and reads the response. Its calls block.
 struct LiveClient {
     let address: BoundAddress
 
     struct Answer {
-        /// In the order of the connection.
+        /// The fields, in the order received.
         let text: String
 
         var status: Int { Int(text.dropFirst(9).prefix(3)) ?? 0 }
         var content: String { text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
 
-        /// The content without the framing of chunks, if it has one.
+        /// The content, without chunked framing.
         var decodedContent: String {
             guard let end = text.firstRange(of: "\r\n\r\n") else { return "" }
             let sent = text[end.upperBound...]
@@ -33,7 +33,7 @@ struct LiveClient {
             return String(decoding: content, as: UTF8.self)
         }
 
-        /// The value of a field, named as the server writes it.
+        /// Returns the value of a field, with the name spelled as in the response.
         subscript(name: String) -> String? {
             for line in text.split(separator: "\r\n") where line.hasPrefix(name + ": ") {
                 return String(line.dropFirst(name.utf8.count + 2))
@@ -48,7 +48,8 @@ struct LiveClient {
         answer(from: try begin(line, fields, host: host, content: content))
     }
 
-    /// Sends requests on as many connections before the first answer is read: a server has them all at once.
+    /// Sends requests on one connection each before reading the first response, so that the server has all of
+    /// them concurrently.
     func sendAtOnce(
         _ requests: [(line: String, fields: [String], content: String)]
     ) throws -> [Answer] {
@@ -78,7 +79,7 @@ struct LiveClient {
         return Waiting(socket)
     }
 
-    /// A connection on which an answer is to come.
+    /// A connection that waits for a response.
     private final class Waiting {
         let socket: FileDescriptor
 

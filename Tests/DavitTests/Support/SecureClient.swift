@@ -4,7 +4,7 @@ import DavitSystem
 import DavitTesting
 import DavitTransport
 
-/// A connection over TLS that carries one request after the other. Its calls block.
+/// A TLS connection for a sequence of requests. Its calls block.
 final class SecureClient {
     enum Failure: Error, Equatable {
         case closed
@@ -29,7 +29,7 @@ final class SecureClient {
         }
     }
 
-    /// The answer as it came, when it has all of its head and `content` bytes behind it.
+    /// Returns the raw response when its head and `content` bytes have arrived.
     func get(_ path: String, content: Int) throws -> String {
         tls.write(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
         try flush()

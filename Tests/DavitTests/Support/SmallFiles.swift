@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Looks at files from outside of the server.
+/// Accesses files without the server.
 enum SmallFiles {
     struct Failure: Error {
         let errno: Int32

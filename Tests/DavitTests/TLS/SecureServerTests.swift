@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// A server with TLS, from its files to what clients see.
+/// A server with TLS, from its files to its clients.
 struct SecureServerTests {
     private let folder: TemporaryFolder
 
@@ -74,14 +74,14 @@ struct SecureServerTests {
             let open = try SecureClient(address)
             #expect(try open.fingerprint == first)
             let second = try write("localhost")
-            #expect(try SecureClient(address).fingerprint == first, "nobody has asked yet")
+            #expect(try SecureClient(address).fingerprint == first, "not reloaded yet")
             try server.reloadCertificates()
             #expect(try SecureClient(address).fingerprint == second)
-            #expect(try open.get("/who", content: 6).hasSuffix("true -"), "a connection that is open goes on")
+            #expect(try open.get("/who", content: 6).hasSuffix("true -"), "open connections continue")
             _ = try file("server.pem", Array("broken".utf8))
             #expect(throws: ServerError.self) { try server.reloadCertificates() }
             server.reload()
-            #expect(try SecureClient(address).fingerprint == second, "what was good is kept")
+            #expect(try SecureClient(address).fingerprint == second, "the previous certificate is kept")
         }
     }
 
@@ -129,7 +129,7 @@ struct SecureServerTests {
         }
     }
 
-    // MARK: What cannot be used
+    // MARK: Errors
 
     private func reason(_ tls: Configuration.TLS) throws -> String? {
         do throws(ServerError) {

@@ -6,7 +6,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// An authority and a certificate that a server makes for itself, and keeps.
+/// A certificate authority and a certificate that a server creates and stores.
 struct SelfSignedCertificatesTests {
     private let folder: TemporaryFolder
     private let now = Shop.now
@@ -56,7 +56,7 @@ struct SelfSignedCertificatesTests {
         #expect(!String(decoding: published.bytes, as: UTF8.self).contains("PRIVATE KEY"))
     }
 
-    /// 825 days it lasts, and 30 before that it is replaced; the authority stays.
+    /// The certificate is valid for 825 days and replaced 30 days earlier; the authority remains.
     @Test(arguments: [(790, true), (796, false), (2000, false)])
     func isRenewedInTime(days: Int64, isSame: Bool) throws {
         let first = try fingerprints()
@@ -77,7 +77,7 @@ struct SelfSignedCertificatesTests {
         let moved = try fingerprints(["192.0.2.77"])
         #expect(moved.leaf != first.leaf)
         #expect(moved.authority == first.authority)
-        #expect(try fingerprints().leaf == moved.leaf, "a host that is gone does no harm")
+        #expect(try fingerprints().leaf == moved.leaf, "a removed host does not cause a renewal")
     }
 
     @Test func aBrokenCertificateIsReplaced() throws {
@@ -90,7 +90,7 @@ struct SelfSignedCertificatesTests {
         }
     }
 
-    /// Clients trust it: another one in its place would look like somebody else's server.
+    /// Clients trust the authority and would reject a new one.
     @Test func aBrokenAuthorityIsAnError() throws {
         _ = try fingerprints()
         let keyPath = path + "/authority-key.pem"

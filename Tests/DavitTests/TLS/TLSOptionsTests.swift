@@ -1,7 +1,7 @@
 import Davit
 import Testing
 
-/// What `davit serve` understands of TLS.
+/// The TLS options of `davit serve`.
 struct TLSOptionsTests {
     #if TLS
     static let understood: [(line: [String], options: TLSOptions)] = [
@@ -59,7 +59,7 @@ struct TLSOptionsTests {
         (["--tls-self-signed", "--tls-clients", "required"], .clientsWithoutAuthority),
         (["--tls-self-signed", "--tls-clients", "all"], .badTLSClients("all")),
         (["--tls-self-signed=yes"], .unwantedValue(option: "--tls-self-signed")),
-        // Encrypted or not: who may come in is another question.
+        // TLS does not replace accounts.
         (["--tls-self-signed", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
     ]
     #else
