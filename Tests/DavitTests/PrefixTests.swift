@@ -72,7 +72,8 @@ struct PrefixTests {
             testDescription: "removed according to a trusted proxy", proxies: ["127.0.0.1"], path: "",
             fields: ["X-Forwarded-Prefix: /x/dav"]),
         Arrangement(
-            testDescription: "partly kept according to a trusted proxy", prefix: "/dav", proxies: ["127.0.0.1"],
+            testDescription: "partly kept according to a trusted proxy", prefix: "/dav",
+            proxies: ["127.0.0.1"],
             path: "/dav", fields: ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Prefix: /x"]),
     ]
 

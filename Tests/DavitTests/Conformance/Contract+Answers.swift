@@ -8,17 +8,17 @@ extension Contract {
                     lacks: ["<d:", "<multistatus"])
             ]),
         Contract(
-            61, "what was asked for comes first",
+            61, "requested properties come first",
             text + [
                 ask(
                     "PROPFIND /", ["Depth: 1"], 207,
                     holds: ["<D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>/</D:href>"])
             ]),
         Contract(
-            62, "status lines have a reason",
+            62, "status lines have a reason phrase",
             [ask("PROPFIND /", ["Depth: 0"], 207, holds: ["<D:status>HTTP/1.1 200 OK</D:status>"])]),
         Contract(
-            63, "names that are not known, once",
+            63, "each unknown name once",
             text + [
                 ask(
                     "PROPFIND /a", ["Depth: 0"], find("<x:a/><x:a/>"), 207,
@@ -27,7 +27,7 @@ extension Contract {
                     ])
             ]),
         Contract(
-            64, "resourcetype without white space",
+            64, "resourcetype without whitespace",
             text + [
                 ask(
                     "PROPFIND /", ["Depth: 0"], find("<D:resourcetype/>"), 207,
@@ -72,14 +72,14 @@ extension Contract {
                 ask("PROPFIND /a", ["Depth: 0"], 207, holds: ["<D:getetag>{tag}</D:getetag>"], lacks: ["W/"]),
             ]),
         Contract(
-            137, "folders have no entity tag, and say what they have in its place",
+            137, "folders have no entity tag, but a substitute",
             [
                 ask("MKCOL /d", 201), ask("HEAD /d/", 200, ["ETag": nil]),
                 ask("PROPFIND /d", ["Depth: 0"], find("<D:getetag/>"), 207, holds: ["404 Not Found"]),
                 ask("PROPFIND /d", ["Depth: 0"], find("<D:sync-token/>"), 207, holds: ["200 OK"]),
             ]),
         Contract(
-            69, "displayname is the name",
+            69, "displayname defaults to the name",
             [
                 ask("PUT /a&b", [], "x", 201),
                 ask("PROPFIND /a&b", ["Depth: 0"], 207, holds: ["<D:displayname>a&amp;b</D:displayname>"]),
@@ -93,7 +93,7 @@ extension Contract {
                     holds: ["<D:getcontenttype>text/plain", "<D:getcontenttype>httpd/unix-directory"]),
             ]),
         Contract(
-            71, "quota only where it is asked for",
+            71, "quota only if requested",
             [
                 ask(
                     "PROPFIND /", ["Depth: 0"], find("<D:quota-available-bytes/><D:quota-used-bytes/>"), 207,
@@ -121,7 +121,7 @@ extension Contract {
                     holds: [">me</D:owner>", "<D:depth>0<", "<D:timeout>Second-", "{1}", "<D:lockroot>"]),
             ]),
         Contract(
-            74, "href is a response's alone",
+            74, "only responses contain href",
             text + [
                 ask("LOCK /a", ["Depth: 0"], lockInfo(), 200),
                 ask(
@@ -130,7 +130,7 @@ extension Contract {
                     lacks: ["{1}", "lockroot"]),
             ]),
         Contract(
-            75, "an empty folder is one response",
+            75, "an empty folder is a single response",
             [
                 ask("MKCOL /d", 201),
                 ask(
@@ -151,7 +151,7 @@ extension Contract {
 
     static let reading: [Contract] = [
         Contract(
-            78, "HEAD says what GET does",
+            78, "HEAD returns the fields of GET",
             text + [
                 ask(
                     "HEAD /a", 200,
@@ -175,7 +175,7 @@ extension Contract {
                 ask("GET /a", ["Range: bytes=0-1", "If-Range: Sun, 06 Nov 1994 08:49:37 GMT"], 200),
             ]),
         Contract(
-            82, "If-None-Match wins over If-Modified-Since",
+            82, "If-None-Match takes precedence over If-Modified-Since",
             text + [
                 ask("GET /a", ["If-None-Match: {tag}"], 304, ["ETag": "{tag}"]),
                 ask(
@@ -186,12 +186,12 @@ extension Contract {
                     200),
             ]),
         Contract(
-            83, "stored files are not coded",
+            83, "stored files are not compressed",
             text + [
                 ask(
                     "GET /a", ["Accept-Encoding: gzip, br"], 200,
                     ["Content-Encoding": nil, "Content-Length": "10"])
             ]),
-        Contract(84, "what is absent is 404", [ask("GET /absent.prop", 404)]),
+        Contract(84, "missing resources are 404", [ask("GET /absent.prop", 404)]),
     ]
 }

@@ -16,7 +16,7 @@ extension Contract {
             87, "If-None-Match: *",
             [ask("PUT /a", ["If-None-Match: *"], "x", 201), ask("PUT /a", ["If-None-Match: *"], "y", 412)]),
         Contract(
-            88, "If-Match, alone and with If",
+            88, "If-Match, with and without If",
             text + [
                 ask("PUT /a", ["If-Match: \"old\""], "y", 412), ask("PUT /a", ["If-Match: {tag}"], "y", 204),
                 ask("LOCK /a", ["Depth: 0"], lockInfo(), 200),
@@ -26,14 +26,14 @@ extension Contract {
                 ask("PUT /a", ["If-Match: {tag}", "If: (<{1}>)"], "z", 204),
             ]),
         Contract(
-            89, "two writes, two entity tags",
+            89, "every write changes the entity tag",
             [
                 ask("PUT /a", [], "one", 201), ask("PUT /b", ["If: </a> ([{tag}])"], "x", 201),
                 ask("HEAD /a", 200), ask("PUT /a", ["If-Match: {tag}"], "two", 204),
                 ask("GET /a", ["If-None-Match: {tag}"], 304),
             ]),
         Contract(
-            90, "a part is applied exactly or refused",
+            90, "a partial write is applied exactly or refused",
             text + [
                 ask("PUT /a", ["Content-Range: bytes 4-5/10"], "xy", 204),
                 ask("GET /a", 200, holds: ["0123xy6789"]),
@@ -45,7 +45,7 @@ extension Contract {
             91, "PUT without a parent, and onto a folder",
             [ask("PUT /no/a", [], "x", 409), ask("MKCOL /d", 201), ask("PUT /d", [], "x", 405)]),
         Contract(
-            93, "what was written is there at once",
+            93, "written content is immediately visible",
             text + [
                 ask("PROPFIND /a", ["Depth: 0"], 207, holds: ["<D:getcontentlength>10<"]),
                 ask("PUT /a", [], "01234", 204),
@@ -80,7 +80,7 @@ extension Contract {
                 ask("DELETE /d", ["Depth: Infinity"], 204), ask("MKCOL /d", 201), ask("DELETE /d/", 204),
                 ask("MKCOL /d", 201), ask("DELETE /d", 204), ask("GET /d/a", 404),
             ]),
-        Contract(100, "DELETE of what is absent", [ask("DELETE /none", 404)]),
+        Contract(100, "DELETE of a missing resource", [ask("DELETE /none", 404)]),
         Contract(
             101, "201 and 204, never 207",
             text + [
@@ -103,23 +103,23 @@ extension Contract {
                 ask("COPY /d", ["Destination: /f", "Depth: 0"], 201), ask("GET /f/a", 404),
             ]),
         Contract(
-            104, "no parent at the destination",
+            104, "destination without a parent",
             text + [ask("MOVE /a", ["Destination: /no/a"], 409), ask("COPY /a", ["Destination: /no/a"], 409)]),
         Contract(
-            105, "onto itself, and into itself",
+            105, "onto and into itself",
             [
                 ask("MKCOL /d", 201), ask("MOVE /d", ["Destination: /d"], 403),
                 ask("MOVE /d", ["Destination: /d/e"], 403), ask("COPY /d", ["Destination: /d/e"], 403),
             ]),
         Contract(
-            106, "a target that is locked is 423",
+            106, "a locked target is 423",
             text + [
                 ask("LOCK /a", ["Depth: 0"], lockInfo(), 200), ask("DELETE /a", 423),
                 ask("MOVE /a", ["Destination: /b"], 423), ask("PUT /b", [], "x", 201),
                 ask("MOVE /b", ["Destination: /a"], 423), ask("COPY /b", ["Destination: /a"], 423),
             ]),
         Contract(
-            107, "MOVE keeps, COPY copies properties, and not locks",
+            107, "MOVE keeps and COPY copies properties, but not locks",
             text + [
                 ask("PROPPATCH /a", [], update(set("<x:p>1</x:p>")), 207), ask("HEAD /a", 200),
                 ask("MOVE /a", ["Destination: /b"], 201),

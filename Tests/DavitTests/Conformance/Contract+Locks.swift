@@ -1,12 +1,12 @@
 extension Contract {
     static let locking: [Contract] = [
         Contract(
-            108, "LOCK of a file and of a free name",
+            108, "LOCK of a file and of an unmapped name",
             text + [
                 ask("LOCK /a", [], lockInfo(), 200), ask("LOCK /b", [], lockInfo(), 201), ask("HEAD /b", 200),
             ]),
         Contract(
-            109, "the token, twice",
+            109, "the token in the field and the body",
             text + [
                 ask(
                     "LOCK /a", [], lockInfo(), 200, ["Lock-Token": "*"],
@@ -16,7 +16,7 @@ extension Contract {
                     holds: ["<D:locktoken><D:href>{1}</D:href></D:locktoken>"]),
             ]),
         Contract(
-            110, "the time granted",
+            110, "the granted timeout",
             text + [
                 ask("LOCK /a", ["Timeout: Second-180"], lockInfo(), 200, holds: ["<D:timeout>Second-180<"])
             ]),
@@ -28,10 +28,10 @@ extension Contract {
                 }
                 + [ask("LOCK /a", [], lockInfo("shared"), 200, holds: ["<D:timeout>Second-"])]),
         Contract(
-            112, "no Depth is infinity",
+            112, "the default Depth is infinity",
             text + [ask("LOCK /a", [], lockInfo(), 200, holds: ["<D:depth>infinity<"])]),
         Contract(
-            113, "the owner, as it was sent",
+            113, "the owner is returned as sent",
             text + [
                 ask(
                     "LOCK /a", [], lockInfo(owner: "<D:owner>  me &lt;m@e&gt; <D:href>x</D:href></D:owner>"),
@@ -48,7 +48,7 @@ extension Contract {
                 ask("LOCK /a", ["If: (<{1}>)", "Content-Type: text/xml"], 200, holds: ["{1}"]),
             ]),
         Contract(
-            115, "the new lock stands last",
+            115, "the new lock is listed last",
             text + [
                 ask("LOCK /a", [], lockInfo("shared"), 200),
                 ask(
@@ -82,19 +82,19 @@ extension Contract {
                 ask("PUT /a", ["If: (<{1}> [{tag}])"], "x", 204),
             ]),
         Contract(
-            119, "the token of a folder above",
+            119, "the token of a parent folder",
             [
                 ask("MKCOL /d", 201), ask("LOCK /d", [], lockInfo(), 200),
                 ask("PUT /d/a", ["If: <http://localhost/d/> (<{1}>)"], "x", 201),
             ]),
         Contract(
-            120, "412 for a token that does not hold, 423 for none",
+            120, "412 for a wrong token, 423 for none",
             text + [
                 ask("LOCK /a", [], lockInfo(), 200), ask("PUT /a", ["If: (<urn:uuid:x>)"], "x", 412),
                 ask("PUT /a", [], "x", 423),
             ]),
         Contract(
-            122, "locks are of no connection",
+            122, "locks are independent of connections",
             text + [
                 ask("LOCK /a", [], lockInfo(), 200), ask("LOCK /a", ["If: (<{1}>)"], 200),
                 ask("PUT /a", ["If: (<{1}>)"], "x", 204),
@@ -108,13 +108,13 @@ extension Contract {
                 ask("PUT /b", [], "x", 204),
             ]),
         Contract(
-            124, "LOCK and UNLOCK leave the entity tag",
+            124, "LOCK and UNLOCK do not change the entity tag",
             text + [
                 ask("LOCK /a", [], lockInfo(), 200), ask("GET /a", ["If-None-Match: {tag}"], 304),
                 ask("UNLOCK /a", ["Lock-Token: <{1}>"], 204), ask("GET /a", ["If-None-Match: {tag}"], 304),
             ]),
         Contract(
-            128, "PROPPATCH is all or nothing",
+            128, "PROPPATCH is atomic",
             text + [
                 ask(
                     "PROPPATCH /a", [], update(set("<x:p>1</x:p><D:getetag>1</D:getetag>")), 207,
@@ -149,14 +149,14 @@ extension Contract {
                     update(set("<x:p>1</x:p>")), 207),
             ]),
         Contract(
-            133, "the answer names each property in its namespace",
+            133, "responses contain each property in its namespace",
             text + [
                 ask(
                     "PROPPATCH /a", [], update(set("<x:p>1</x:p><p xmlns=\"urn:y\">2</p>")), 207,
                     holds: ["<N:p xmlns:N=\"urn:x\"/>", "<N:p xmlns:N=\"urn:y\"/>"])
             ]),
         Contract(
-            134, "names that nobody knows are 404, and no error",
+            134, "unknown properties are 404, without an error",
             text + [
                 ask(
                     "PROPFIND /a", ["Depth: 0"],
@@ -164,12 +164,12 @@ extension Contract {
                     holds: ["contentclass", "404"])
             ]),
         Contract(
-            135, "names of every client are names",
+            135, "property names of all clients are accepted",
             ["/._x", "/.DS_Store", "/~$x", "/.~lock.x%23", "/Thumbs.db", "/desktop.ini"].map {
                 ask("PUT \($0)", [], "x", 201)
             } + [ask("MKCOL /x.sb-1-a", 201)]),
         Contract(
-            138, "stored HTML runs nothing",
+            138, "stored HTML cannot run scripts",
             [
                 ask("PUT /x.html", [], "<script></script>", 201),
                 ask(
@@ -182,7 +182,7 @@ extension Contract {
                 ask("PATCH /a", [], "x", 415),
             ]),
         Contract(
-            140, "refusals have a length",
+            140, "errors have a Content-Length",
             text + [
                 ask("LOCK /a", [], lockInfo(), 200), ask("PUT /a", [], "x", 423, ["Content-Length": "*"]),
                 ask("GET /none", 404, ["Content-Length": "*"]),

@@ -9,7 +9,7 @@ extension Contract {
                     lacks: ["<D:href>http"]),
             ]),
         Contract(
-            35, "the parent's part of an href is as it was asked for",
+            35, "the parent path of an href is as requested",
             [
                 ask("MKCOL /Cafe%CC%81&", 201), ask("PUT /Cafe%CC%81&/a", [], "x", 201),
                 ask(
@@ -20,20 +20,20 @@ extension Contract {
                     holds: ["<D:href>/C%61fe%cc%81%26/a</D:href>"]),
             ]),
         Contract(
-            36, "& is %26",
+            36, "& is encoded as %26",
             [
                 ask("PUT /a&b", [], "x", 201),
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/a%26b<"], lacks: ["&amp;b</D:href>"]),
             ]),
         Contract(
-            37, "a plus is a plus",
+            37, "a plus sign is not a space",
             [
                 ask("PUT /a+b&c", [], "x", 201), ask("PROPFIND /a%2Bb%26c", ["Depth: 0"], 207),
                 ask("GET /a%20b&c", 404),
             ]),
-        Contract(38, "hex digits in any case", [ask("PUT /%C3%A9", [], "x", 201), ask("GET /%c3%a9", 200)]),
+        Contract(38, "hex digits are case-insensitive", [ask("PUT /%C3%A9", [], "x", 201), ask("GET /%c3%a9", 200)]),
         Contract(
-            39, "decoded once",
+            39, "paths are decoded once",
             [
                 ask("PUT /a%2541", [], "x", 201), ask("GET /aA", 404),
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/a%2541<", "<D:displayname>a%41<"]),
@@ -45,7 +45,7 @@ extension Contract {
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/a%23%3F%25%3B<"]),
             ]),
         Contract(
-            41, "no way out",
+            41, "paths cannot leave the share",
             [
                 ask("GET /%2e%2e/a", 400), ask("GET /a%2Fb", 400), ask("GET /a%00", 400),
                 ask("PUT /a%2F..%2Fb", [], "x", 400),
@@ -66,7 +66,7 @@ extension Contract {
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["<D:href>/d/</D:href>", "<D:href>/a</D:href>"]),
             ]),
         Contract(
-            45, "a name is found composed and decomposed, and kept as it was made",
+            45, "names match in composed and decomposed form, and are stored as sent",
             [
                 ask("PUT /Cafe%CC%81", [], "x", 201), ask("GET /Caf%C3%A9", 200, holds: ["x"]),
                 ask("PUT /Caf%C3%A9", [], "y", 204), ask("GET /Cafe%CC%81", 200, holds: ["y"]),
@@ -87,7 +87,7 @@ extension Contract {
 
     static let questions: [Contract] = [
         Contract(
-            49, "no content means allprop",
+            49, "an empty body means allprop",
             [
                 ask("PROPFIND /", ["Content-Length: 0", "Depth: 0"], 207, holds: ["<D:getlastmodified>"]),
                 ask("PROPFIND /", ["Depth: 0"], 207, holds: ["<D:getlastmodified>"]),
@@ -102,7 +102,7 @@ extension Contract {
                 ask("PROPFIND /", ["Depth: infinity"], 207, holds: ["/d/e/<"]),
             ]),
         Contract(
-            52, "Depth in any case, and members alone",
+            52, "Depth is case-insensitive, and can exclude the collection",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201),
                 ask("PROPFIND /d", ["Depth: Infinity"], 207, holds: ["<D:href>/d/</D:href>", "/d/a<"]),
@@ -118,7 +118,7 @@ extension Contract {
                     find("<D:resourcetype/>"), 207)
             ]),
         Contract(
-            54, "namespaces however they are written",
+            54, "all forms of namespace declarations",
             [
                 ask(
                     "PROPFIND /", ["Depth: 0"],
@@ -148,9 +148,9 @@ extension Contract {
         Contract(
             57, "Depth 1 on a file",
             text + [ask("PROPFIND /a", ["Depth: 1"], 207, holds: ["<D:href>/a</D:href>"])]),
-        Contract(58, "what is absent is 404", [ask("PROPFIND /none", ["Depth: 0"], 404)]),
+        Contract(58, "missing resources are 404", [ask("PROPFIND /none", ["Depth: 0"], 404)]),
         Contract(
-            59, "bad XML",
+            59, "invalid XML",
             [
                 ask("PROPFIND /", [], "<x", 400),
                 ask("PROPFIND /", [], "<!DOCTYPE a [<!ENTITY b SYSTEM \"/etc/passwd\">]>" + find("&b;"), 403),

@@ -17,7 +17,7 @@ extension Contract {
 
     static let messages: [Contract] = [
         Contract(
-            4, "a hint about the length is none",
+            4, "a length hint is not Content-Length",
             [
                 ask("PUT /a", ["X-Expected-Entity-Length: 1"], "0123456789", 201),
                 ask("GET /a", 200, ["Content-Length": "10"]),
@@ -31,13 +31,13 @@ extension Contract {
             ]),
         Contract(6, "empty fields", text + [ask("GET /a", ["Keep-Alive:", "TE: trailers"], 200)]),
         Contract(
-            7, "names of fields in any case",
+            7, "field names are case-insensitive",
             text + [
                 ask("LOCK /a", ["dEPTH: 0", "translate: f", "Content-type: text/xml"], lockInfo(), 200),
                 ask("UNLOCK /a", ["Lock-token:   <{1}>  "], 204),
             ]),
         Contract(
-            8, "fields without a meaning for the method are ignored",
+            8, "fields that do not apply to the method are ignored",
             [
                 ask("PUT /a", ["Overwrite: F", "Depth: 7", "Destination: nowhere"], "x", 201),
                 ask("PUT /a", ["Overwrite: T"], "x", 204), ask("GET /a", ["Depth: 0"], 200),
@@ -45,14 +45,14 @@ extension Contract {
                 ask("PROPPATCH /a", ["Depth: 1"], update(set("<x:p>1</x:p>")), 207),
             ]),
         Contract(
-            9, "Date is in every answer",
+            9, "every response has Date",
             [
                 ask("MKCOL /d", 201, ["Date": "*"]), ask("PUT /a", [], "x", 201, ["Date": "*"]),
                 ask("MOVE /a", ["Destination: /b"], 201, ["Date": "*"]), ask("DELETE /b", 204, ["Date": "*"]),
                 ask("GET /b", 404, ["Date": "*"]),
             ]),
         Contract(
-            12, "mistakes of clients are no faults of the server",
+            12, "client errors are not server errors",
             text + [
                 ask("GET /a%00", 400), ask("PROPFIND /a", [], "<x", 400), ask("BREW /a", 501),
                 ask("LOCK /a", [], "<x/>", 422), ask("MOVE /a", ["Destination: ::"], 400),
@@ -62,10 +62,10 @@ extension Contract {
 
     static let discovery: [Contract] = [
         Contract(
-            14, "OPTIONS of a folder without its slash",
+            14, "OPTIONS of a folder without a trailing slash",
             [ask("MKCOL /d", 201), ask("OPTIONS /d", 200, ["Location": nil])]),
         Contract(
-            15, "the classes",
+            15, "compliance classes",
             [
                 ask(
                     "OPTIONS /", 200,
@@ -97,10 +97,10 @@ extension Contract {
                             "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
                     ]),
             ]),
-        Contract(18, "OPTIONS of a free name", [ask("OPTIONS /absent.odt", 200, ["DAV": "*"])]),
+        Contract(18, "OPTIONS of an unmapped name", [ask("OPTIONS /absent.odt", 200, ["DAV": "*"])]),
         Contract(19, "OPTIONS of / and *", [ask("OPTIONS /", 200), ask("OPTIONS *", 204)]),
         Contract(
-            20, "an index.html changes nothing",
+            20, "index.html has no effect",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/index.html", [], "x", 201),
                 ask("OPTIONS /d", 200, ["DAV": "*"]),
@@ -108,10 +108,10 @@ extension Contract {
                 ask("MOVE /d", ["Destination: /e"], 201),
             ]),
         Contract(
-            21, "no marks of SharePoint",
+            21, "no SharePoint fields",
             [ask("OPTIONS /", 200, ["X-MSDAVEXT": nil, "MicrosoftSharePointTeamServices": nil])]),
         Contract(
-            22, "files announce the property set of executable",
+            22, "files announce the property set of the executable property",
             text + [
                 ask(
                     "OPTIONS /a", 200,
@@ -127,10 +127,10 @@ extension Contract {
     /// Whether the server has the accounts `anna` and `jörg`.
     static let accounts: [Contract] = [
         Contract(
-            23, "DAV and MS-Author-Via stand on a 401 for OPTIONS",
+            23, "a 401 for OPTIONS has DAV and MS-Author-Via",
             [ask("OPTIONS /", 401, ["DAV": "*", "MS-Author-Via": "DAV"])]),
         Contract(
-            25, "every method needs credentials, those that read too",
+            25, "every method requires credentials, including reads",
             [
                 "GET", "HEAD", "PROPFIND", "PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK",
                 "UNLOCK",
@@ -140,9 +140,9 @@ extension Contract {
         Contract(
             26, "wrong credentials are 401",
             [ask("PROPFIND /", ["Authorization: Basic YW5uYTp3cm9uZw=="], 401, ["WWW-Authenticate": "*"])]),
-        Contract(28, "Basic without being asked", [ask("PROPFIND /", [anna, "Depth: 0"], 207)]),
+        Contract(28, "Basic credentials without a challenge", [ask("PROPFIND /", [anna, "Depth: 0"], 207)]),
         Contract(
-            29, "a PUT without credentials makes nothing",
+            29, "a PUT without credentials creates nothing",
             [ask("PUT /a", ["Content-Length: 0"], 401), ask("GET /a", [anna], 404)]),
         Contract(
             31, "a malformed Authorization is 401",

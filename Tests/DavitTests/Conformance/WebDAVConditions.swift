@@ -5,7 +5,7 @@ extension WebDAVExchange {
     /// §6.4, §6.5, §7.5, with accounts.
     static let principals: [WebDAVExchange] = [
         WebDAVExchange(
-            "6.4, 7.5, 9.11", "a token serves only who took the lock",
+            "6.4, 7.5, 9.11", "a token is only valid for the user who created the lock",
             [
                 ask("PUT /a", [anna], "x", 201), ask("LOCK /a", [anna, "Depth: 0"], lockInfo(), 200),
                 // Everyone can read it.
@@ -23,7 +23,7 @@ extension WebDAVExchange {
     /// §10.4, in combination with RFC 9110.
     static let conditions: [WebDAVExchange] = [
         WebDAVExchange(
-            "10.4, 10.4.3, 10.4.4", "If about entity tags and what is not mapped",
+            "10.4, 10.4.3, 10.4.4", "If with entity tags and unmapped resources",
             [
                 ask("PUT /a", [], "x", 201), ask("PUT /a", ["If: ([{tag}])"], "y", 204),
                 ask("PUT /a", ["If: ([\"no\"])"], "z", 412),
@@ -39,7 +39,7 @@ extension WebDAVExchange {
                 ask("PUT /new", ["If: <http://elsewhere.example/a> (Not <urn:x>)"], "z", 204),
             ]),
         WebDAVExchange(
-            "10.4.2", "what is no If is refused, and changes nothing",
+            "10.4.2", "a malformed If is refused and changes nothing",
             [ask("PUT /a", [], "x", 201)]
                 + [
                     "", "(", "()", "(<urn:x>", "<urn:x>", "<urn:x> <urn:y> (<urn:z>)", "(Not)", "(<>)",
@@ -52,7 +52,7 @@ extension WebDAVExchange {
                 ]),
         WebDAVExchange(
             "10.4.1, 10.4.5, 10.4.6, 10.4.7, 7.5",
-            "a token counts as submitted wherever it stands; the lists have to hold as well",
+            "a token counts as submitted anywhere; the lists must also match",
             [
                 ask("PUT /a", [], "x", 201), ask("PUT /b", [], "x", 201),
                 ask("LOCK /a", ["Depth: 0"], lockInfo(), 200),
@@ -68,7 +68,7 @@ extension WebDAVExchange {
                 ask("MOVE /b", ["Destination: /a", "If: </a> (<{1}>)"], 204),
             ]),
         WebDAVExchange(
-            "10.4.1, 10.4", "If of methods that only look, or make something",
+            "10.4.1, 10.4", "If with methods that read or create",
             [
                 ask("PUT /a", [], "x", 201), ask("GET /a", ["If: ([\"no\"])"], 412),
                 ask("GET /a", ["If: ([{tag}])"], 200),
@@ -82,7 +82,7 @@ extension WebDAVExchange {
             ]),
         WebDAVExchange(
             "12.1",
-            "conditions of HTTP count for every method that changes something, and are about its target",
+            "HTTP conditions apply to the target of every method that changes something",
             [ask("PUT /a", [], "x", 201), ask("PUT /b", [], "y", 201)]
                 + [
                     ("PUT /a", "new"), ("DELETE /a", ""), ("COPY /a", ""), ("MOVE /a", ""),
@@ -107,7 +107,7 @@ extension WebDAVExchange {
                         ["If-None-Match: *", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"], 201),
                 ]),
         WebDAVExchange(
-            "10.4, 12.1", "If and If-Match have both to hold",
+            "10.4, 12.1", "both If and If-Match must match",
             [
                 ask("PUT /a", [], "x", 201), ask("LOCK /a", ["Depth: 0"], lockInfo(), 200),
                 ask("PUT /a", ["If: (<{1}>)", "If-Match: \"no\""], "y", 412),
@@ -121,7 +121,7 @@ extension WebDAVExchange {
     /// §16: each condition at least once.
     static let refusals: [WebDAVExchange] = [
         WebDAVExchange(
-            "16, 8.7, 14.5, 11.3", "conditions as XML",
+            "16, 8.7, 14.5, 11.3", "condition elements in XML",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201), ask("LOCK /d/a", [], lockInfo(), 200),
                 ask(
@@ -143,7 +143,7 @@ extension WebDAVExchange {
                 ask("DELETE /d/a", 423, holds: ["lock-token-submitted"]),
             ]),
         WebDAVExchange(
-            "11.2", "422 for a document that is about something else",
+            "11.2", "422 for a document with another root element",
             [
                 ask("PUT /a", [], "x", 201), ask("LOCK /a", [], find("<D:getetag/>"), 422),
                 ask("PROPPATCH /a", [], lockInfo(), 422),

@@ -81,7 +81,7 @@ extension WebDAVExchange {
     /// §8.2, §17, §20.6, §14: the XML accepted in requests, and the XML of responses.
     static let documents: [WebDAVExchange] = [
         WebDAVExchange(
-            "8.2", "what is not well formed, or another document, changes nothing",
+            "8.2", "malformed and other documents change nothing",
             [
                 ask("PUT /a", [], "x", 201),
                 ask("PROPPATCH /a", [], "<D:propertyupdate xmlns:D=\"DAV:\">", 400),
@@ -102,7 +102,7 @@ extension WebDAVExchange {
                     holds: ["<D:lockdiscovery/>"]),
             ]),
         WebDAVExchange(
-            "17, 14", "elements and attributes that are not known are ignored",
+            "17, 14", "unknown elements and attributes are ignored",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -120,7 +120,7 @@ extension WebDAVExchange {
                         + "<D:write/></D:locktype></D:lockinfo>", 200),
             ]),
         WebDAVExchange(
-            "8.2, 14", "namespaces of every form, and any type of content",
+            "8.2, 14", "all forms of namespaces, and any Content-Type",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -161,7 +161,7 @@ extension WebDAVExchange {
             ]),
         WebDAVExchange(
             "13, 14.16, 14.24, 14.7, 8.3.1",
-            "a multistatus is UTF-8 XML, each href is there once, and escaped",
+            "a multistatus is UTF-8 XML with unique, escaped hrefs",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a%20&%C3%A4+%25", [], "x", 201),
                 ask(

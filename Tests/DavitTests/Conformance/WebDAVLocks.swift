@@ -2,7 +2,7 @@ extension WebDAVExchange {
     /// §6, §7, §9.10, §9.11, §10.7.
     static let locks: [WebDAVExchange] = [
         WebDAVExchange(
-            "9.10.1, 9.10.6, 9.11, 10.5, 6.5", "LOCK, and UNLOCK",
+            "9.10.1, 9.10.6, 9.11, 10.5, 6.5", "LOCK and UNLOCK",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -25,7 +25,7 @@ extension WebDAVExchange {
                 ask("UNLOCK /a", ["Lock-Token: <{1}>"], 409), ask("UNLOCK /none", ["Lock-Token: <{1}>"], 409),
             ]),
         WebDAVExchange(
-            "7.3, 9.10.4, 9.10.6", "LOCK of a free name makes an empty resource",
+            "7.3, 9.10.4, 9.10.6", "LOCK of an unmapped name creates an empty resource",
             [
                 ask(
                     "LOCK /new", ["Depth: 0"], lockInfo(), 201, ["Lock-Token": "*"], holds: ["<D:activelock>"]
@@ -65,7 +65,7 @@ extension WebDAVExchange {
             ]),
         WebDAVExchange(
             "9.10.2, 9.10.3",
-            "a lock of a collection, refreshed and removed through a member, but no free name",
+            "a collection lock, refreshed and removed through a member, but not through an unmapped name",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201), ask("LOCK /d", [], lockInfo(), 200),
                 ask("LOCK /d/a", ["If: (<{1}>)"], 200, holds: ["<D:lockroot><D:href>/d/</D:href>", "{1}"]),
@@ -75,7 +75,7 @@ extension WebDAVExchange {
                 ask("PUT /d/b", [], "y", 201),
             ]),
         WebDAVExchange(
-            "6.2, 9.10.5", "shared locks, and the table of what goes with what",
+            "6.2, 9.10.5", "shared locks, and the compatibility table",
             [
                 ask("PUT /a", [], "x", 201), ask("LOCK /a", [], lockInfo("shared"), 200),
                 ask("LOCK /a", [], lockInfo("shared"), 200, holds: ["{1}"]),
@@ -96,7 +96,7 @@ extension WebDAVExchange {
                 ask("LOCK /a", [], lockInfo("shared"), 423, holds: ["no-conflicting-lock"]),
             ]),
         WebDAVExchange(
-            "7.4, 9.10.3", "a lock of depth 0 on a collection protects who its members are",
+            "7.4, 9.10.3", "a depth-0 lock on a collection protects its membership",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201), ask("PUT /o", [], "o", 201),
                 ask("LOCK /d", ["Depth: 0"], lockInfo(), 200), ask("PUT /d/a", [], "y", 204),
@@ -114,7 +114,7 @@ extension WebDAVExchange {
                 ask("COPY /d/a", ["Destination: /c"], 201), ask("LOCK /d/a", ["Depth: 0"], lockInfo(), 200),
             ]),
         WebDAVExchange(
-            "7.4, 6.1, 7.6", "a lock of depth infinity covers what is below, and what comes",
+            "7.4, 6.1, 7.6", "a depth-infinity lock covers current and future members",
             [
                 ask("MKCOL /d", 201), ask("MKCOL /d/e", 201), ask("PUT /o", [], "o", 201),
                 ask("LOCK /d", [], lockInfo(), 200),
@@ -127,7 +127,7 @@ extension WebDAVExchange {
                 ask("UNLOCK /d", ["Lock-Token: <{1}>"], 204), ask("DELETE /d", 204),
             ]),
         WebDAVExchange(
-            "9.10.3, 9.10.6, 14.24", "a lock of depth infinity is taken whole or not at all: 207",
+            "9.10.3, 9.10.6, 14.24", "a depth-infinity lock is atomic: 207",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201),
                 ask("LOCK /d/a", [], lockInfo("shared"), 200),
@@ -154,7 +154,7 @@ extension WebDAVExchange {
             ]),
         WebDAVExchange(
             "9.6, 9.6.1, 7.4",
-            "DELETE around what is locked: 207 with what stays, and not with what stays because of it",
+            "DELETE of a tree with a lock: 207 lists the locked resource but not its ancestors",
             [
                 ask("MKCOL /d", 201), ask("MKCOL /d/e", 201), ask("PUT /d/e/a", [], "x", 201),
                 ask("PUT /d/e/b", [], "x", 201),
@@ -168,7 +168,7 @@ extension WebDAVExchange {
                 ask("DELETE /d", ["If: </d/e/a> (<{1}>)"], 204), ask("HEAD /d", 404),
             ]),
         WebDAVExchange(
-            "7.5, 7.6, 9.9.4, 9.8.5, 16", "MOVE and COPY where something is locked",
+            "7.5, 7.6, 9.9.4, 9.8.5, 16", "MOVE and COPY with locked resources",
             [
                 ask("MKCOL /s", 201), ask("PUT /s/a", [], "x", 201), ask("MKCOL /t", 201),
                 ask("PUT /t/b", [], "y", 201),
@@ -189,7 +189,7 @@ extension WebDAVExchange {
                 ask("PUT /t/a", [], "z", 204), ask("PUT /t/b", [], "z", 201), ask("HEAD /s", 404),
             ]),
         WebDAVExchange(
-            "9.10.1, 14.17", "the owner comes back as it was sent",
+            "9.10.1, 14.17", "the owner is returned as sent",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -212,7 +212,7 @@ extension WebDAVExchange {
                     holds: [">\(String(repeating: "o", count: 300))</D:owner>"]),
             ]),
         WebDAVExchange(
-            "10.7, 6.6", "any Timeout is taken, and the one granted is finite",
+            "10.7, 6.6", "any Timeout is accepted, and the granted one is finite",
             [ask("PUT /a", [], "x", 201)]
                 + [
                     ("Infinite", 86400), ("Second-4100000000", 86400), ("Infinite, Second-4100000000", 86400),
@@ -223,7 +223,7 @@ extension WebDAVExchange {
                         holds: ["<D:timeout>Second-\(granted)</D:timeout>"], lacks: ["Infinite"])
                 }),
         WebDAVExchange(
-            "6.1, 9.6, 9.9.1", "a lock ends with what it is on",
+            "6.1, 9.6, 9.9.1", "a lock ends with its resource",
             [
                 ask("PUT /a", [], "x", 201), ask("LOCK /a", [], lockInfo(), 200),
                 ask("DELETE /a", ["If: (<{1}>)"], 204),
@@ -232,7 +232,7 @@ extension WebDAVExchange {
                 ask("PUT /a", [], "z", 201), ask("PUT /b", [], "z", 204),
             ]),
         WebDAVExchange(
-            "7, 7.2", "a lock protects against writing, and against nothing else",
+            "7, 7.2", "a lock only protects against writes",
             [
                 ask("PUT /a", [], "x", 201), ask("LOCK /a", [], lockInfo(), 200), ask("GET /a", 200),
                 ask("HEAD /a", 200),

@@ -2,7 +2,7 @@ extension WebDAVExchange {
     /// §5, §9.3 to §9.7, §10.1: names, collections and stored content.
     static let names: [WebDAVExchange] = [
         WebDAVExchange(
-            "10.1, 18.1, 18.2, 18.3", "OPTIONS says which classes there are",
+            "10.1, 18.1, 18.2, 18.3", "OPTIONS lists the compliance classes",
             [
                 ask("MKCOL /d", 201), ask("PUT /a", [], "x", 201),
                 ask(
@@ -17,7 +17,7 @@ extension WebDAVExchange {
                 ask("OPTIONS /none", 200, ["DAV": "*", "Allow": "*"]),
             ]),
         WebDAVExchange(
-            "5.1, 5.2, 9.3", "a collection lists its members, and needs one above it",
+            "5.1, 5.2, 9.3", "a collection lists its members, and requires a parent",
             [
                 ask("MKCOL /d/", 201), ask("MKCOL /d/e", 201), ask("PUT /d/e/a", [], "x", 201),
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/d/<"]),
@@ -29,7 +29,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /no", ["Depth: 0"], 404),
             ]),
         WebDAVExchange(
-            "5.2", "with and without the slash it is one collection, answered in place",
+            "5.2", "the same collection with and without a trailing slash, without a redirect",
             [
                 ask("MKCOL /d", 201), ask("PUT /d/a", [], "x", 201),
                 ask(
@@ -64,7 +64,7 @@ extension WebDAVExchange {
                 ask("POST /d/", [], "x", 405, ["Allow": "*"]), ask("GET /none/", 404),
             ]),
         WebDAVExchange(
-            "9.6, 9.6.1, 10.2", "DELETE takes everything, and its Depth is infinity",
+            "9.6, 9.6.1, 10.2", "DELETE removes the entire tree; Depth must be infinity",
             [
                 ask("MKCOL /d", 201), ask("MKCOL /d/e", 201), ask("PUT /d/e/a", [], "x", 201),
                 ask("PROPPATCH /d/e/a", [], update(set("<x:p>1</x:p>")), 207),
@@ -76,7 +76,7 @@ extension WebDAVExchange {
                 ask("DELETE /d/e/a", ["Depth: 0"], 204), ask("DELETE /", 403),
             ]),
         WebDAVExchange(
-            "9.7, 9.7.1, 9.7.2", "PUT keeps properties, and is not for collections",
+            "9.7, 9.7.1, 9.7.2", "PUT keeps properties, and is refused on collections",
             [
                 ask("PUT /a", [], "one", 201, ["ETag": "*"]),
                 ask("PROPPATCH /a", [], update(set("<x:p>1</x:p>")), 207),
@@ -136,7 +136,7 @@ extension WebDAVExchange {
                 ask("COPY /d", ["Destination: /z"], 204), ask("GET /z/a", 200, holds: ["A"]),
             ]),
         WebDAVExchange(
-            "9.9, 9.9.1, 9.9.3, 9.9.4", "MOVE takes properties along, and leaves nothing",
+            "9.9, 9.9.1, 9.9.3, 9.9.4", "MOVE keeps properties, and removes the source",
             [
                 ask("PUT /a", [], "A", 201), ask("PROPPATCH /a", [], update(set("<x:p>1</x:p>")), 207),
                 ask("MOVE /a", ["Destination: /b"], 201), ask("GET /a", 404),
@@ -155,7 +155,7 @@ extension WebDAVExchange {
                 ask("MOVE /none", ["Destination: /x"], 404), ask("MOVE /", ["Destination: /x"], 403),
             ]),
         WebDAVExchange(
-            "9.9.2, 9.9.4, 10.2", "MOVE of a collection is of all of it",
+            "9.9.2, 9.9.4, 10.2", "MOVE of a collection includes its members",
             [
                 ask("MKCOL /d", 201), ask("MKCOL /d/e", 201), ask("PUT /d/e/b", [], "B", 201),
                 ask("PROPPATCH /d/e/b", [], update(set("<x:p>1</x:p>")), 207),
@@ -191,7 +191,7 @@ extension WebDAVExchange {
                 ask("GET /d/%c3%a4%2Bb", 200, holds: ["A"]),
             ]),
         WebDAVExchange(
-            "9.8.5, 9.9.4, 11.1", "a plain success is never a 207",
+            "9.8.5, 9.9.4, 11.1", "a complete success is never a 207",
             [
                 ask("MKCOL /d", 201), ask("MKCOL /d/e", 201), ask("PUT /d/e/a", [], "x", 201),
                 ask("COPY /d", ["Destination: /c"], 201), ask("COPY /d", ["Destination: /c"], 204),

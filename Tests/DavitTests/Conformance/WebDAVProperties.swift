@@ -2,7 +2,7 @@ extension WebDAVExchange {
     /// §9.1, §9.2, §15.
     static let properties: [WebDAVExchange] = [
         WebDAVExchange(
-            "4.4", "names in no namespace, and equal names in several",
+            "4.4", "names without a namespace, and equal names in several namespaces",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -20,7 +20,7 @@ extension WebDAVExchange {
                     "PROPFIND /a", ["Depth: 0"], 207, holds: [">none<", ">y<"], lacks: [">x<"]),
             ]),
         WebDAVExchange(
-            "9.2", "in document order: set, remove, set",
+            "9.2", "instructions in document order: set, remove, set",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -32,14 +32,14 @@ extension WebDAVExchange {
                 ask("PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: ["404 Not Found"]),
             ]),
         WebDAVExchange(
-            "9.2, 14.23", "removing what is not there is no error",
+            "9.2, 14.23", "removing a missing property is not an error",
             [
                 ask("PUT /a", [], "x", 201),
                 ask("PROPPATCH /a", [], update(remove("<x:none/>")), 207, holds: ["200 OK", "none"]),
                 ask("PROPFIND /a", ["Depth: 0"], find("<x:none/>"), 207, holds: ["404 Not Found"]),
             ]),
         WebDAVExchange(
-            "9.2, 9.2.1, 11.4", "all or nothing: 424 beside what is refused",
+            "9.2, 9.2.1, 11.4", "atomic: 424 for the instructions next to a refused one",
             [
                 ask("PUT /a", [], "x", 201), ask("PROPPATCH /a", [], update(set("<x:p>old</x:p>")), 207),
                 ask(
@@ -58,7 +58,7 @@ extension WebDAVExchange {
             ]),
         WebDAVExchange(
             "9.2, 15.1, 15.4, 15.5, 15.6, 15.7, 15.8, 15.9, 15.10",
-            "live properties are protected, each of them, set or removed",
+            "all live properties are protected against set and remove",
             [ask("PUT /a", [], "x", 201)]
                 + [
                     "creationdate", "getcontentlength", "getcontenttype", "getetag", "lockdiscovery",
@@ -77,7 +77,7 @@ extension WebDAVExchange {
                         holds: ["<D:getlastmodified/>", "409 Conflict"], lacks: ["200 OK"])
                 ]),
         WebDAVExchange(
-            "15.2", "displayname is the last segment until a client sets it, and again when it is removed",
+            "15.2", "displayname is the last segment unless a client has set it",
             [
                 ask("PUT /a", [], "x", 201),
                 ask("PROPFIND /a", ["Depth: 0"], find("<D:displayname/>"), 207, holds: [">a<"]),
@@ -107,7 +107,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /a", ["Depth: 0"], find("<D:getcontentlanguage/>"), 207, holds: [">fr<"]),
             ]),
         WebDAVExchange(
-            "9.2", "PROPPATCH answers each name once, also where it stands twice",
+            "9.2", "PROPPATCH reports each name once, even if it occurs twice",
             [
                 ask("MKCOL /d", 201),
                 ask(
@@ -133,7 +133,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /d/a", ["Depth: infinity"], 207, holds: ["/d/a<"]),
             ]),
         WebDAVExchange(
-            "9.1.1, 9.1.2, 9.1.3, 14.20, 14.22", "prop: what there is, and what there is not, each once",
+            "9.1.1, 9.1.2, 9.1.3, 14.20, 14.22", "prop: existing and missing properties, each once",
             [
                 ask("PUT /a", [], "x", 201),
                 ask(
@@ -179,7 +179,7 @@ extension WebDAVExchange {
             ]),
         WebDAVExchange(
             "4.2, 15.1, 15.2, 15.4, 15.5, 15.6, 15.7, 15.9",
-            "values of live properties agree with the fields",
+            "values of live properties match the header fields",
             [
                 ask("PUT /a%20b.txt", [], "0123456789", 201), ask("MKCOL /d", 201),
                 ask(

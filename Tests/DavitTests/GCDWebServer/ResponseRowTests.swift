@@ -120,7 +120,7 @@ struct ResponseRowTests {
         ("/", ""),
     ]
 
-    @Test("W071 paths are normalized in one place, and paths that leave the root are refused", arguments: paths)
+    @Test("W071 paths are normalized, and those that leave the root are refused", arguments: paths)
     func w071(raw: String, path: String?) throws {
         try Served.run { routes in
             routes.fallback(.get) { request in
