@@ -31,7 +31,9 @@ extension Contract {
                 ask("PUT /a+b&c", [], "x", 201), ask("PROPFIND /a%2Bb%26c", ["Depth: 0"], 207),
                 ask("GET /a%20b&c", 404),
             ]),
-        Contract(38, "hex digits are case-insensitive", [ask("PUT /%C3%A9", [], "x", 201), ask("GET /%c3%a9", 200)]),
+        Contract(
+            38, "hex digits are case-insensitive",
+            [ask("PUT /%C3%A9", [], "x", 201), ask("GET /%c3%a9", 200)]),
         Contract(
             39, "paths are decoded once",
             [
