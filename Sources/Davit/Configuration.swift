@@ -81,7 +81,7 @@ public struct Configuration: Sendable {
     public var logSink: (any LogSink)?
     /// A log with one line for each response; nil for none.
     public var accessLog: AccessLog?
-    /// How long requests in flight can continue after the server is told to stop.
+    /// How long requests in flight can continue after a stop has been requested.
     public var grace: Duration = .seconds(30)
     /// Hooks for connections.
     public var connections = ConnectionHooks()

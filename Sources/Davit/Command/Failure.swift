@@ -58,7 +58,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .folderMissing(let path): "folder \(path) does not exist"
         case .notAFolder(let path): "\(path) is not a folder"
         case .folderNotReadable(let path): "cannot read folder \(path)"
-        case .portInUse(let host, let port): "port \(port) of \(host) is in use"
+        case .portInUse(let host, let port): "port \(port) is in use on \(host)"
         case .portNeedsPrivileges(let port): "port \(port) requires privileges"
         case .addressNotAvailable(let host): "\(host) is not an address of this machine"
         case .unknownHost(let host): "unknown host \(host)"
@@ -112,7 +112,7 @@ package enum Failure: Error, Hashable, Sendable {
         case .folderMissing(let path): "Create it (mkdir -p '\(path)'), or check the name."
         case .notAFolder: "davit shares folders. Specify the folder that contains this file."
         case .folderNotReadable: "Run davit as a user who can read it, or change the permissions."
-        case .portInUse: "Stop the other server, or choose another port: --port 8081, or --port 0 for any."
+        case .portInUse: "Stop the other server, or choose another port: --port 8081, or --port 0."
         case .portNeedsPrivileges: "Choose a port of 1024 or higher: --port 8080"
         case .addressNotAvailable: "List the addresses with 'ip address', or use --host localhost."
         case .unknownHost: "Check the name, or specify an address."
@@ -129,8 +129,8 @@ package enum Failure: Error, Hashable, Sendable {
         case .stateUnreadable:
             "Restore a backup, or move the folder away to start without locks and properties."
         case .stateDamaged:
-            "Stop the server and copy the folder. Then restore a backup, or move the folder away to start without."
-        case .noState: "It is created when FOLDER is first served. Stored elsewhere: --state-dir /some/folder"
+            "Stop the server and copy the folder. Then restore a backup, or move the folder away."
+        case .noState: "Serve the folder once to create it, or specify its location: --state-dir /some/folder"
         case .noLock(_, let folder): "List the locks: davit locks list '\(folder)'"
         case .serverSilent: "Try again as the server's user, or stop the server first."
         case .noStateFolder: "Choose a folder: --state-dir /some/folder"

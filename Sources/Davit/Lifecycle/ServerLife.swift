@@ -67,9 +67,8 @@ package final class ServerLife: Sendable {
         }
     }
 
-    /// Sets a hook.
-    ///
-    /// - Parameter hook: called on any thread when ``needsBackgroundTime`` has changed; must not block.
+    /// Sets the hook that is called on any thread when ``needsBackgroundTime`` has changed. It must not
+    /// block.
     package func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) {
         state.withLock { $0.onBackgroundTime = hook }
     }
