@@ -3,7 +3,7 @@ package import DavitSystem
 package import DavitTransport
 
 extension WebServer {
-    /// The URL of the server for users, with a trailing slash; nil while the server is not listening.
+    /// The URL of the server for users, with a trailing slash; nil while the server is not running.
     ///
     /// This is the first of ``Configuration/publicURLs``, if any. Otherwise it is derived from the first
     /// address that the server listens on: for wildcard addresses the primary address of this machine, for

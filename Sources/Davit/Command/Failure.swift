@@ -14,7 +14,7 @@ package enum Failure: Error, Hashable, Sendable {
     case accessLogNotWritable(String, reason: String)
     case stateFolderNotWritable(String, reason: String)
     case stateFolderInShare(state: String, share: String)
-    /// Another process uses the state folder; 0 if its ID is unknown.
+    /// Another server uses the state folder; `process` is 0 if its ID is unknown.
     case stateFolderHeld(String, process: Int32)
     case stateFromNewerVersion(String)
     case stateUnreadable(String, reason: String)
@@ -24,7 +24,7 @@ package enum Failure: Error, Hashable, Sendable {
     case noState(String, share: String)
     /// No lock has this token or path.
     case noLock(String, folder: String)
-    /// The server that uses the state folder did not answer; 0 if its process ID is unknown.
+    /// The server that uses the state folder did not answer; `process` is 0 if its ID is unknown.
     case serverSilent(String, process: Int32, reason: String)
     /// Neither HOME nor XDG_STATE_HOME is set.
     case noStateFolder
@@ -45,7 +45,8 @@ package enum Failure: Error, Hashable, Sendable {
     case cannotReplay(reason: String)
     /// A replay found differences, which have already been printed.
     case replayDiffers(count: Int)
-    /// A certificate, a key or a list of authorities cannot be used; nil if it is not from a file.
+    /// A certificate, a key or a list of authorities cannot be used; the path is nil if it is not from a
+    /// file.
     case certificateNotUsable(String?, reason: String)
     case badAuthentication(problem: String)
     /// `davit password` did not get a password.
