@@ -1,22 +1,22 @@
 package import DavitHTTP
 
-/// A name as Unicode compares it: canonically equivalent spellings (UAX #15), such as é in one code point or in two,
-/// are equal. Each keeps the bytes it was made of.
+/// A name that compares by Unicode canonical equivalence (UAX #15): spellings such as é as one code point or
+/// as two are equal. The original bytes are preserved.
 package struct CanonicalName: Hashable, Sendable {
     /// Compares and hashes by canonical equivalence.
     package let text: String
 
-    /// - Returns: nil for bytes that are not UTF-8: those equal nothing but themselves.
+    /// - Returns: nil if the bytes are not valid UTF-8; such names are equal only to themselves.
     package init?(_ bytes: some Sequence<UInt8>) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         self.text = text
     }
 
-    /// The bytes it was made of.
+    /// The original bytes.
     package var bytes: [UInt8] { Array(text.utf8) }
 
-    /// The equivalent spelling in ASCII; nil for most, which have none. Three characters are equivalent to one of
-    /// ASCII: the Greek question mark, the Greek varia and the Kelvin sign.
+    /// The equivalent ASCII spelling, or nil if there is none, which is the usual case. Only three non-ASCII
+    /// characters have an ASCII equivalent: the Greek question mark, the Greek varia and the Kelvin sign.
     package var asciiSpelling: [UInt8]? {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
@@ -33,8 +33,9 @@ package struct CanonicalName: Hashable, Sendable {
 }
 
 extension ResourcePath {
-    /// The same bytes for all paths that are canonically equivalent to this one, and, as good as always, for no
-    /// others. It names no resource; a path in ASCII is its own.
+    /// A key that is identical for all paths canonically equivalent to this one and, barring hash collisions,
+    /// different for all others. It does not identify a resource. The key of an ASCII path is the path
+    /// itself.
     package var equivalenceKey: ResourcePath {
         if isASCII { return self }
         var key: [UInt8] = []
@@ -45,7 +46,7 @@ extension ResourcePath {
         return ResourcePath(unchecked: key)
     }
 
-    /// Whether this is a member of the same collection, under the same name in whatever spelling.
+    /// Whether both paths are members of the same collection and their names are canonically equivalent.
     package func isRespelling(of other: ResourcePath) -> Bool {
         parent == other.parent && equivalenceKey == other.equivalenceKey
     }
@@ -53,7 +54,8 @@ extension ResourcePath {
     private static func key(of segment: ArraySlice<UInt8>) -> [UInt8] {
         if segment.allSatisfy({ $0 < 0x80 }) { return Array(segment) }
         guard let name = CanonicalName(segment) else { return Array(segment) }
-        // The NUL keeps it apart from all names. Two that collide only wait for each other.
+        // The NUL distinguishes the key from every valid name. A hash collision only makes two requests wait
+        // for each other.
         return name.asciiSpelling ?? [0] + Array(String(UInt(bitPattern: name.hashValue), radix: 16).utf8)
     }
 }

@@ -1,48 +1,53 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// What changed in a share, whoever changed it: the ground of RFC 6578. Its calls block, but for those of ``JournalPass``.
+/// The record of changes in a share, whether made by this server or by other programs; the basis of RFC 6578.
+/// All calls may block, except those of ``JournalPass``.
 ///
-/// A journal sleeps until it is asked for the first time, and costs nothing until then. Every change of a member has a
-/// number, higher than those of all changes before; of a member only the last change counts.
+/// A journal is idle until its first query and has no cost until then. Every change of a member gets a number
+/// higher than those of all earlier changes; only the last change of each member is kept.
 public protocol ChangeJournal: AnyObject, Sendable {
-    /// Goes on comparing what the journal knows at and below the path of the pass with what is there, for a short time.
+    /// Continues, for a short time, to compare the recorded state at and below the path of the pass with the
+    /// file system.
     ///
-    /// - Returns: where the journal stands, when everything that had happened there before the pass began is in it; nil
-    ///   if there is more to compare.
-    /// - Throws: ``JournalError``; `gone` if there is no collection any more.
+    /// - Returns: the position of the journal, once it contains everything that happened before the pass
+    ///   began; nil if there is more to compare.
+    /// - Throws: ``JournalError``; `gone` if the collection no longer exists.
     func advance(_ pass: JournalPass) throws(JournalError) -> JournalPosition?
 
-    /// The last changes of the members of a collection, in the order of their numbers.
+    /// Returns the last changes of the members of a collection, ordered by number.
     ///
-    /// Cost: that of the changes in the share since `token`, up to `limit` that are found.
+    /// Cost: proportional to the number of changes in the share since `token`, until `limit` matches are
+    /// found.
     /// - Parameters:
-    ///   - isDeep: also those of members of members, unless those are gone as a whole.
-    ///   - token: what is known: numbers up to its own are left out.
-    ///   - through: numbers above this one are left out.
-    /// - Throws: ``JournalError``; `forgotten` if the journal cannot say any more what its holder has to know.
+    ///   - isDeep: whether to include all descendants, except those that were removed together with an
+    ///     ancestor.
+    ///   - token: the state known to the client; changes up to its number are omitted.
+    ///   - through: changes with higher numbers are omitted.
+    /// - Throws: ``JournalError``; `forgotten` if the journal no longer has all changes since `token`.
     func changes(
         in path: ResourcePath, isDeep: Bool, since token: SyncToken, through: Int64, limit: Int
     ) throws(JournalError) -> [ResourceChange]
 
-    /// Has `body` called when something in the share has changed or may have, on the thread that has found it out; it
-    /// may ask the journal. Nothing is told while the journal sleeps.
-    /// - Parameter body: gets the number of the last change that is recorded; nil where something has happened that is not
-    ///   compared yet.
+    /// Registers `body` to be called when something in the share has changed or may have changed, on the
+    /// thread that detects it. `body` may query the journal. There are no notifications while the journal is
+    /// idle.
+    /// - Parameter body: receives the number of the last recorded change, or nil if a change was detected but
+    ///   not yet compared.
     func onChange(_ body: @escaping @Sendable (_ last: Int64?) -> Void)
 }
 
-/// One question to a journal, from ``ChangeJournal/advance(_:)`` to its answer. One task uses it.
+/// The state of one query to a journal, across calls of ``ChangeJournal/advance(_:)``. Used by one task.
 public final class JournalPass: Sendable {
-    /// The collection that is asked about, canonical.
+    /// The canonical path of the queried collection.
     public let path: ResourcePath
-    /// Whether members of its members are asked about, too.
+    /// Whether the query includes all descendants.
     public let isDeep: Bool
-    /// What else is asked about.
+    /// Additional folders that the query includes.
     private let others: WatchedFolders?
     private let isBegun: Atomic<Bool>
 
-    /// A new question.
+    /// Creates a query.
     public init(_ path: ResourcePath, isDeep: Bool) {
         self.path = path
         self.isDeep = isDeep
@@ -50,8 +55,8 @@ public final class JournalPass: Sendable {
         isBegun = Atomic(false)
     }
 
-    /// A question for those who were told of a change: only where something has happened, as far as events tell, is looked
-    /// again. It is about the root itself, and these folders.
+    /// Creates a query for subscribers that were notified of a change: only folders for which events have
+    /// been reported are compared again. It covers the root itself and `folders`.
     package init(following folders: WatchedFolders) {
         path = .root
         isDeep = false
@@ -59,20 +64,20 @@ public final class JournalPass: Sendable {
         isBegun = Atomic(true)
     }
 
-    /// Whether a folder is asked about.
+    /// Whether the query includes `folder`.
     public func covers(_ folder: ResourcePath) -> Bool {
         (isDeep ? path.contains(folder) : path == folder) || others?.covers(folder) == true
     }
 
-    /// True the first time it is called.
+    /// Returns true on the first call only.
     public func begin() -> Bool { !isBegun.exchange(true, ordering: .relaxed) }
 }
 
-/// Folders that somebody watches.
+/// Folders with subscribers.
 package struct WatchedFolders: Sendable {
-    /// Those whose members are watched.
+    /// Folders whose direct members are watched.
     package var flat: Set<ResourcePath> = []
-    /// Those of which all below is.
+    /// Folders of which all descendants are watched.
     package var deep: Set<ResourcePath> = []
 
     package init() {}
@@ -82,16 +87,16 @@ package struct WatchedFolders: Sendable {
     }
 }
 
-/// Where a journal stands.
+/// The state of a journal at one moment.
 public struct JournalPosition: Hashable, Sendable {
-    /// Names the journal: 32 hexadecimal digits.
+    /// Identifies the journal: 32 hexadecimal digits.
     public var journal: String
-    /// The highest number of a change.
+    /// The highest change number.
     public var last: Int64
-    /// Removals up to this number are forgotten.
+    /// Removals up to this number have been discarded.
     public var forgotten: Int64
 
-    /// A position, as the journal knows it.
+    /// Creates a position from values recorded by a journal.
     public init(journal: String, last: Int64, forgotten: Int64) {
         self.journal = journal
         self.last = last
@@ -101,26 +106,27 @@ public struct JournalPosition: Hashable, Sendable {
 
 /// The last change of a member.
 public struct ResourceChange: Hashable, Sendable {
-    /// What has become of it.
+    /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-        /// It is there: new, or other than it was.
+        /// The member is new or was modified.
         case changed
-        /// As `changed`; a link to a collection, the members of which the journal has where they are.
+        /// As `changed`, for a link to a collection. The journal records the members of the collection under
+        /// its canonical path.
         case linkedCollection
-        /// Nothing is there any more.
+        /// The member no longer exists.
         case removed
     }
 
-    /// Of the change; no two have the same.
+    /// The number of the change, unique in the journal.
     public var number: Int64
-    /// Of the member: canonical, but for a link in the last place.
+    /// The path of the member: canonical, except that the last segment may be a link.
     public var path: ResourcePath
-    /// What has become of it.
+    /// Whether the member was changed or removed.
     public var kind: Kind
-    /// It is a collection, or was one.
+    /// Whether the member is, or was, a collection.
     public var isCollection: Bool
 
-    /// A change, as the journal knows it.
+    /// Creates a change from values recorded by a journal.
     public init(number: Int64, path: ResourcePath, kind: Kind, isCollection: Bool) {
         self.number = number
         self.path = path
@@ -129,16 +135,16 @@ public struct ResourceChange: Hashable, Sendable {
     }
 }
 
-/// Why a journal has no answer.
+/// The reason why a journal query failed.
 public enum JournalError: Error, Hashable, Sendable {
-    /// The server ends, or another call has found a fault: worth asking again.
+    /// The server is shutting down, or another call failed; the query may be retried.
     case interrupted
-    /// No collection is at the path.
+    /// There is no collection at the path.
     case gone
-    /// A token is not enough to be told everything since, or is no longer: 403 with `valid-sync-token`.
+    /// The journal cannot report all changes since the token: 403 with `valid-sync-token`.
     case forgotten
-    /// The folder cannot be read; the status is that of the error.
+    /// The folder cannot be read; the status is that of the underlying error.
     case store(StoreError)
-    /// The journal's own file cannot be read or written; the status is that of the error.
+    /// The journal's database cannot be read or written; the status is that of the underlying error.
     case state(StateError)
 }

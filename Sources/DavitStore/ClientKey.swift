@@ -1,17 +1,18 @@
-/// Who is charged for what the server remembers, computes or holds open for a client: the account, or without one the
-/// network of its address.
+/// Identifies the client charged for what the server remembers, computes or holds open: the account or,
+/// without authentication, the network of the client's address.
 public enum ClientKey: Hashable, Sendable {
     case account(String)
-    /// An IPv4 address, or the /64 of an IPv6 address; empty for local sockets and for rows of earlier versions.
+    /// An IPv4 address or the /64 prefix of an IPv6 address; empty for local sockets and for rows written by
+    /// earlier versions.
     case network(String)
 
-    /// The account if there is one.
+    /// Creates a key from the account if there is one, otherwise from the network.
     public init(principal: String?, network: String?) {
         self = principal.map { .account($0) } ?? .network(network ?? "")
     }
 }
 
-/// How much one client and all clients together may have of something that the server remembers.
+/// Limits on how many entries and bytes the server remembers, for each client and for all clients together.
 public struct ChargeLimits: Hashable, Sendable {
     public var countPerClient: Int
     public var bytesPerClient: Int
@@ -26,7 +27,7 @@ public struct ChargeLimits: Hashable, Sendable {
     }
 }
 
-/// Counts entries and their bytes, for each client and in total. O(1).
+/// Counts entries and their bytes, per client and in total. O(1).
 struct ChargeBook: Sendable {
     struct Charge: Sendable {
         var count = 0
@@ -56,7 +57,7 @@ struct ChargeBook: Sendable {
         byClient[client] = charge.count > 0 ? charge : nil
     }
 
-    /// Whether one more entry keeps all limits.
+    /// Whether one more entry of `bytes` stays within all limits.
     func admits(_ bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> Bool {
         let own = charge(of: client)
         return own.count < limits.countPerClient && own.bytes + bytes <= limits.bytesPerClient

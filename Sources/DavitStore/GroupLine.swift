@@ -1,22 +1,24 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where callers wait to have done together what costs as much for many as for one: a commit, the sync of a
-/// folder.
+/// A queue that combines requests which cost about the same for many as for one, such as a commit or the sync
+/// of a folder.
 ///
-/// One thread at a time leads: it does its own request with all that wait, wakes those it took along, and hands
-/// the lead to the first of those that came meanwhile. So nobody waits for more than the work that runs and the
-/// next one, whatever order a mutex would let threads in; and a thread whose request is done takes no further
-/// turn, in which it would do the few that came since and so keep groups from forming. Requests of callers that
-/// must not wait are led by a thread of `background`, which goes on until the line is empty. It may never come,
-/// where all its threads wait in this line: so it is not waited for, and who comes first leads.
+/// One thread at a time is the leader: it performs its own request together with all waiting ones, wakes
+/// their threads, and hands leadership to the first thread that arrived in the meantime. A request therefore
+/// waits for at most the running batch and the next one, regardless of the fairness of mutexes. A thread
+/// whose request is finished does not lead another batch, because that batch would contain only the few
+/// requests that arrived in the meantime, and groups would stay small. Requests of callers that must not wait
+/// are led by a `background` thread, which continues until the queue is empty. The queue does not depend on
+/// that thread, since all background threads may be waiting in this queue: whichever thread arrives first
+/// leads.
 package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
     private enum Call: Sendable {
         case lead
         case done(Failure?)
     }
 
-    /// A thread that waits.
+    /// A waiting thread.
     private final class Seat: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
         private let call = Mutex(Call.lead)
@@ -50,9 +52,9 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
     }
 
     private struct State {
-        /// Somebody does requests.
+        /// Whether a thread is currently performing requests.
         var isLed = false
-        /// A thread of the background is on its way, to lead if nobody does then.
+        /// Whether a background thread has been requested; it leads if there is no leader when it starts.
         var isLeaderCalled = false
         var waiting: [Place] = []
 
@@ -61,7 +63,8 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
             return waiting
         }
 
-        /// The first thread that waits: it may be one that the background would have needed.
+        /// Removes and returns the first waiting thread. Threads take precedence over the background leader,
+        /// because the waiting thread may be one of the background threads.
         mutating func takeThread() -> Seat? {
             for (index, place) in waiting.enumerated() {
                 guard case .thread(let seat) = place.waiter else { continue }
@@ -71,7 +74,7 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
             return nil
         }
 
-        /// Whether a thread has to be called, which then counts as called.
+        /// Whether a background thread must be requested. If so, it is marked as requested.
         mutating func needsLeader() -> Bool {
             guard !isLed, !isLeaderCalled, !waiting.isEmpty else { return false }
             isLeaderCalled = true
@@ -84,9 +87,9 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
     private let background: BackgroundWork
 
     /// - Parameters:
-    ///   - background: runs a closure on a thread that may block, at once or soon.
-    ///   - write: does requests, in order, never none; gives for each why it failed, or nil. Called by one thread
-    ///     at a time.
+    ///   - background: runs a closure on a thread that may block, immediately or soon.
+    ///   - write: performs one or more requests in order and returns the error of each, or nil for success.
+    ///     Called by one thread at a time.
     package init(background: BackgroundWork, _ write: @escaping @Sendable ([Request]) -> [Failure?]) {
         self.background = background
         self.write = write
@@ -94,8 +97,8 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
 
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits until `request` is done or has failed.
-    /// - Returns: why the request failed, or nil.
+    /// Performs `request` and waits for the result.
+    /// - Returns: the error of the request, or nil for success.
     package func perform(_ request: Request) -> Failure? {
         let seat: Seat? = state.withLock { state in
             guard state.isLed else {
@@ -114,8 +117,9 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
         return failures[0]
     }
 
-    /// Has `request` done, and returns at once.
-    /// - Parameter completion: called once, on the thread that leads, with why the request failed or nil.
+    /// Enqueues `request` and returns immediately.
+    /// - Parameter completion: called once, on the leading thread, with the error of the request or nil for
+    ///   success.
     package func submit(_ request: Request, completion: @escaping @Sendable (Failure?) -> Void) {
         let needsLeader = state.withLock { state in
             state.waiting.append(Place(request: request, waiter: .callback(completion)))
@@ -152,23 +156,25 @@ package final class GroupLine<Request: Sendable, Failure: Error>: Sendable {
     }
 }
 
-/// Where work goes that the caller must not do.
+/// An executor for work that the caller must not do itself because it may block.
 public struct BackgroundWork: Sendable {
-    /// Has work run at once or soon; false, and it is not run, if that cannot be.
+    /// Schedules the work to run immediately or soon; returns false, without running it, if that is not
+    /// possible.
     package let start: @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
 
-    /// - Parameter start: has `work` run on a thread that may block, at once or soon; false if it cannot.
+    /// - Parameter start: runs `work` on a thread that may block, immediately or soon; returns false if it
+    ///   cannot.
     public init(start: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool) {
         self.start = start
     }
 
-    /// Runs everything where it is asked for: for callers that may block.
+    /// Runs all work on the calling thread, for callers that may block.
     public static let immediate = BackgroundWork { work in
         work()
         return true
     }
 
-    /// Where no thread can be had, the work is done on the one that asks: late is better than never.
+    /// Runs `work` on a background thread or, if none is available, on the calling thread.
     package func run(_ work: @escaping @Sendable () -> Void) {
         if !start(work) { work() }
     }

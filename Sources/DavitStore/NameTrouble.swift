@@ -1,22 +1,22 @@
-/// Why a name makes trouble for clients, although the volume holds it.
+/// A reason why a name causes problems for some clients although the volume accepts it.
 public enum NameTrouble: Hashable, Sendable {
-    /// Bytes that are not UTF-8: clients show something else, or leave the resource out.
+    /// The bytes are not UTF-8: clients show another name or omit the resource.
     case notUTF8
-    /// A control character.
+    /// The name contains a control character.
     case control
-    /// One of `< > : " | ? * \`, which no name may hold on Windows; which one.
+    /// The name contains this character, one of `< > : " | ? * \`, which Windows does not allow.
     case reserved(Character)
-    /// A dot or a space at the end, which Windows drops.
+    /// The name ends with this character, a dot or a space, which Windows removes.
     case ending(Character)
-    /// The name of a device on Windows, with or without something behind a dot; which one.
+    /// The name is this Windows device name, with or without an extension.
     case device(String)
-    /// The same as another name but for the case of its letters: Windows and macOS see one of the two.
+    /// The name differs from another one only in case: Windows and macOS show only one of the two.
     case sameButForCase(as: [UInt8])
-    /// The same as another name but for the way its characters are composed: they cannot be told apart by sight, and
-    /// macOS sees one of the two.
+    /// The name is canonically equivalent to another one: they look identical, and macOS shows only one of
+    /// the two.
     case sameButForComposition(as: [UInt8])
 
-    /// What is wrong with a name by itself, the first of what is.
+    /// Returns the first problem of a name considered by itself.
     public static func trouble(with name: [UInt8]) -> NameTrouble? {
         guard let text = String(validating: name, as: UTF8.self) else { return .notUTF8 }
         for scalar in text.unicodeScalars {
@@ -27,14 +27,14 @@ public enum NameTrouble: Hashable, Sendable {
         return device(text).map { .device($0) }
     }
 
-    /// What is wrong with the names of one collection beside each other: every name but the first of those that are one
-    /// for somebody, in the order of their bytes.
+    /// Returns the conflicts between names of one collection. Of each group of names that some clients cannot
+    /// distinguish, all except the first in byte order are reported.
     public static func troubles(among names: [[UInt8]]) -> [(name: [UInt8], trouble: NameTrouble)] {
         var first: [String: [UInt8]] = [:]
         var found: [(name: [UInt8], trouble: NameTrouble)] = []
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             guard let text = String(validating: name, as: UTF8.self) else { continue }
-            // Strings are equal if they are canonically equivalent.
+            // Swift strings compare by canonical equivalence.
             let key = folded(text)
             guard let other = first[key] else {
                 first[key] = name
@@ -47,7 +47,7 @@ public enum NameTrouble: Hashable, Sendable {
         return found
     }
 
-    /// Letter by letter, as file systems do it: `ß` does not become two letters.
+    /// Folds case by single letters as file systems do: `ß` does not become two letters.
     private static func folded(_ text: String) -> String {
         var folded = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -57,7 +57,8 @@ public enum NameTrouble: Hashable, Sendable {
         return String(folded)
     }
 
-    /// What stands before the first dot, without spaces at its end, counts.
+    /// Returns the Windows device name in `name`, if any. Only the part before the first dot counts, without
+    /// trailing spaces.
     private static func device(_ name: String) -> String? {
         var base = name.prefix { $0 != "." }
         while base.last == " " { base.removeLast() }
@@ -67,7 +68,7 @@ public enum NameTrouble: Hashable, Sendable {
 
     private static let devices: Set<String> = {
         var names: Set<String> = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"]
-        // Windows takes the three superscript digits for digits.
+        // Windows accepts the three superscript digits as digits.
         for digit in "123456789¹²³" { names.formUnion(["COM\(digit)", "LPT\(digit)"]) }
         return names
     }()

@@ -1,14 +1,14 @@
 public import DavitHTTP
 
-/// A collection that a store keeps open between the calls of one change. Only the store knows what it is.
+/// A collection that a store keeps open between the calls of one change. Opaque to all other code.
 public protocol OpenCollection: AnyObject, Sendable {}
 
-/// What a change is about: a canonical path, and the collection it is a member of, if a look-up has left that
-/// open. Calls that get it do not resolve the path again, and all happen in one collection whatever becomes of
-/// its name meanwhile.
+/// The target of a change: a canonical path and, if a lookup has left it open, the collection that contains
+/// it. Calls that receive the collection do not resolve the path again, and all take effect in that
+/// collection even if it is renamed meanwhile.
 public struct Place: Sendable {
     public let path: ResourcePath
-    /// Nil if each call has to open it by its path.
+    /// Nil if each call must open the collection by its path.
     public let collection: (any OpenCollection)?
 
     public init(_ path: ResourcePath, in collection: (any OpenCollection)? = nil) {
@@ -17,7 +17,7 @@ public struct Place: Sendable {
     }
 }
 
-/// The same calls for those who have looked nothing up.
+/// Variants for callers that have not looked up the path.
 extension ResourceStore {
     public func stageContent(
         for path: ResourcePath, expectedLength: Int64?
@@ -25,7 +25,7 @@ extension ResourceStore {
         try stageContent(for: Place(path), expectedLength: expectedLength)
     }
 
-    /// With all members, however deep.
+    /// Copies all descendants, at any depth.
     public func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {

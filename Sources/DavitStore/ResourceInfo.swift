@@ -1,10 +1,9 @@
 public import DavitHTTP
 
-/// Which file a resource is, apart from its name: it changes when the resource is replaced, also behind
-/// the server's back.
+/// Identifies a file independently of its name. It changes when the file is replaced, also by other programs.
 public struct ResourceIdentity: Hashable, Sendable {
     public var inode: UInt64
-    /// Birth time in nanoseconds since the epoch; 0 where the volume has none.
+    /// Birth time in nanoseconds since the epoch; 0 if the volume does not record it.
     public var birth: Int64
 
     public init(inode: UInt64, birth: Int64) {
@@ -13,12 +12,12 @@ public struct ResourceIdentity: Hashable, Sendable {
     }
 }
 
-/// What PROPPATCH can change about a resource itself.
+/// The attributes of a resource that PROPPATCH can change.
 public struct ResourceAttributes: Hashable, Sendable {
-    /// Sets the execute bits of content the way the read bits are, or clears them; nil if they stay.
+    /// Sets the execute bits of content to match its read bits, or clears them; nil leaves them unchanged.
     public var isExecutable: Bool?
-    /// The modification time, to whole seconds: what is below a second is chosen so that content gets a new entity tag.
-    /// Nil if it stays. A volume that cannot hold the second keeps the nearest one it can.
+    /// The modification time, in whole seconds; the fraction is chosen so that content gets a new entity tag.
+    /// Nil leaves it unchanged. A volume that cannot represent the second stores the nearest one it can.
     public var modified: Timestamp?
 
     /// - Parameters:
@@ -29,28 +28,28 @@ public struct ResourceAttributes: Hashable, Sendable {
         self.modified = modified
     }
 
-    /// How many are given.
+    /// The number of attributes to change.
     public var count: Int { (isExecutable == nil ? 0 : 1) + (modified == nil ? 0 : 1) }
 }
 
-/// What one look at a resource tells.
+/// The metadata of a resource, as of one lookup.
 public struct ResourceInfo: Sendable {
     public enum Kind: Sendable { case collection, content }
 
     public var kind: Kind
-    /// Bytes of content; 0 for a collection.
+    /// Length of the content in bytes; 0 for a collection.
     public var length: Int64
     public var modified: Timestamp
-    /// Birth time; nil where the volume has none.
+    /// Birth time; nil if the volume does not record it.
     public var created: Timestamp?
     public var identity: ResourceIdentity
-    /// The volume; a rename does not cross from one to another.
+    /// Identifies the volume; a rename cannot cross volumes.
     public var volume: UInt64
-    /// The owner's execute bit of content.
+    /// Whether the owner's execute bit is set; only for content.
     public var isExecutable: Bool
-    /// Tells versions apart on a volume that keeps no nanoseconds; 0 elsewhere.
+    /// Distinguishes versions on a volume without nanosecond timestamps; 0 elsewhere.
     public var stamp: UInt64
-    /// Content that has other names as well: it can change under one of those.
+    /// Whether the content has other hard links, under which it can also be modified.
     public var hasOtherNames: Bool
 
     public init(
@@ -72,8 +71,8 @@ public struct ResourceInfo: Sendable {
 }
 
 extension ResourceInfo {
-    /// The strong entity tag of content: inode, length, modification time in nanoseconds and stamp, in hex.
-    /// Every commit gives its content a modification time of its own, so that it changes with each one.
+    /// The strong entity tag of content: inode, length, modification time in nanoseconds and stamp, in
+    /// hexadecimal. Every commit sets a distinct modification time, so each one changes the tag.
     public var entityTag: EntityTag {
         var text: [UInt8] = []
         text.reserveCapacity(48)
@@ -81,7 +80,7 @@ extension ResourceInfo {
         return EntityTag(opaque: text)
     }
 
-    /// Appends ``entityTag`` as it stands in a field, without making it.
+    /// Appends ``entityTag`` in its header field form without creating an ``EntityTag``.
     public func appendEncodedEntityTag(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         appendTag(to: &text)

@@ -1,38 +1,39 @@
 public import DavitHTTP
 
-/// Whether a call may wait for a disk.
+/// Whether a call may wait for disk I/O.
 public enum Wait: Sendable {
-    /// Answer from memory or throw ``StoreError/wouldBlock``: for calls on an event loop.
+    /// Return from memory or throw ``StoreError/wouldBlock``; for calls on an event loop.
     case never
     case allowed
 }
 
 /// What happens when the last segment of a path is a symbolic link.
 public enum LastSegment: Sendable {
-    /// Go to where it leads: for reading and for writing content.
+    /// Follow the link; for reading and for writing content.
     case followed
-    /// The link itself is meant: for DELETE and MOVE.
+    /// Operate on the link itself; for DELETE and MOVE.
     case itself
 }
 
-/// What stands at a path.
+/// The result of resolving a path.
 public struct Lookup: Sendable {
-    /// The path without symbolic links, its names as they are stored; two names of one resource have one canonical
-    /// path. Locks and properties are kept under it. Where nothing is mapped: canonical parent and the name as asked.
+    /// The path without symbolic links, with names as they are stored; all names of one resource have the
+    /// same canonical path. Locks and properties are stored under it. For an unmapped path: the canonical
+    /// parent and the requested name.
     public var path: ResourcePath
     public var state: State
-    /// The collection in which it is or could be, for the calls of a change; see
+    /// The collection that contains or could contain the resource, for the calls of a change; see
     /// ``ResourceStore/lookupForChange(_:last:beside:wait:)``.
     public var collection: (any OpenCollection)?
 
     public enum State: Sendable {
         case mapped(ResourceInfo)
-        /// Nothing there; the parent is a collection, so that something can be created.
+        /// No resource exists, but the parent is a collection, so one can be created.
         case unmapped
-        /// Nothing there, and no collection above it: 409 for a write, 404 for a read.
+        /// Neither the resource nor its parent collection exists: 409 for a write, 404 for a read.
         case missingAncestor
-        /// The name is taken by something that is never served (a device, a link that leads outside):
-        /// 404 for a read, 403 for a write.
+        /// The name is taken by something that is never served, such as a device or a link that leads outside
+        /// the share: 404 for a read, 403 for a write.
         case unservable
     }
 
@@ -55,7 +56,7 @@ public struct OpenResource: Sendable {
     public let info: ResourceInfo
     /// Nil for a collection.
     public let content: OpenContent?
-    /// The path without symbolic links; nil if it is the one that was asked for.
+    /// The path without symbolic links; nil if it equals the requested path.
     public let canonicalPath: ResourcePath?
 
     public init(collection info: ResourceInfo, canonicalPath: ResourcePath? = nil) {
@@ -64,7 +65,7 @@ public struct OpenResource: Sendable {
         content = nil
     }
 
-    /// - Parameter head: made of the same information.
+    /// - Parameter head: derived from the same `info`.
     public init(
         _ info: ResourceInfo, file: any FileContent, head: ContentHead, canonicalPath: ResourcePath? = nil
     ) {
@@ -74,7 +75,7 @@ public struct OpenResource: Sendable {
     }
 }
 
-/// Content that can be read, and what is said about it.
+/// Open content and its header fields.
 public struct OpenContent: Sendable {
     public let file: any FileContent
     public let head: ContentHead
@@ -86,7 +87,7 @@ public struct OpenContent: Sendable {
 }
 
 extension ContentHead {
-    /// - Parameter name: under which it was asked for; the media type follows from it.
+    /// - Parameter name: the requested name, which determines the media type.
     public convenience init(
         _ info: ResourceInfo, name: some Collection<UInt8>, rules: borrowing ContentRules
     ) {
@@ -96,10 +97,10 @@ extension ContentHead {
 
 /// A member of a collection.
 public struct Member: Sendable {
-    /// One segment, as stored.
+    /// One path segment, as stored.
     public var name: [UInt8]
     public var info: ResourceInfo
-    /// Where the member is a link: the canonical path it leads to.
+    /// If the member is a link, the canonical path of its target.
     public var canonicalPath: ResourcePath?
 
     public init(name: [UInt8], info: ResourceInfo, canonicalPath: ResourcePath? = nil) {
@@ -108,7 +109,7 @@ public struct Member: Sendable {
         self.canonicalPath = canonicalPath
     }
 
-    /// None yet: what ``MemberCursor/next(_:)`` fills.
+    /// Creates an empty member for ``MemberCursor/next(_:)`` to fill.
     public init() {
         self.init(
             name: [],
@@ -118,24 +119,26 @@ public struct Member: Sendable {
     }
 }
 
-/// Walks the members of one collection. Used by one task at a time.
+/// Iterates over the members of one collection. Used by one task at a time.
 public protocol MemberCursor: AnyObject {
-    /// Makes `member` the next one, in the order of the volume, and reuses its memory; false at the end. May block.
+    /// Replaces `member` with the next one, in the order of the volume, reusing its memory. Returns false at
+    /// the end. May block.
     ///
-    /// Members that are never served (special files, links that lead outside, reserved names) are left out;
-    /// so are members that disappear meanwhile.
+    /// Skips members that are never served (special files, links that lead outside the share, reserved names)
+    /// and members that disappear during the iteration.
     func next(_ member: inout Member) throws(StoreError) -> Bool
 
-    /// The links that it has met and left out: what they lead to may come to be served, and they are members then.
+    /// The links that the cursor has skipped so far. They become members if their targets become servable
+    /// later.
     var linksLeftOut: [[UInt8]] { get }
 }
 
 extension MemberCursor {
-    /// None, where there are no links.
+    /// Empty, for stores without links.
     public var linksLeftOut: [[UInt8]] { [] }
 
-    /// The next members; empty at the end.
-    /// - Parameter limit: how many at most.
+    /// Returns the next members; empty at the end.
+    /// - Parameter limit: the maximum number of members to return.
     public func next(limit: Int = 256) throws(StoreError) -> [Member] {
         var members: [Member] = []
         while members.count < limit {
@@ -147,112 +150,122 @@ extension MemberCursor {
     }
 }
 
-/// New content that is not yet visible. Disappears when the object does, unless published. May block.
+/// New content that is not yet visible. It is removed when the object is released without being published.
+/// May block.
 ///
-/// Used by one task at a time; that is what makes conforming classes `Sendable`.
+/// Used by one task at a time, which is why conforming classes can be `Sendable`.
 public protocol StagedContent: AnyObject, Sendable {
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     var length: Int64 { get }
-    /// Where it will be published: as it was staged, until a later look-up has found the collection anew.
+    /// Where the content will be published: the place it was staged for, until a later lookup opens the
+    /// collection again.
     var place: Place { get set }
     /// Appends the bytes of `buffer`.
-    /// - Throws: `wouldBlock` with nothing written; `outOfSpace` and the rest.
+    /// - Throws: `wouldBlock` without having written anything; `outOfSpace` and other errors.
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError)
-    /// Writes the bytes of `buffer` from `offset` on, over what is there. Behind the end, what is between reads as zeros.
-    /// - Throws: `outOfSpace` and the rest.
+    /// Writes the bytes of `buffer` at `offset`, overwriting existing bytes. A gap after the current end
+    /// reads as zeros.
+    /// - Throws: `outOfSpace` and other errors.
     func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError)
-    /// The same for all bytes of other new content of this store, without taking them into memory.
+    /// Writes all bytes of other staged content of this store at `offset`, without loading them into memory.
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError)
-    /// Appends bytes of the content from `offset` on to `buffer`, as many as there is room for.
-    /// - Returns: how many; 0 at the end.
+    /// Appends bytes of the content, starting at `offset`, to `buffer` until it is full.
+    /// - Returns: the number of bytes appended; 0 at the end.
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int
-    /// Whether what was written counts only after ``sync()``: a loss of power may take or spoil the rest.
+    /// Whether written bytes are durable only after ``sync()``; a power loss may remove or corrupt the rest.
     var needsSync: Bool { get }
-    /// Makes what is written as durable as the store makes content that is published.
+    /// Makes the written bytes as durable as the store makes published content.
     func sync() throws(StoreError)
-    /// Takes over mode and extended attributes of what will be replaced and stamps the modification time:
-    /// `modified` with nanoseconds of its own, or now. Nothing may be written afterwards.
-    /// - Returns: what the content will be once published, with its final entity tag.
+    /// Copies the mode and extended attributes of the resource to be replaced, and sets the modification time
+    /// to `modified` with distinct nanoseconds, or to the current time. No writes are allowed afterwards.
+    /// - Returns: the metadata of the content once published, with its final entity tag.
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo
-    /// Gives the sealed content its name, in one step.
+    /// Publishes the sealed content under its name, atomically.
     /// - Throws: ``StoreError/alreadyExists`` if `isReplacing` is false and the name is taken.
     func publish(isReplacing: Bool) throws(StoreError)
-    /// Gives the sealed content its name; what has that goes into the trash.
-    /// - Returns: false, and nothing was kept, where the volume can neither exchange names nor give content two.
+    /// Publishes the sealed content under its name and moves the replaced resource to the trash.
+    /// - Returns: false, without any change, if the volume supports neither exchanging names nor hard links.
     func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool
 }
 
-/// A copy of a resource, built under a reserved name beside its destination.
+/// A copy of a resource, built under a reserved name in the destination's collection.
 public protocol StagedTree: AnyObject, Sendable {
-    /// Where it stands now: the reserved name.
+    /// The current location of the copy: the reserved name.
     var path: ResourcePath { get }
-    /// Where it will be published: as it was staged, or under another name of that collection.
+    /// Where the copy will be published: the path it was staged for, or another name in the same collection.
     var destination: ResourcePath { get set }
     var info: ResourceInfo { get }
-    /// What could not be copied: paths of the source, the outermost of each.
+    /// The source paths that could not be copied; of a failed subtree only the top.
     var failures: [(path: ResourcePath, error: StoreError)] { get }
-    /// The identity of the copy of a member; `path` is the member's in the source. Nil if it was not copied.
+    /// Returns the identity of the copy of a member, or nil if it was not copied. `path` is the member's path
+    /// in the source.
     func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity?
-    /// Gives it its name. With `isReplacing` it changes places with what is there, in one step.
+    /// Publishes the copy under its destination. With `isReplacing`, the copy and the existing resource are
+    /// exchanged atomically.
     func publish(isReplacing: Bool) throws(StoreError)
-    /// Gives a copy of content the name of other content, which goes, in one step.
+    /// Publishes a copy of content over existing content, which is removed, atomically.
     func publishOverContent() throws(StoreError)
-    /// Gives it its name; what has that goes into the trash. The copy stands there for a moment.
+    /// Publishes the copy under its destination and moves the existing resource to the trash. The copy is in
+    /// the trash for a moment.
     func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError)
-    /// Changes places again: what was replaced or is kept is back, and the copy under its reserved name.
+    /// Reverts the publication: the replaced or trashed resource is restored, and the copy returns to its
+    /// reserved name.
     func unpublish(isReplacing: Bool) throws(StoreError)
-    /// Removes what is under the reserved name: the copy, or what it replaced. Walks the tree; also done when
-    /// the object disappears.
+    /// Removes whatever is under the reserved name: the copy or the resource it replaced. Traverses the tree.
+    /// Also done when the object is released.
     func destroy()
 }
 
-/// The resources of one share: names and content. All calls are synchronous and may block unless they take
-/// a ``Wait``; the engine makes one hop for each change and calls several of them there. Paths are canonical
-/// unless a call says otherwise. Nothing here knows locks, properties or preconditions.
+/// The resources of one share: names and content. All calls are synchronous and may block unless they take a
+/// ``Wait``; the engine switches to a blocking thread once per change and makes several calls there. Paths
+/// are canonical unless a call states otherwise. Stores do not know about locks, properties or preconditions.
 public protocol ResourceStore: ResourceReader {
-    /// As ``ResourceReader/lookup(_:last:wait:)`` for who is about to change what stands there: leaves the collection open, where
-    /// it is reached without links.
+    /// As ``ResourceReader/lookup(_:last:wait:)``, for callers that are about to change the resource: leaves
+    /// the collection open if it is reached without links.
     ///
     /// - Parameters:
-    ///   - other: an earlier look-up of the same change; its collection serves again if it is the same.
-    ///   - wait: with `never`, `wouldBlock` also where the change of a name or of a few bytes could have to
-    ///     wait for a disk.
+    ///   - other: an earlier lookup of the same change; its open collection is reused if it is the same one.
+    ///   - wait: with `never`, also throws `wouldBlock` if changing a name or writing a few bytes might have
+    ///     to wait for disk I/O.
     func lookupForChange(
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup
 
-    /// Whether the change of a name or of a few bytes never has to wait for a disk here, unless something else is
-    /// mounted inside: what ``lookupForChange(_:last:beside:wait:)`` answers without waiting.
+    /// Whether changing a name or writing a few bytes never waits for disk I/O, except on other volumes
+    /// mounted inside the share. This is the condition that ``lookupForChange(_:last:beside:wait:)`` checks
+    /// when it must not wait.
     var changesAtOnce: Bool { get }
 
-    /// As ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free: nobody looks
-    /// at it, and the change that makes it says `alreadyExists` if it is not.
-    /// - Throws: `wouldBlock` also where it takes more than one step to say where the name is.
+    /// As ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free. The
+    /// name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
+    /// - Throws: `wouldBlock`, also if finding the collection takes more than one step.
     func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
 
-    /// New content for a name, invisible until published.
-    /// - Parameter expectedLength: when known, space is asked for in advance; `outOfSpace` and `quotaExceeded` come early.
+    /// Creates content for a name, invisible until published.
+    /// - Parameter expectedLength: if known, space is reserved in advance, so that `outOfSpace` and
+    ///   `quotaExceeded` are detected early.
     func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
 
-    /// New content that outlives the request, in the same way.
+    /// As `stageContent`, for content that outlives the request.
     func stageUpload(for place: Place, expectedLength: Int64?) throws(StoreError) -> any UploadContent
 
-    /// The same content again.
+    /// Reopens content created by ``stageUpload(for:expectedLength:)``.
     /// - Parameter stagedName: its name in the collection of `place`.
-    /// - Throws: `notFound` if it is not there, or something else is; `forbidden` while it is in a trash.
+    /// - Throws: `notFound` if it is missing or was replaced; `forbidden` while it is in a trash.
     func upload(
         named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
     ) throws(StoreError) -> any UploadContent
 
-    /// Says which hidden names belong to uploads, whoever has made them, and lets this store remove leftovers: listings,
-    /// ``removeLeftover(at:)`` and ``trashed(in:)`` do so from then on. Without it nothing is removed. Only the server that
-    /// owns the state of the share may call it, because no other process knows its uploads.
+    /// Registers the function that determines which hidden names belong to uploads, and allows this store to
+    /// remove leftovers: from then on, listings, ``removeLeftover(at:)`` and ``trashed(in:)`` do so.
+    /// Otherwise nothing is removed. Only the server that owns the state of the share may call this method,
+    /// because no other process knows its uploads.
     func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool)
 
-    /// New content for a name that is taken, which begins as a copy of what is there: of shared blocks where the volume can.
-    /// Both can be written to without the other.
-    /// - Returns: the new content, and what it is a copy of.
-    /// - Throws: `notFound` also for what is no content, `outOfSpace` and the rest.
+    /// Creates content for a taken name, initialised with a copy of the existing content; the copy shares
+    /// blocks if the volume supports it. Both can be modified independently.
+    /// - Returns: the new content, and the metadata of the content it was copied from.
+    /// - Throws: `notFound`, also if the resource is not content; `outOfSpace` and other errors.
     func stageUpdate(
         of place: Place
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo)
@@ -260,127 +273,131 @@ public protocol ResourceStore: ResourceReader {
     /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`, `nameTooLong`.
     func createCollection(at place: Place) throws(StoreError)
 
-    /// A new collection without members, for a free name, invisible until published.
+    /// Creates an empty collection for a free name, invisible until published.
     /// - Throws: as ``createCollection(at:)-(Place)``.
     func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree
 
-    /// Builds a copy of `source` beside `destination`; `includesMembers` is false for COPY with Depth 0.
-    /// Copies have modification times of their own (RFC 4918 §15.7).
+    /// Builds a copy of `source` in the collection of `destination`; `includesMembers` is false for COPY with
+    /// Depth 0. Copies have modification times of their own (RFC 4918 §15.7).
     /// - Parameters:
-    ///   - rules: which members a copy has; nil for all.
-    ///   - heightLimit: levels that the copy may have below its top.
-    /// - Throws: `tooDeep` with nothing left behind, and the rest.
+    ///   - rules: select the members to copy; nil copies all.
+    ///   - heightLimit: the maximum number of levels below the top of the copy.
+    /// - Throws: `tooDeep`, leaving nothing behind, and other errors.
     func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree
 
-    /// Begins to measure how many levels there are below a canonical path, which may be in the trash. Links are not
-    /// followed.
-    /// - Parameter limit: the height up to which it is measured.
+    /// Begins to measure the number of levels below a canonical path, which may be in the trash. Does not
+    /// follow links.
+    /// - Parameter limit: the height at which the measurement stops.
     func measureHeight(of path: ResourcePath, limit: Int) throws(StoreError) -> any HeightMeasurement
 
-    /// Whether two names of one collection are one on its volume, which takes several spellings for the same. May read
-    /// the collection.
+    /// Whether two names in one collection refer to the same entry, because the volume ignores differences in
+    /// spelling. May read the collection.
     func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool
 
-    /// Renames onto a free name, or onto another spelling of the own one.
-    /// - Throws: `alreadyExists`, `crossVolume` and the rest.
+    /// Renames to a free name, or to another spelling of the same name.
+    /// - Throws: `alreadyExists`, `crossVolume` and other errors.
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError)
 
-    /// The same, but only if the volume can do it in one step. Elsewhere a crash can leave content under both
-    /// names, so that an ``Intent`` has to come first.
-    /// - Returns: false, and nothing was changed, if it cannot.
+    /// As ``rename(_:toFree:)``, but only if the volume can do it atomically. On other volumes a crash can
+    /// leave content under both names, so that an ``Intent`` must be recorded first.
+    /// - Returns: false, without any change, if the volume cannot.
     func renameInOneStep(_ source: Place, toFree destination: Place) throws(StoreError) -> Bool
 
-    /// Renames content over content, in one step.
+    /// Renames content over content, atomically.
     func rename(_ source: Place, overContent destination: Place) throws(StoreError)
 
-    /// Makes two resources change places, in one step where the system can.
+    /// Exchanges two resources, atomically if the system supports it.
     func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError)
 
     /// Removes content, or a link itself.
     func removeContent(at place: Place) throws(StoreError)
 
-    /// Hides a resource with all its members under a reserved name, in one step.
+    /// Hides a resource with all its descendants under a reserved name, atomically.
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree
 
-    /// Removes one empty collection: for a DELETE that goes member by member.
+    /// Removes one empty collection, for a DELETE that removes members one by one.
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError)
 
-    /// Changes all that is given, or nothing.
-    /// - Throws: `wrongKind` for the execute bits of a collection; `forbidden` to who does not own the resource.
+    /// Applies all given changes or none.
+    /// - Throws: `wrongKind` for the execute bits of a collection; `forbidden` if the process does not own
+    ///   the resource.
     func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError)
 
-    /// Bytes that content may still take on the volume of `path`, at most: those free for this process, without what is
-    /// to stay free. And bytes used on it.
+    /// Returns the maximum number of bytes that content may still use on the volume of `path` (the space
+    /// available to this process minus the reserved free space), and the number of bytes used on the volume.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
 
-    /// Bytes that content may still take on the volume of `path`, as ``quota(at:)`` has them; negative where less is free
-    /// than is to stay free.
+    /// Returns the number of bytes that content may still use on the volume of `path`, as in ``quota(at:)``;
+    /// negative if less is free than must stay free.
     func room(at path: ResourcePath) throws(StoreError) -> Int64
 
-    /// What stands at a canonical path, which may be a reserved name; nil if nothing does. For recovery.
+    /// Returns the identity of the resource at a canonical path, which may be a reserved name, or nil if
+    /// there is none. For recovery.
     func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity?
 
-    /// Removes a leftover under a reserved name, if it is one and nobody uses it. Never fails; does nothing before
-    /// ``keepUploads(where:)``.
+    /// Removes the file under a reserved name if it is a leftover and unused. Never fails; does nothing
+    /// before ``keepUploads(where:)``.
     func removeLeftover(at path: ResourcePath)
 
     // MARK: Trash
 
-    /// Where in the trash of its volume something can go; the trash is made if there is none.
+    /// Returns a location in the trash of the volume to which a resource can be moved, creating the trash if
+    /// necessary.
     ///
     /// - Parameters:
-    ///   - id: of an entry that nothing else has.
-    ///   - place: where it stands now.
-    ///   - volume: of what stands there.
-    /// - Returns: nil if there is no trash it can go to.
+    ///   - id: a unique id for the entry.
+    ///   - place: the current location of the resource.
+    ///   - volume: the volume of the resource.
+    /// - Returns: nil if no trash is available for it.
     func trashPlace(
         _ id: String, for place: Place, volume: UInt64
     ) throws(StoreError) -> TrashPlace?
-    /// The trash of the share's own volume; nil if the store has none.
+    /// The trash of the share's own volume; nil if the store has no trash.
     var trashFolder: ResourcePath? { get }
-    /// The same of the volumes that are mounted in the share, whether there is something in them or not. Linear in what is
-    /// mounted on the machine.
+    /// The trash folders of the volumes mounted inside the share, empty or not. Cost: linear in the number of
+    /// mounts of the machine.
     var mountedTrashFolders: [ResourcePath] { get }
-    /// What stands in a trash, in no order; empty if there is none. Removes leftovers on the way, if this store
-    /// may.
+    /// Returns the contents of a trash in no particular order; empty if there is no trash. Also removes
+    /// leftovers, if this store may.
     func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource]
-    /// Bytes of content at and below a path, which may be in the trash; what cannot be read counts for nothing. Walks.
+    /// Returns the total length of content at and below a path, which may be in the trash; unreadable
+    /// resources count as 0. Traverses the tree.
     func measure(_ path: ResourcePath) throws(StoreError) -> Int64
 }
 
-/// For stores without a trash.
+/// Default implementations for stores without a trash.
 extension ResourceStore {
-    /// None.
+    /// Returns nil.
     public func trashPlace(
         _ id: String, for place: Place, volume: UInt64
     ) throws(StoreError) -> TrashPlace? { nil }
-    /// None.
+    /// Returns nil.
     public var trashFolder: ResourcePath? { nil }
-    /// None.
+    /// Returns an empty list.
     public var mountedTrashFolders: [ResourcePath] { [] }
-    /// Nothing.
+    /// Returns an empty list.
     public func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] { [] }
-    /// Nothing.
+    /// Returns 0.
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
 }
 
-/// The measurement of a tree, which can take long. Used by one task at a time; that is what makes conforming classes
-/// `Sendable`.
+/// An incremental measurement of a tree, which can take long. Used by one task at a time, which is why
+/// conforming classes can be `Sendable`.
 public protocol HeightMeasurement: AnyObject, Sendable {
     /// Continues for some milliseconds. May block.
-    /// - Returns: the levels below the top, 0 for what has no members, or any number over the limit as soon as it is
-    ///   exceeded; nil if it has to be called again.
+    /// - Returns: the number of levels below the top, 0 if it has no members, or any number above the limit
+    ///   once that is exceeded; nil if more calls are needed.
     func advance() throws(StoreError) -> Int?
 }
 
-/// A resource taken out of sight.
+/// A resource that was hidden by ``ResourceStore/detach(_:)``.
 public protocol DetachedTree: AnyObject, Sendable {
-    /// Removes it with all its members, as far as that goes. Walks the tree.
-    /// - Returns: what could not be removed, as original paths; empty when all is gone.
+    /// Removes the resource with all its descendants, as far as possible. Traverses the tree.
+    /// - Returns: the original paths that could not be removed; empty if everything was.
     func destroy() -> [(path: ResourcePath, error: StoreError)]
-    /// Gives what is left of it its old name back, if that is still free.
+    /// Renames what is left to its original name, if that is still free.
     func restore() throws(StoreError)
 }

@@ -1,15 +1,15 @@
 package import DavitHTTP
 
-/// Transactions that no correct caller makes; every backend refuses them alike.
+/// Errors for invalid transactions, which indicate a bug in the caller. Every backend rejects the same ones.
 extension StateError {
     package static func unbound(_ path: ResourcePath) -> StateError {
-        .failed(reason: "rows at \(path), which is not bound")
+        .failed(reason: "path has no binding: \(path)")
     }
 
     package static func overlap(_ source: ResourcePath, _ destination: ResourcePath) -> StateError {
-        .failed(reason: "rows moved from \(source) to \(destination), and one contains the other")
+        .failed(reason: "cannot move rows from \(source) to \(destination): the paths overlap")
     }
 
-    package static let repeatedToken = StateError.failed(reason: "a lock token used twice")
-    package static let repeatedTrash = StateError.failed(reason: "a number or an id of the trash used twice")
+    package static let repeatedToken = StateError.failed(reason: "duplicate lock token")
+    package static let repeatedTrash = StateError.failed(reason: "duplicate number or id of a trash entry")
 }

@@ -1,12 +1,12 @@
 public import DavitHTTP
 public import DavitWebDAV
 
-/// To which resource the rows at a path belong. They count only if what is at the path now has one of these
-/// identities; a resource replaced behind the server's back inherits nothing.
+/// The resource that the rows at a path belong to. They are valid only if the resource at the path has one of
+/// these identities; a resource that another program has put in its place does not inherit them.
 public struct Binding: Hashable, Sendable {
     public var identity: ResourceIdentity
-    /// The identity that a replacement on its way will have; rows hold for both, so that a crash between
-    /// the commit and the rename loses nothing.
+    /// The identity of a pending replacement. Rows are valid for both identities, so that a crash between the
+    /// commit and the rename does not lose them.
     public var pending: ResourceIdentity?
 
     public init(identity: ResourceIdentity, pending: ResourceIdentity? = nil) {
@@ -27,7 +27,7 @@ public struct StoredProperty: Hashable, Sendable {
         self.value = value
     }
 
-    /// Bytes of the name and the value, which is what limits on properties count.
+    /// The size of the name and the value in bytes, as counted by property limits.
     public var byteCount: Int { name.namespace.utf8.count + name.local.utf8.count + value.element.count }
 }
 
@@ -50,19 +50,19 @@ public struct Lock: Hashable, Sendable {
     /// `zero` or `infinity`.
     public var depth: Depth
     public var scope: LockScope
-    /// The `owner` element as it was sent, serialised; nil if there was none (§14.17).
+    /// The `owner` element as sent, serialised; nil if there was none (§14.17).
     public var owner: PropertyValue?
-    /// Who took it; nil without authentication.
+    /// The account that created the lock; nil without authentication.
     public var principal: String?
-    /// Granted seconds (§10.7).
+    /// The granted timeout in seconds (§10.7).
     public var timeoutSeconds: Int64
-    /// The lock no longer counts from this instant on.
+    /// The time at which the lock expires.
     public var expiry: Timestamp
-    /// The lock root as the client spelled it, percent-encoded, for `lockroot` (§14.12).
+    /// The lock root as spelled by the client, percent-encoded, for `lockroot` (§14.12).
     public var rootHref: [UInt8]
-    /// When it was taken; nil for locks of versions that did not keep it.
+    /// The creation time; nil for locks of versions that did not record it.
     public var created: Timestamp?
-    /// The network from which it was taken, see ``ClientKey``; nil with an account.
+    /// The network from which the lock was created, see ``ClientKey``; nil with an account.
     public var network: String?
 
     public init(
@@ -83,42 +83,45 @@ public struct Lock: Hashable, Sendable {
         self.network = network
     }
 
-    /// The client that is charged for it.
+    /// The client that the lock is charged to.
     public var client: ClientKey { ClientKey(principal: principal, network: network) }
 
-    /// Bytes charged for it: what the client has chosen, and a flat part for the rest.
+    /// The number of bytes charged for the lock: the parts chosen by the client plus a fixed overhead.
     public var chargedBytes: Int { 256 + root.bytes.count + rootHref.count + (owner?.element.count ?? 0) }
 
-    /// True if the lock protects `path`: its root, or below it with depth infinity.
+    /// Whether the lock covers `path`: its root or, with depth infinity, any descendant.
     public func covers(_ path: ResourcePath) -> Bool {
         depth == .infinity ? root.contains(path) : root == path
     }
 }
 
-/// A rename that a crash may have cut in two; recovered at start.
+/// A rename that a crash may interrupt; completed or reverted at startup.
 public struct Intent: Hashable, Sendable {
     public var id: Int64
-    /// Where the moved resource came from: its old name, or the reserved name of a copy.
+    /// The original path of the moved resource: its old name, or the reserved name of a copy.
     public var source: ResourcePath
     public var destination: ResourcePath
-    /// The identity of the moved resource: if the destination has it, the rename happened.
+    /// The identity of the moved resource. If the resource at `destination` has it, the rename took place.
     public var moved: ResourceIdentity
-    /// What was replaced, and is at `source` after an exchange; nil if the destination was free.
+    /// The identity of the replaced resource, which is at `source` after an exchange; nil if the destination
+    /// was free.
     public var replaced: ResourceIdentity?
-    /// True for a copy: `source` is a reserved name, and dropping the intent also drops what is there.
+    /// Whether this is a copy. Its `source` is a reserved name; dropping the intent also removes the resource
+    /// there.
     public var isCopy: Bool
-    /// What a copy was made of, if it is to go once the copy is in place: a move across volumes.
+    /// The source of a copy, to be removed once the copy is in place: a move across volumes.
     public var origin: Origin?
-    /// No rename: what the resource at `destination` gets along with rows of the same commit.
+    /// Set if the intent is not a rename: the attributes that the resource at `destination` receives together
+    /// with the rows of the same commit.
     public var attributes: ResourceAttributes?
-    /// No rename: what `getcontentlanguage` becomes once the content with the identity `moved` is at `destination`; empty
-    /// if it is removed.
+    /// Set if the intent is not a rename: the new `getcontentlanguage` once the content with the identity
+    /// `moved` is at `destination`; empty to remove it.
     public var contentLanguage: String?
-    /// Where what is replaced goes, if the trash keeps it: it then takes its properties along. A copy changes places
-    /// with it there.
+    /// The trash location of the replaced resource, if the trash keeps it; its properties move with it. A
+    /// copy is exchanged with the replaced resource there.
     public var kept: ResourcePath?
 
-    /// A resource by its path and by which one it was.
+    /// A resource identified by its path and its file identity.
     public struct Origin: Hashable, Sendable {
         public var path: ResourcePath
         public var identity: ResourceIdentity

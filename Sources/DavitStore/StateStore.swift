@@ -1,134 +1,136 @@
 public import DavitHTTP
 public import DavitWebDAV
 
-/// One step of a transaction. Transactions are values, so that every backend runs the same ones and
-/// several can be committed together.
+/// One step of a transaction. Transactions are values, so that every backend runs the same ones and several
+/// can be committed together.
 ///
-/// A binding without properties and locks does not outlive its transaction.
+/// A binding without properties or locks is removed at the end of its transaction.
 public enum StateChange: Hashable, Sendable {
-    /// Says which resource the rows at `path` belong to. If what is recorded does not hold for
-    /// `current`, the old rows at this path (not below it) are dropped first: they were somebody else's.
-    /// Creates nothing but the binding.
+    /// Records which resource the rows at `path` belong to. If the existing binding does not match `current`,
+    /// the rows at this path (not below it) are removed first, because they belong to another resource.
+    /// Creates only the binding.
     case bind(ResourcePath, current: ResourceIdentity, pending: ResourceIdentity?)
-    /// Sets or replaces one dead property; the path has been bound earlier, or the transaction fails.
+    /// Sets or replaces one dead property. The transaction fails if the path has no binding.
     case setProperty(ResourcePath, StoredProperty)
-    /// Limits the names and values of the dead properties at `path` to so many bytes: the transaction fails with
-    /// ``StateError/propertiesTooLarge`` if there are more after its last change, and more than at this step.
-    /// A resource that is already over the limit can shrink.
+    /// Limits the total size of names and values of the dead properties at `path`. The transaction fails with
+    /// ``StateError/propertiesTooLarge`` if its final size exceeds both `bytes` and the size at this step, so
+    /// that a resource that is already over the limit can shrink.
     case limitProperties(ResourcePath, bytes: Int)
-    /// Replaces binding and dead properties at a path by a copy of those at `source`, without the properties named.
-    /// Fails with ``StateError/propertiesTooLarge`` if the copy would have more than `limitBytes`, nil for no limit.
-    /// Locks stay. Fails if the two paths are one.
+    /// Replaces the binding and the dead properties at a path with a copy of those at `source`, except the
+    /// properties in `without`. Fails with ``StateError/propertiesTooLarge`` if the copy would exceed
+    /// `limitBytes` (nil: no limit). Locks are kept. Fails if both paths are equal.
     case copyProperties(
         from: ResourcePath, to: ResourcePath, binding: Binding, without: [PropertyName], limitBytes: Int?)
-    /// Removes one dead property; none of that name is no error (RFC 4918 §14.23).
+    /// Removes one dead property; it is not an error if it does not exist (RFC 4918 §14.23).
     case removeProperty(ResourcePath, PropertyName)
-    /// Drops properties, locks and bindings at `path` and below it.
+    /// Removes properties, locks and bindings at and below `path`.
     case removeRows(under: ResourcePath)
-    /// Drops the locks at `path` and below it; properties stay.
+    /// Removes the locks at and below `path`; properties are kept.
     case removeLocks(under: ResourcePath)
-    /// Moves properties and bindings at `source` and below it to `destination`, where what was at and below
-    /// goes first (locks of depth infinity above it stay). Locks at and below `source` are dropped:
-    /// they do not move (RFC 4918 §7.5). Fails if one of the two contains the other.
+    /// Moves properties and bindings at and below `source` to `destination`, whose rows, and those below it,
+    /// are removed first (locks of depth infinity above it are kept). Locks at and below `source` are
+    /// removed, because locks do not move (RFC 4918 §7.5). Fails if one path contains the other.
     case moveRows(from: ResourcePath, to: ResourcePath)
-    /// Inserts or replaces binding and properties of one resource: the rows of a copy. Locks stay.
+    /// Inserts or replaces the binding and properties of one resource: the rows of a copy. Locks are kept.
     case putRecord(ResourcePath, PropertyRecord)
-    /// Adds a lock; its root has been bound earlier and its token is new, or the transaction fails.
+    /// Adds a lock. The transaction fails if its root has no binding or its token is already in use.
     case addLock(Lock)
-    /// Gives a lock new time; no such token at this root is no error.
+    /// Sets a new expiry; it is not an error if there is no such token at this root.
     case refreshLock(LockToken, root: ResourcePath, timeoutSeconds: Int64, expiry: Timestamp)
     case removeLock(LockToken, root: ResourcePath)
-    /// Drops a lock if it no longer counts at this instant: it may have been given new time meanwhile.
+    /// Removes a lock if it has expired at `now`; it may have been refreshed meanwhile.
     case removeExpiredLock(LockToken, root: ResourcePath, now: Timestamp)
     case putIntent(Intent)
     case dropIntent(id: Int64)
-    /// Inserts an upload, or replaces the one of its id. ``moveRows(from:to:)`` and ``removeRows(under:)`` reach uploads
-    /// by their collection, which is where the bytes are; those of a name in it stay.
+    /// Inserts an upload, or replaces the one with the same id. ``moveRows(from:to:)`` and
+    /// ``removeRows(under:)`` affect uploads by their collection, where the bytes are stored, but not by the
+    /// name of their target.
     case putUpload(UploadRecord)
-    /// Says how far an upload is; none of that id is no error.
+    /// Records the progress of an upload; it is not an error if there is none with this id.
     case setUploadProgress(id: String, UploadRecord.Progress)
     case removeUpload(id: String)
-    /// Adds an entry to the trash; its number and its id are new, or the transaction fails.
+    /// Adds an entry to the trash. The transaction fails if its number or id is already in use.
     case putTrash(TrashEntry)
-    /// Says how much is in an entry that is there with no length, as far as it still is.
+    /// Records the length of an entry that has none, if the entry still exists.
     case measureTrash(TrashEntry, length: Int64)
-    /// Drops an entry, whose length is the one it was put or measured with; none of that number is no error.
+    /// Removes an entry, whose length must be the recorded one; it is not an error if there is none with this
+    /// number.
     case dropTrash(TrashEntry)
 }
 
-/// Why the state could not be read or written.
+/// The reason why the state could not be read or written.
 public enum StateError: Error, Hashable, Sendable {
-    /// The disk of the state folder is full: 507, and nothing was changed.
+    /// The volume of the state folder is full: 507, without any change.
     case outOfSpace
-    /// A resource would have more bytes of dead properties than ``StateChange/limitProperties(_:bytes:)`` allows: 507,
-    /// and nothing was changed.
+    /// The dead properties of a resource would exceed the limit of ``StateChange/limitProperties(_:bytes:)``:
+    /// 507, without any change.
     case propertiesTooLarge
-    /// A fault of the disk or of this program: 500; `reason` is for the log.
+    /// An error of the disk or a bug: 500; `reason` is for the log.
     case failed(reason: String)
 }
 
-/// What the file system cannot hold: locks, dead properties, intents. Calls block.
+/// Persistent storage for locks, dead properties, intents, uploads and trash entries, which the file system
+/// cannot hold. Calls block.
 ///
-/// A store has no clock and knows no rules: it keeps rows. ``ShareState`` is the one caller.
+/// A store has no clock and enforces no WebDAV rules; it only stores rows. ``ShareState`` is its only caller.
 public protocol StateStore: Sendable {
     /// Commits all changes in order, or none.
     ///
-    /// - Parameter publish: called once when the changes are durable and before the next ones become so, in
-    ///   the order of the commits, also when several threads call; not called if the transaction fails. It
-    ///   gets the positions in `changes` of each `removeProperty` that took the last property of its
-    ///   resource, and of each `copyProperties` that copied none. It must be short and must not call
-    ///   ``apply(_:publish:)``.
+    /// - Parameter publish: called once after the changes are durable and before any later transaction is, in
+    ///   commit order even with concurrent callers; not called if the transaction fails. Receives the
+    ///   positions in `changes` of each `removeProperty` that removed the last property of its resource, and
+    ///   of each `copyProperties` that copied none. It must be short and must not call ``apply(_:publish:)``.
     func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError)
 
-    /// The same, for callers that must not wait: returns at once.
+    /// As ``apply(_:publish:)``, for callers that must not wait; returns immediately.
     ///
-    /// - Parameter completion: called once, on any thread, with why the transaction failed or nil; after
-    ///   `publish`. It must be short.
+    /// - Parameter completion: called once, on any thread, after `publish`, with the error of the transaction
+    ///   or nil for success. It must be short.
     func enqueue(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void,
         completion: @escaping @Sendable (StateError?) -> Void
     )
 
-    /// All locks with the binding of their root, in the order they were added; expired ones too.
+    /// Returns all locks, including expired ones, in order of creation, each with the binding of its root.
     func locks() throws(StateError) -> [(lock: Lock, binding: Binding)]
-    /// Every path that has dead properties, with its binding.
+    /// Returns every path that has dead properties, with its binding.
     func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)]
-    /// Every path that has a dead property of this name.
+    /// Returns every path that has a dead property with this name.
     func paths(with name: PropertyName) throws(StateError) -> [ResourcePath]
-    /// In the order of their ids.
+    /// Returns all intents, ordered by id.
     func intents() throws(StateError) -> [Intent]
 
-    /// In the order of their ids; ended ones too.
+    /// Returns all uploads, including expired ones, ordered by id.
     func uploads() throws(StateError) -> [UploadRecord]
-    /// How much is in the trash.
+    /// Returns the size of the trash.
     func trashTotals() throws(StateError) -> TrashTotals
-    /// The entries of the trash with higher numbers, in their order.
+    /// Returns the trash entries with higher numbers, in ascending order.
     func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry]
-    /// Nil if there is none.
+    /// Returns the entry with `id`, or nil if there is none.
     func trashEntry(_ id: String) throws(StateError) -> TrashEntry?
 
-    /// Nil if there are no properties.
+    /// Returns the properties at `path`, or nil if there are none.
     func record(at path: ResourcePath) throws(StateError) -> PropertyRecord?
-    /// The records at several paths, nil where there are no properties, all of one instant.
+    /// Returns the records at several paths, nil for paths without properties, from one consistent snapshot.
     ///
-    /// - Parameter limitBytes: of names and values together; the result ends before the record that exceeds it. It is
-    ///   empty if the first one does.
+    /// - Parameter limitBytes: the maximum size of all names and values together. The result ends before the
+    ///   record that exceeds it, and is empty if the first one does.
     func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?]
-    /// The records at and below a path.
+    /// Returns the records at and below a path.
     func records(
         under path: ResourcePath
     ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)]
 }
 
 extension StateStore {
-    /// For stores that answer from memory: reads every record.
+    /// Reads every record; sufficient for stores in memory.
     public func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
         try records(under: .root).filter { $0.record.properties.contains { $0.name == name } }.map(\.path)
     }
 
-    /// The records at several paths, nil where there are no properties, all of one instant.
+    /// Returns the records at several paths, nil for paths without properties, from one consistent snapshot.
     public func records(at paths: [ResourcePath]) throws(StateError) -> [PropertyRecord?] {
         try records(at: paths, limitBytes: .max)
     }
@@ -138,7 +140,7 @@ extension StateStore {
         try apply(changes) { _ in }
     }
 
-    /// For stores that answer from memory: done when it returns.
+    /// Commits synchronously; sufficient for stores in memory.
     public func enqueue(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void,
         completion: @escaping @Sendable (StateError?) -> Void

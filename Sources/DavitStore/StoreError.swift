@@ -1,31 +1,32 @@
-/// Why a store could not do what was asked. The engine gives each case its status, without a `default`.
+/// The reason why a store operation failed. The engine maps each case to a status, without a `default`.
 public enum StoreError: Error, Hashable, Sendable {
-    /// The answer is not in memory and the caller said not to wait; ask again where waiting is allowed.
+    /// The result is not in memory and the caller must not wait; retry where waiting is allowed.
     case wouldBlock
     case notFound
     /// An ancestor is missing or is not a collection.
     case missingAncestor
     case alreadyExists
-    /// The target is a collection and the operation needs content, or the other way round.
+    /// The target is a collection and the operation requires content, or vice versa.
     case wrongKind
-    /// The operating system refuses, or the name is reserved.
+    /// The operating system denies access, or the name is reserved.
     case forbidden
-    /// The copy of a tree would have more levels than it may.
+    /// The copy of a tree would exceed the maximum number of levels.
     case tooDeep
     /// The volume is full, or cannot hold a file of this length.
     case outOfSpace
-    /// The volume has room, but this process may not use it: a quota, or what it was told to keep free.
+    /// The volume has free space, but this process may not use it because of a quota or the configured
+    /// reserve.
     case quotaExceeded
-    /// The file system does not take the bytes of the name.
+    /// The file system does not accept the bytes of the name.
     case invalidName
-    /// The name is longer than the file system takes: nothing can be there, and nothing be made.
+    /// The name is longer than the file system allows: no such resource can exist or be created.
     case nameTooLong
-    /// A rename would cross from one volume to another.
+    /// A rename would cross volumes.
     case crossVolume
-    /// Too many symbolic links, or a link that leads into itself.
+    /// Too many symbolic links, or a cyclic link.
     case loop
-    /// No descriptor or memory left; worth trying again.
+    /// Out of file descriptors or memory; worth retrying.
     case busy
-    /// Anything else: a fault of the disk or of this program; `reason` is for the log.
+    /// Any other error of the disk, or a bug; `reason` is for the log.
     case failed(reason: String)
 }

@@ -1,41 +1,41 @@
 internal import DavitHTTP
 
-/// A state of a share as clients keep it (RFC 6578 §3.2): a URI that nobody but the server reads.
+/// The state of a share that a client has synchronised to (RFC 6578 §3.2): a URI that is opaque to clients.
 ///
-/// It says up to which change its holder knows everything. While a first synchronisation is under way, which comes in the
-/// order of the changes, too, it also says from which removals on its holder has to be told: what was gone before the
-/// first part was never seen.
+/// The token contains the number of the last change that the client knows. An initial synchronisation also
+/// proceeds in the order of changes; while it is in progress, the token contains in addition the number after
+/// which removals must be reported, since earlier removals precede everything the client has received.
 public struct SyncToken: Hashable, Sendable {
-    /// Names the journal: hexadecimal digits.
+    /// Identifies the journal: hexadecimal digits.
     public var journal: String
-    /// Changes up to this number are known.
+    /// The client knows all changes up to this number.
     public var number: Int64
-    /// Removals up to this number are of no interest; at least ``number``.
+    /// Removals up to this number need not be reported; at least ``number``.
     public var base: Int64
 
-    /// - Parameter base: nil where it is `number`.
+    /// - Parameter base: nil if equal to `number`.
     public init(journal: String, number: Int64, base: Int64? = nil) {
         self.journal = journal
         self.number = number
         self.base = max(base ?? number, number)
     }
 
-    /// Everything up to a position.
+    /// Creates a token for a client that knows everything up to `position`.
     public init(_ position: JournalPosition) {
         self.init(journal: position.journal, number: position.last)
     }
 
-    /// Its holder knows everything up to ``number``, and no first synchronisation is under way.
+    /// Whether the client knows everything up to ``number``, and no initial synchronisation is in progress.
     public var isWhole: Bool { base == number }
 
     private static let prefix = "data:,davit-sync-"
 
-    /// The URI, safe in XML as it is.
+    /// The token as a URI that needs no escaping in XML.
     public var text: String {
         Self.prefix + journal + "-\(number)" + (base == number ? "" : "-\(base)")
     }
 
-    /// Nil for everything that is not the text of a token.
+    /// Parses a token; nil if `text` is not one.
     public init?(parsing text: String) {
         guard text.utf8.count < 128, text.hasPrefix(Self.prefix) else { return nil }
         let parts = text.dropFirst(Self.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -48,11 +48,11 @@ public struct SyncToken: Hashable, Sendable {
             base = nil
         }
         self.init(journal: String(parts[0]), number: number, base: base)
-        // One spelling for each: `+1` and `01` are numbers, too.
+        // Accept the canonical spelling only: `+1` and `01` also parse as numbers.
         guard number >= 0, self.text == text else { return nil }
     }
 
-    /// Whether the journal can say all that happened since (RFC 6578 §3.2, `valid-sync-token`).
+    /// Whether the journal can report all changes since the token (RFC 6578 §3.2, `valid-sync-token`).
     public func isValid(at position: JournalPosition) -> Bool {
         journal == position.journal && base <= position.last && base >= position.forgotten
     }

@@ -1,4 +1,4 @@
-/// A transaction on its way to a store.
+/// A transaction to be committed.
 package struct Transaction: Sendable {
     package let changes: [StateChange]
     /// See ``StateStore/apply(_:publish:)``.
@@ -12,8 +12,8 @@ package struct Transaction: Sendable {
 
 /// A ``GroupLine`` of transactions, for stores that commit several together.
 ///
-/// It stands in the module of ``GroupLine``, where the compiler makes one for these types. Used from elsewhere, the
-/// line would look up types at each of its steps, which cost as much as half a commit.
+/// This type is defined in the module of ``GroupLine`` so that the compiler can specialise the generic code.
+/// Without specialisation, metadata lookups at each step cost as much as half a commit.
 package final class TransactionLine: Sendable {
     private let line: GroupLine<Transaction, StateError>
 
@@ -24,13 +24,14 @@ package final class TransactionLine: Sendable {
         line = GroupLine(background: background, write)
     }
 
-    /// Waits until `transaction` is committed or has failed.
+    /// Commits `transaction` and waits for the result.
     package func perform(_ transaction: Transaction) throws(StateError) {
         if let failure = line.perform(transaction) { throw failure }
     }
 
-    /// Has `transaction` committed, and returns at once.
-    /// - Parameter completion: called once, on the thread that leads, with why it failed or nil.
+    /// Enqueues `transaction` and returns immediately.
+    /// - Parameter completion: called once, on the leading thread, with the error of the transaction or nil
+    ///   for success.
     package func submit(_ transaction: Transaction, completion: @escaping @Sendable (StateError?) -> Void) {
         line.submit(transaction, completion: completion)
     }

@@ -1,16 +1,19 @@
-/// New content that goes on over several requests: under a hidden name beside its target, where it stays when this object
-/// goes and when the process ends. Its record says what it is; without one it is a leftover, and removed.
+/// New content that is written by several requests. It has a hidden name in the collection of its target and
+/// is kept when this object is released and when the process ends. An upload record refers to it; without a
+/// record it is a leftover and removed.
 public protocol UploadContent: StagedContent {
-    /// Its name in the collection of ``StagedContent/place``.
+    /// Its hidden name in the collection of ``StagedContent/place``.
     var stagedName: [UInt8] { get }
-    /// Which file it is, now and when it is published.
+    /// The file identity, which stays the same when the content is published.
     var identity: ResourceIdentity { get }
+    /// Checks that content of `length` bytes fits on the volume.
     /// - Throws: `outOfSpace` and `quotaExceeded`, before anything is written.
     func checkRoom(for length: Int64) throws(StoreError)
-    /// Forgets the bytes from `length` on.
+    /// Discards the bytes after `length`.
     func truncate(to length: Int64) throws(StoreError)
-    /// It was opened and has another name besides: where a rename takes two steps, a crash came between them.
+    /// Whether the reopened content has another hard link: on volumes where a rename takes two steps, a crash
+    /// interrupted the rename.
     var hasOtherName: Bool { get }
-    /// Removes it.
+    /// Removes the content.
     func remove() throws(StoreError)
 }

@@ -1,53 +1,56 @@
 public import DavitHTTP
 
-/// An upload that goes on over several requests: what it is to become, and where its bytes are until then.
+/// An upload that is spread over several requests: its target and the location of its bytes.
 public struct UploadRecord: Hashable, Sendable {
-    /// Unguessable; the last segment of its URL.
+    /// An unguessable id; the last segment of the upload's URL.
     public var id: String
-    /// The collection of the target, canonical. The record goes where that goes.
+    /// The collection of the target, canonical. The record moves with the collection.
     public var collection: ResourcePath
-    /// The name of the target in it.
+    /// The name of the target in the collection.
     public var name: [UInt8]
-    /// The name under which the bytes are hidden, in the same collection.
+    /// The hidden name of the bytes in the same collection.
     public var stagedName: [UInt8]
-    /// Which file that is: it keeps this identity when it gets the name of the target.
+    /// The identity of the file, which it keeps when it is renamed to the target.
     public var identity: ResourceIdentity
-    /// Who created it; nil without authentication. To others it is not there.
+    /// The account that created the upload; nil without authentication. For other accounts, the upload does
+    /// not exist.
     public var principal: String?
-    /// The network from which it was created, see ``ClientKey``; nil with an account.
+    /// The network from which the upload was created, see ``ClientKey``; nil with an account.
     public var network: String?
-    /// Fields of the request that created it, as lines: those that are looked at when the content is complete.
+    /// The header fields of the creating request that are needed when the content is complete, as lines.
     public var fieldLines: [UInt8]
-    /// What else was asked for.
+    /// Options given at creation.
     public var options: Options
-    /// How far it is.
+    /// How much of the upload has been received.
     public var progress: Progress
 
-    /// What was asked for when it was created.
+    /// Options given when the upload was created.
     public struct Options: OptionSet, Hashable, Sendable {
         public let rawValue: Int64
 
         public init(rawValue: Int64) { self.rawValue = rawValue }
 
-        /// The server chose the name, and chooses another one where that is taken in the end.
+        /// The server chose the name, and chooses another one if it is taken when the upload completes.
         public static let choosesName = Options(rawValue: 1)
-        /// Part of a later concatenation: it becomes nothing by itself.
+        /// Part of a later concatenation; it does not become a resource itself.
         public static let isPart = Options(rawValue: 2)
-        /// The bytes are those of other uploads, one after the other.
+        /// The content is the concatenation of other uploads.
         public static let isConcatenation = Options(rawValue: 4)
     }
 
-    /// How far an upload is, as of the end of a request.
+    /// The progress of an upload, as of the end of a request.
     public struct Progress: Hashable, Sendable {
-        /// Bytes of all of it; nil as long as nobody has said.
+        /// The total length in bytes; nil until the client has declared it.
         public var length: Int64?
-        /// Bytes that were acknowledged.
+        /// The number of acknowledged bytes.
         public var offset: Int64
-        /// Bytes behind ``offset`` do not count, even if they are there: they were to be compared with a digest.
+        /// Whether bytes after ``offset`` must be ignored, because they have not been verified against a
+        /// digest.
         public var isUnverified: Bool
-        /// All of it has come, and has its name; a part of a concatenation: all of it has come.
+        /// Whether the upload is complete: all bytes were received and, unless it is part of a concatenation,
+        /// published under the target's name.
         public var isComplete: Bool
-        /// From this instant on it is gone.
+        /// The time at which the upload expires.
         public var expiry: Timestamp
 
         public init(
@@ -79,15 +82,15 @@ public struct UploadRecord: Hashable, Sendable {
         self.progress = progress
     }
 
-    /// The client that is charged for it.
+    /// The client that the upload is charged to.
     public var client: ClientKey { ClientKey(principal: principal, network: network) }
 
-    /// Bytes charged for it: what the client has chosen, and a flat part for the rest.
+    /// The number of bytes charged for the upload: the parts chosen by the client plus a fixed overhead.
     public var chargedBytes: Int {
         Self.chargedBytes(collection: collection, name: name[...], fieldLines: fieldLines)
     }
 
-    /// As ``chargedBytes``, of a record that is to be made.
+    /// As ``chargedBytes``, for a record that does not exist yet.
     public static func chargedBytes(
         collection: ResourcePath, name: ArraySlice<UInt8>, fieldLines: [UInt8]
     ) -> Int {

@@ -1,9 +1,9 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// The rows of a ``MemoryStateStore``: every rule of ``StateChange`` in its shortest form, without an index.
+/// The rows of a ``MemoryStateStore``: a minimal implementation of every ``StateChange``, without indexes.
 struct MemoryRows: Sendable {
-    /// A property name by its bytes: two strings of Unicode can be equal and yet be different names in XML.
+    /// A property name compared by bytes: strings that are equal in Unicode can be different names in XML.
     struct NameKey: Hashable, Comparable {
         let namespace: [UInt8]
         let local: [UInt8]
@@ -20,13 +20,13 @@ struct MemoryRows: Sendable {
     }
 
     var bindings: [ResourcePath: Binding] = [:]
-    /// No value is empty.
+    /// Resources without properties have no entry.
     var properties: [ResourcePath: [NameKey: StoredProperty]] = [:]
-    /// In the order they were added.
+    /// In insertion order.
     var locks: [Lock] = []
     var intents: [Int64: Intent] = [:]
     var uploads: [String: UploadRecord] = [:]
-    /// By number.
+    /// Keyed by number.
     var trash: [Int64: TrashEntry] = [:]
 
     func record(at path: ResourcePath) -> PropertyRecord? {
@@ -35,7 +35,8 @@ struct MemoryRows: Sendable {
             binding: binding, properties: values.sorted { $0.key < $1.key }.map(\.value))
     }
 
-    /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
+    /// - Returns: the positions of each `removeProperty` that removed the last property of its resource, and
+    ///   of each `copyProperties` that copied none.
     mutating func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
         var emptying: Set<Int> = []
         var limits: [(path: ResourcePath, bytes: Int)] = []

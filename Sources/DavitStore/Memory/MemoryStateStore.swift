@@ -1,9 +1,9 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// State that ends with the process: for tests and for servers that keep nothing.
+/// A state store in memory, for tests and for servers without persistent state.
 ///
-/// A commit costs a copy of everything, which buys a transaction without any undo.
+/// Each commit copies all rows, so that a failed transaction needs no undo.
 public final class MemoryStateStore: StateStore {
     private let rows = Mutex(MemoryRows())
 

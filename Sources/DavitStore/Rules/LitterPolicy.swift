@@ -1,19 +1,20 @@
 package import DavitHTTP
 
-/// What becomes of the files that Macs leave behind in every folder they see: `._*` and `.DS_Store`, and the system's own
-/// `.Trashes`, `.Spotlight-V100`, `.TemporaryItems`, `.DocumentRevisions-V100`, `.fseventsd` and `.apdisk`.
+/// How a share treats the metadata files that macOS creates in every folder it visits: `._*` and `.DS_Store`,
+/// and the system folders and files `.Trashes`, `.Spotlight-V100`, `.TemporaryItems`,
+/// `.DocumentRevisions-V100`, `.fseventsd` and `.apdisk`.
 public enum LitterPolicy: String, CaseIterable, Sendable {
-    /// Ordinary names.
+    /// Treat them as ordinary files.
     case keep
-    /// Kept in the folder and answered to who asks for them by name; no listing has them.
+    /// Store them in the folder and serve them by name, but omit them from listings.
     case hide
-    /// Writing them is 403; those that are there are served to nobody.
+    /// Refuse to write them with 403, and do not serve existing ones.
     case refuse
-    /// As `hide`, but `._*` and `.DS_Store` are kept apart from the folder, and not for ever.
+    /// As `hide`, but store `._*` and `.DS_Store` outside the folder, for a limited time.
     case aside
 }
 
-/// The names that a ``LitterPolicy`` is about. All are ASCII, and begin with a period.
+/// The names to which a ``LitterPolicy`` applies. All are ASCII and begin with a period.
 package enum LitterName {
     private static let folders = [
         ".Trashes", ".Spotlight-V100", ".TemporaryItems", ".DocumentRevisions-V100", ".fseventsd", ".apdisk",
@@ -24,15 +25,15 @@ package enum LitterName {
         isCompanion(name) || folders.contains { $0.elementsEqual(name) }
     }
 
-    /// What says something about its folder or a neighbour, and nothing by itself: `._*` and `.DS_Store`. What stands in
-    /// the system's own folders can be a document on its way.
+    /// Whether a name is a sidecar, which describes its folder or a neighbouring file: `._*` and `.DS_Store`.
+    /// Files in the system folders are not sidecars, because they can be documents in transit.
     package static func isCompanion(_ name: some Collection<UInt8>) -> Bool {
-        // `._` alone belongs to nothing.
+        // `._` alone is not a sidecar.
         (name.count > 2 && name.starts(with: [UInt8(ascii: "."), UInt8(ascii: "_")]))
             || view.elementsEqual(name)
     }
 
-    /// The path down to the first name in it that is a companion; nil if there is none.
+    /// Returns the path up to and including its first sidecar segment, or nil if there is none.
     package static func companion(in path: ResourcePath) -> ResourcePath? {
         var found: ResourcePath?
         path.forEachDottedSegment { segment, end in
@@ -45,7 +46,8 @@ package enum LitterName {
 }
 
 extension ResourcePath {
-    /// Calls `body` with each segment that begins with a period, and where in ``bytes`` it ends, until that returns false.
+    /// Calls `body` with each segment that begins with a period and with its end index in ``bytes``, until
+    /// `body` returns false.
     package func forEachDottedSegment(_ body: (ArraySlice<UInt8>, _ end: Int) -> Bool) {
         var start = 0
         while start < bytes.count {

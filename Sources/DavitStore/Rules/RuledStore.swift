@@ -1,10 +1,10 @@
 package import DavitHTTP
 
-/// A store in front of another that serves only the names that rules allow: what they leave out is as little there as a
-/// device file. So no method needs to know of it.
+/// Wraps another store and serves only the names that the rules allow. Excluded names are treated like device
+/// files, so that methods need no checks of their own.
 ///
-/// What goes by a path that a look-up has let through is handed on unseen. The extension of what a change makes is not
-/// looked at here: only the change knows whether it makes content or a collection.
+/// Calls with a path that a lookup has already admitted are forwarded without checks. The extension of a new
+/// name is not checked here, because only the change knows whether it creates content or a collection.
 package final class RuledStore: ResourceStore {
     private let store: any ResourceStore
     private let rules: ShareRules
@@ -27,14 +27,15 @@ package final class RuledStore: ResourceStore {
             try store.lookupForChange(path, last: last, beside: other, wait: wait), as: path, last)
     }
 
-    /// - Parameter last: a link itself has the kind of what it leads to, which the look-up that follows it has judged.
+    /// - Parameter last: `itself` skips the check of the extension, because a link has the kind of its
+    ///   target, which the lookup that follows the link has checked.
     private func judged(_ lookup: Lookup, as path: ResourcePath, _ last: LastSegment) -> Lookup {
         let isContent = last == .followed && lookup.info?.isCollection == false
         return serves(path, canonical: lookup.path, isContent: isContent)
             ? lookup : Lookup(path: path, state: .unservable)
     }
 
-    /// - Parameter path: served itself, apart from its extension.
+    /// - Parameter path: must be allowed apart from its extension.
     private func serves(_ path: ResourcePath, canonical: ResourcePath, isContent: Bool) -> Bool {
         if isContent, rules.refuses(content: path.name) { return false }
         if path == canonical { return true }
@@ -108,7 +109,7 @@ package final class RuledStore: ResourceStore {
         try store.createCollection(at: place)
     }
 
-    /// What is not served is not copied.
+    /// Omits names that are not served from the copy.
     package func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int
@@ -186,10 +187,10 @@ package final class RuledStore: ResourceStore {
     package func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try store.measure(path) }
 }
 
-/// The members that are served, and listed.
+/// Iterates over the members that are served and listed.
 private final class RuledCursor: MemberCursor {
     private let cursor: any MemberCursor
-    /// Of the collection.
+    /// The path of the collection.
     private let path: ResourcePath
     private let rules: ShareRules
 

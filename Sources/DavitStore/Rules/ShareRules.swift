@@ -1,10 +1,11 @@
 package import DavitHTTP
 
-/// Which names a share serves. A name that it does not serve is absent for who reads or removes it, 404, and refused to
-/// who would make it, 403: for every method, at both ends of COPY and MOVE, and in every part of a path.
+/// The rules that determine which names a share serves. An excluded name is reported as missing when read or
+/// removed (404), and cannot be created (403). This applies to every method, to both ends of COPY and MOVE,
+/// and to every segment of a path.
 public struct ShareRules: Hashable, Sendable {
-    /// The extensions that files may have, without a period; nil for all. Case does not count, and an empty one stands for
-    /// names without. Collections may be called anything.
+    /// The file name extensions to allow, without the period; nil allows all. Case is ignored, and an empty
+    /// string stands for names without extension. Collections may have any name.
     public var allowedExtensions: Set<String>? {
         get { extensions }
         set { extensions = newValue.map { Set($0.map(Self.normalized)) } }
@@ -12,33 +13,33 @@ public struct ShareRules: Hashable, Sendable {
     private var extensions: Set<String>?
     /// Whether names that begin with a period are served.
     public var allowsHiddenItems = true
-    /// What becomes of the files that Macs leave behind.
+    /// How macOS metadata files are treated.
     public var litter = LitterPolicy.keep
-    /// Canonical paths that something else answers for: what the share's own folder has there is not served.
+    /// Canonical paths that are served by other handlers; the share's own files there are not served.
     package var hiddenPaths: [ResourcePath] = []
 
-    /// Serves every name.
+    /// Creates rules that allow every name.
     public init() {}
 
     private static func normalized(_ text: String) -> String {
         (text.hasPrefix(".") ? String(text.dropFirst()) : text).lowercased()
     }
 
-    /// True if every name is served and listed: then nobody need be asked.
+    /// Whether every name is served and listed, so that no checks are needed.
     package var areEmpty: Bool {
         extensions == nil && allowsHiddenItems && litter == .keep && hiddenPaths.isEmpty
     }
 
     // MARK: Names
 
-    /// Whether a name is not served, whatever it stands for.
+    /// Whether a name is excluded, for content and collections alike.
     package func refuses(_ name: some Collection<UInt8>) -> Bool {
         guard name.first == UInt8(ascii: ".") else { return false }
         return !allowsHiddenItems || (litter == .refuse && LitterName.matches(name))
     }
 
-    /// The same of a member of a collection.
-    /// - Parameter path: of the member; not asked for unless it matters.
+    /// Whether the name of a member is excluded.
+    /// - Parameter path: the path of the member; evaluated only if needed.
     package func refuses(
         _ name: some Collection<UInt8>, at path: @autoclosure () -> ResourcePath?
     ) -> Bool {
@@ -46,10 +47,10 @@ public struct ShareRules: Hashable, Sendable {
         return !hiddenPaths.isEmpty && path().map(hides) == true
     }
 
-    /// True if something else answers for a path.
+    /// Whether another handler serves a path.
     package func hides(_ path: ResourcePath) -> Bool { hiddenPaths.contains { $0.contains(path) } }
 
-    /// Whether a path is not served because of it, or of any part of it.
+    /// Whether a path is excluded because of itself or any of its segments.
     package func refuses(in path: ResourcePath) -> Bool {
         if hides(path) { return true }
         if allowsHiddenItems, litter != .refuse { return false }
@@ -61,13 +62,13 @@ public struct ShareRules: Hashable, Sendable {
         return isRefused
     }
 
-    /// Whether a name is not served because of its extension, if it stands for content.
+    /// Whether a name is excluded for content because of its extension.
     package func refuses(content name: some BidirectionalCollection<UInt8>) -> Bool {
         guard let extensions else { return false }
         return !extensions.contains(Self.fileExtension(of: name))
     }
 
-    /// Whether a listing has a name that is served.
+    /// Whether listings include a name that is served.
     package func lists(_ name: some Collection<UInt8>) -> Bool {
         switch litter {
         case .keep, .refuse: true
@@ -75,7 +76,7 @@ public struct ShareRules: Hashable, Sendable {
         }
     }
 
-    /// In lower case; empty where there is none. A period at the start is part of the name.
+    /// The extension in lower case; empty if there is none. A leading period is part of the base name.
     private static func fileExtension(of name: some BidirectionalCollection<UInt8>) -> String {
         guard let period = name.lastIndex(of: UInt8(ascii: ".")), period != name.startIndex else { return "" }
         return String(decoding: name[name.index(after: period)...], as: UTF8.self).lowercased()

@@ -1,19 +1,19 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// Locks by when they end: a binary heap that knows where each of its members is, so that adding, moving and
-/// removing one is logarithmic in their number, and the first to end is at hand.
+/// Locks ordered by expiry: a binary heap whose members know their positions, so that insertion, update and
+/// removal are logarithmic in the number of locks, and the earliest expiry is available in constant time.
 struct ExpiryHeap {
     private var members: [HeldLock] = []
 
-    /// No lock ends before this.
+    /// The earliest expiry of any lock.
     var earliest: Timestamp? { members.first?.lock.expiry }
 
-    /// Some of the locks that no longer count at `now`, the first to end among them.
+    /// Returns up to `limit` locks that have expired at `now`, including the earliest.
     func ended(now: Timestamp, limit: Int) -> [Lock] {
         var found: [Lock] = []
         var next = 0
-        // Whatever has ended stands below something that has: a walk from the top meets all of it.
+        // The parent of an expired lock has expired too, so a traversal from the top finds all of them.
         var waiting: [Int] = [0]
         while next < waiting.count, found.count < limit {
             let place = waiting[next]
@@ -38,7 +38,7 @@ struct ExpiryHeap {
         settle(last)
     }
 
-    /// Brings a member to where it belongs, after its time has changed.
+    /// Restores the heap order after the expiry of a member has changed.
     mutating func settle(_ held: HeldLock) {
         while held.place > 0 {
             let above = members[(held.place - 1) / 2]
@@ -50,7 +50,7 @@ struct ExpiryHeap {
         }
     }
 
-    /// The one of the two members below a place that ends first.
+    /// Returns the child of a position that expires first.
     private func firstBelow(_ place: Int) -> HeldLock? {
         let left = 2 * place + 1
         guard left < members.count else { return nil }

@@ -2,12 +2,12 @@ internal import DavitHTTP
 internal import DavitWebDAV
 
 extension RowIndex {
-    /// Follows a transaction that is durable.
+    /// Applies a transaction that is durable.
     ///
-    /// - Parameter emptying: the positions of each `removeProperty` that took the last one of its resource, and of each
-    ///   `copyProperties` that copied none.
+    /// - Parameter emptying: the positions of each `removeProperty` that removed the last property of its
+    ///   resource, and of each `copyProperties` that copied none.
     mutating func follow(_ changes: [StateChange], emptying: Set<Int>) {
-        // A path may stand there twice: to settle it again costs less than to hash each.
+        // A path may occur twice: settling it again is cheaper than hashing every path.
         var touched: [ResourcePath] = []
         for (position, change) in changes.enumerated() {
             follow(change, isEmptying: emptying.contains(position), touched: &touched)
@@ -15,8 +15,8 @@ extension RowIndex {
         for path in touched { settle(path) }
     }
 
-    /// - Parameter touched: collects the paths whose binding may have become useless. That is looked at in
-    ///   the end, because a later change of the same transaction can rely on it.
+    /// - Parameter touched: collects the paths whose binding may have become unused. They are checked at the
+    ///   end, because a later change of the same transaction can rely on the binding.
     private mutating func follow(_ change: StateChange, isEmptying: Bool, touched: inout [ResourcePath]) {
         switch change {
         case .bind(let path, let current, let pending):

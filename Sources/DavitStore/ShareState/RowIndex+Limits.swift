@@ -1,13 +1,13 @@
 internal import DavitHTTP
 
 extension RowIndex {
-    /// How many complete uploads are forgotten at a time, so that the search for them is rare.
+    /// How many complete uploads are removed at a time, so that searches for them are rare.
     private static let forgottenAtOnce = 64
 
     /// See ``ShareState/admitsUpload(of:for:_:)``.
     func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> [String]? {
         if uploadCharges.admits(bytes, for: client, limits) { return [] }
-        // A complete upload is only remembered for clients that have missed the answer.
+        // A complete upload is remembered only for clients that missed the response.
         let own = uploadCharges.charge(of: client)
         let isOwnLimit =
             own.count >= limits.countPerClient || own.bytes + bytes > limits.bytesPerClient

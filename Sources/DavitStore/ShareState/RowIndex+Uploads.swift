@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// Uploads hang at the node of their collection, so that they go where that goes.
+/// Uploads are attached to the node of their collection, so that they move with it.
 extension RowIndex {
     mutating func insert(_ upload: UploadRecord) {
         removeUpload(upload.id)
@@ -24,11 +24,11 @@ extension RowIndex {
         guard var upload = uploads[id] else { return }
         upload.progress = progress
         uploads[id] = upload
-        // The bytes have their name.
+        // The bytes have been published under their name.
         if progress.isComplete, !upload.options.contains(.isPart) { stagedNames.remove(upload.stagedName) }
     }
 
-    /// Takes out the uploads to members of `path` and of all below it.
+    /// Removes and returns the uploads to members of `path` and of all collections below it.
     mutating func removeUploads(under path: ResourcePath) -> [UploadRecord] {
         guard let top = node(at: path), top.uploadCount > 0 else { return [] }
         var ids: [String] = []

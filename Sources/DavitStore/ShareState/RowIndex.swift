@@ -1,30 +1,30 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// Which paths have dead properties or locks, and the locks themselves: the namespace as a tree of nodes,
-/// each with the number of rows below it.
+/// An in-memory index of the paths that have dead properties or locks, and the locks themselves: a tree of
+/// nodes that follows the namespace, each with the number of rows below it.
 ///
-/// A question costs the depth of its path, however many rows there are elsewhere; a subtree moves by
-/// hanging its node somewhere else. Values of properties are not here.
+/// The cost of a query depends on the depth of its path only, regardless of the number of rows elsewhere. A
+/// subtree is moved by reattaching its node. The index does not contain property values.
 struct RowIndex {
     let root = RowNode()
     private(set) var tokens: [LockToken: HeldLock] = [:]
     private var nextNumber: Int64 = 1
     private(set) var expiries = ExpiryHeap()
-    /// By their ids.
+    /// Keyed by id.
     var uploads: [String: UploadRecord] = [:]
-    /// The names under which their bytes are hidden.
+    /// The names under which the bytes of unfinished uploads are hidden.
     var stagedNames: Set<[UInt8]> = []
-    /// Whether a path has, or had, a ``PropertyName/contentLanguage``.
+    /// Whether any path has, or had, a ``PropertyName/contentLanguage``.
     private(set) var hasSeenLanguages = false
-    /// What the locks cost, by the clients that took them.
+    /// The cost of locks, charged to the clients that created them.
     private(set) var lockCharges = ChargeBook()
-    /// What the uploads cost, by the clients that created them.
+    /// The cost of uploads, charged to the clients that created them.
     var uploadCharges = ChargeBook()
-    /// Locks that have come or gone since somebody looked; nil where nobody does.
+    /// Locks added or removed since the list was last collected; nil if unused.
     var lockChanges: [Lock]?
 
-    // MARK: Looking
+    // MARK: Queries
 
     func node(at path: ResourcePath) -> RowNode? {
         var node = root
@@ -36,7 +36,7 @@ struct RowIndex {
         return node
     }
 
-    /// Those on `path` and those of depth infinity on its ancestors, outermost first.
+    /// Returns the locks on `path` and those of depth infinity on its ancestors, outermost first.
     func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
         var found: [Lock] = []
         var node = root
@@ -52,7 +52,7 @@ struct RowIndex {
         return found
     }
 
-    /// Those whose root is strictly below `path`, in the order they were added.
+    /// Returns the locks whose root is strictly below `path`, in insertion order.
     func locks(below path: ResourcePath, now: Timestamp) -> [Lock] {
         guard let top = node(at: path), top.lockCount > top.locks.count else { return [] }
         var found: [HeldLock] = []
@@ -67,9 +67,9 @@ struct RowIndex {
         return held
     }
 
-    // MARK: Changing
+    // MARK: Changes
 
-    /// Goes from the root to `path`, shows each node to `body`, and makes those that are missing.
+    /// Descends from the root to `path`, passing each node to `body` and creating missing nodes.
     /// - Returns: the node of `path`.
     @discardableResult
     func walk(to path: ResourcePath, _ body: (RowNode) -> Void = { _ in }) -> RowNode {
@@ -128,7 +128,7 @@ struct RowIndex {
         walk(to: held.lock.root) { $0.lockCount -= 1 }.locks.removeAll { $0 === held }
     }
 
-    /// Takes out every lock at `path` and below it.
+    /// Removes and returns all locks at and below `path`.
     mutating func removeLocks(under path: ResourcePath) -> [HeldLock] {
         guard let top = node(at: path), top.lockCount > 0 else { return [] }
         var removed: [HeldLock] = []
@@ -137,7 +137,7 @@ struct RowIndex {
         return removed
     }
 
-    /// Takes `path` out, with all below it, and returns it; the root stays and loses all it has.
+    /// Removes `path` with all its descendants and returns its node. The root itself is kept, but emptied.
     @discardableResult
     mutating func detach(_ path: ResourcePath) -> RowNode? {
         _ = removeLocks(under: path)
@@ -154,21 +154,21 @@ struct RowIndex {
         return top
     }
 
-    /// Hangs `node`, which has no locks, at `path`, where nothing is.
+    /// Attaches `node`, which has no locks, at `path`, which must not have a node.
     func attach(_ node: RowNode, at path: ResourcePath) {
         guard let parent = path.parent else { return }
         let above = walk(to: parent) { $0.propertyCount += node.propertyCount }
         above.children[SegmentKey(path.name).detached] = node
     }
 
-    /// Forgets the binding at `path` if there are no rows.
+    /// Removes the binding at `path` if it has no rows.
     func settle(_ path: ResourcePath) {
         guard let node = node(at: path), !node.hasRows else { return }
         node.binding = nil
         prune(path)
     }
 
-    /// Removes the nodes on the way to `path` that are of no use any more.
+    /// Removes the nodes on the way to `path` that are no longer needed.
     func prune(_ path: ResourcePath) {
         var node = root
         var offset = 0

@@ -1,34 +1,35 @@
 internal import DavitHTTP
 
-/// A path in ``RowIndex`` that has rows, or has such paths below it.
+/// A path in ``RowIndex`` that has rows or descendants with rows.
 ///
-/// Belongs to one index and is touched only by it.
+/// Owned and accessed by one index only.
 final class RowNode {
     var children: [SegmentKey: RowNode] = [:]
     var binding: Binding?
     var hasProperties = false
-    /// One of its properties is ``PropertyName/contentLanguage``.
+    /// Whether one of its properties is ``PropertyName/contentLanguage``.
     var hasLanguage = false
-    /// In the order they were added.
+    /// In insertion order.
     var locks: [HeldLock] = []
     /// The ids of uploads to members of this collection.
     var uploads: Set<String> = []
 
-    /// Paths with properties, here and below.
+    /// Number of paths with properties, at and below this node.
     var propertyCount = 0
-    /// Locks, here and below.
+    /// Number of locks at and below this node.
     var lockCount = 0
-    /// Uploads, here and below.
+    /// Number of uploads at and below this node.
     var uploadCount = 0
 
     var hasRows: Bool { hasProperties || !locks.isEmpty }
-    /// Nothing rests on this node itself.
+    /// Whether the node itself has neither rows nor uploads.
     var isUseless: Bool { !hasRows && uploads.isEmpty }
 
-    /// This node and all nodes below it, in no particular order. Memory and time are linear in their number.
+    /// Visits this node and all its descendants, in no particular order. Memory and time are linear in their
+    /// number.
     ///
-    /// Uses a stack of its own: a tree can have more levels than the stack of a thread has room for.
-    /// - Parameter includes: whether a node and its children are visited.
+    /// Uses an explicit stack: a tree can have more levels than fit on the stack of a thread.
+    /// - Parameter includes: whether to visit a node and its children.
     func forEach(where includes: (RowNode) -> Bool, do body: (RowNode) -> Void) {
         var pending = [self]
         while let node = pending.popLast() {
@@ -38,14 +39,14 @@ final class RowNode {
         }
     }
 
-    /// Releases the nodes below one after another. Left to the runtime, each level would take its part of the stack of
-    /// the thread, and some tens of thousands of levels would overflow it.
+    /// Releases the descendants iteratively. Recursive release by the runtime would overflow the thread's
+    /// stack with some tens of thousands of levels.
     deinit {
         if children.isEmpty { return }
         var pending: [RowNode] = []
         moveChildren(to: &pending)
         while var node = pending.popLast() {
-            // One that somebody else still holds keeps its children, and releases them the same way.
+            // A node with other references keeps its children and later releases them the same way.
             if isKnownUniquelyReferenced(&node) { node.moveChildren(to: &pending) }
         }
     }
@@ -56,11 +57,11 @@ final class RowNode {
     }
 }
 
-/// A lock in memory, with its place in the order of creation.
+/// A lock in memory, with its position in the order of creation.
 final class HeldLock {
     var lock: Lock
     let number: Int64
-    /// Its place in the ``ExpiryHeap``, which alone changes it.
+    /// Its position in the ``ExpiryHeap``; changed only by the heap.
     var place = 0
 
     init(_ lock: Lock, number: Int64) {

@@ -1,12 +1,12 @@
 package import DavitHTTP
 
-/// One segment as a key: hashed in one step, and looked up without copying it out of its path.
+/// A path segment as a dictionary key: hashed in one step, and looked up without copying it from its path.
 package struct SegmentKey: Hashable {
     package let bytes: ArraySlice<UInt8>
 
     package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// The same bytes in memory of their own, so that a key that stays does not keep a whole path.
+    /// A copy of the bytes in their own memory, so that a stored key does not keep a whole path alive.
     package var detached: SegmentKey { SegmentKey(Array(bytes)[...]) }
 
     package func hash(into hasher: inout Hasher) {
@@ -15,7 +15,7 @@ package struct SegmentKey: Hashable {
 }
 
 extension ResourcePath {
-    /// The segment that starts at `offset`, which moves behind it; nil at the end.
+    /// Returns the segment that starts at `offset` and advances `offset` past it; nil at the end.
     package func nextSegment(at offset: inout Int) -> SegmentKey? {
         guard offset < bytes.count else { return nil }
         let end = bytes[offset...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count

@@ -2,31 +2,31 @@ public import DavitHTTP
 public import DavitWebDAV
 internal import Synchronization
 
-/// The locks and dead properties of one share: a ``StateStore`` and what of it has to be known at once.
+/// The locks and dead properties of one share: a ``StateStore`` and an in-memory index of its rows.
 ///
-/// Locks, and which paths have properties, are in memory, so that a request that meets neither asks no
-/// store. A commit changes the store first; memory follows when that is durable, in the same order.
-/// Calls marked as throwing, and ``expireLocks(now:)``, may block.
+/// Locks, and the set of paths that have properties, are in memory, so that a request that involves neither
+/// does not query the store. A commit first changes the store; once it is durable, the index is updated in
+/// the same order. Throwing calls and ``expireLocks(now:)`` may block.
 public final class ShareState: Sendable {
     let store: any StateStore
     private let index: Mutex<RowIndex>
-    /// How many locks the index has; lets the common request pass without taking the mutex.
+    /// The number of locks in the index; allows the common request to skip the mutex.
     private let lockCount: Atomic<Int>
-    /// How many paths with properties it has.
+    /// The number of paths with properties in the index.
     private let propertyCount: Atomic<Int>
-    /// False until something has a ``PropertyName/contentLanguage``.
+    /// False until some resource has a ``PropertyName/contentLanguage``.
     private let mayHaveLanguages: Atomic<Bool>
-    /// How many uploads it has.
+    /// The number of uploads in the index.
     private let uploadCount: Atomic<Int>
     private let lastIntentID: Atomic<Int64>
-    /// Who is told of locks that come and go.
+    /// Callbacks for added and removed locks.
     private let lockListeners = Mutex<[@Sendable ([Lock]) -> Void]>([])
     private let totals: Mutex<TrashTotals>
     private let lastTrashNumber: Atomic<Int64>
-    /// See ``commitLater(_:)``.
+    /// Changes to add to the next commit; see ``commitLater(_:)``.
     private let waiting = Mutex<[StateChange]>([])
 
-    /// Reads all locks and the paths of all properties: linear in their number.
+    /// Loads all locks and the paths of all properties. Cost: linear in their number.
     public init(store: any StateStore) throws(StateError) {
         self.store = store
         var rows = RowIndex()
@@ -51,8 +51,8 @@ public final class ShareState: Sendable {
         lastTrashNumber = Atomic(trash.lastNumber)
     }
 
-    /// Commits all changes in order, or none. What other calls answer changes after they are durable and
-    /// before this returns.
+    /// Commits all changes in order, or none. The results of other calls change after the commit is durable
+    /// and before this call returns.
     public func commit(_ changes: [StateChange]) throws(StateError) {
         guard !changes.isEmpty else { return }
         let late = takeWaiting()
@@ -65,7 +65,7 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// The same without blocking a thread: what many tasks wait for becomes one commit.
+    /// As ``commit(_:)``, without blocking a thread; concurrent calls are combined into one commit.
     public func commitWithoutBlocking(_ changes: [StateChange]) async throws(StateError) {
         guard !changes.isEmpty else { return }
         let late = takeWaiting()
@@ -90,9 +90,9 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Commits with the next transaction what could not be committed now, and is about nothing that another
-    /// change may touch. An intent that stayed could be taken for a later rename of the same resource that was
-    /// cut short.
+    /// Adds changes to the next transaction. For changes that could not be committed now and that do not
+    /// affect what other changes touch. An intent left in the store could be mistaken for a later,
+    /// interrupted rename of the same resource.
     public func commitLater(_ changes: [StateChange]) { waiting.withLock { $0 += changes } }
 
     private func follow(_ changes: [StateChange], emptying: Set<Int>) {
@@ -115,8 +115,8 @@ public final class ShareState: Sendable {
         for listener in lockListeners.withLock({ $0 }) { listener(locks) }
     }
 
-    /// Has `body` called with the locks that were added or removed, in the order of the commits, before those return; not
-    /// with those that only get new time. It must be short, and commit nothing.
+    /// Registers `body` to be called with the locks that a commit added or removed, in commit order and
+    /// before the commit returns; refreshed locks are not reported. `body` must be short and must not commit.
     package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {
         lockListeners.withLock { $0.append(body) }
         index.withLock { $0.lockChanges = $0.lockChanges ?? [] }
@@ -124,29 +124,30 @@ public final class ShareState: Sendable {
 
     // MARK: Locks
 
-    /// False if there are no locks at all. Locks that have ended count until ``expireLocks(now:)``.
+    /// Whether there are any locks. Expired locks count until ``expireLocks(now:)`` removes them.
     public var hasLocks: Bool { lockCount.load(ordering: .acquiring) > 0 }
 
-    /// The active locks on `path` and those of depth infinity on its ancestors, outermost first, those on
-    /// one path in the order of creation.
+    /// Returns the active locks on `path` and those of depth infinity on its ancestors, outermost first;
+    /// locks with the same root are in order of creation.
     public func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
         guard hasLocks else { return [] }
         return index.withLock { $0.locks(covering: path, now: now) }
     }
 
-    /// The active locks whose root is strictly below `path`, in the order of creation. Linear in their number.
+    /// Returns the active locks whose root is strictly below `path`, in order of creation. Cost: linear in
+    /// their number.
     public func locks(under path: ResourcePath, now: Timestamp) -> [Lock] {
         guard hasLocks else { return [] }
         return index.withLock { $0.locks(below: path, now: now) }
     }
 
-    /// How many locks there are at `path` and below it, ended ones included.
+    /// Returns the number of locks at and below `path`, including expired ones.
     public func lockCount(atOrUnder path: ResourcePath) -> Int {
         guard hasLocks else { return 0 }
         return index.withLock { $0.node(at: path)?.lockCount ?? 0 }
     }
 
-    /// Nil if the lock is unknown or has ended.
+    /// Returns the lock with `token`, or nil if it is unknown or has expired.
     public func lock(for token: LockToken, now: Timestamp) -> Lock? {
         guard hasLocks else { return nil }
         return index.withLock { index in
@@ -155,33 +156,34 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// To which resource the locks on `path` belong; nil if it has no rows. A lock whose binding does not
-    /// hold for what is at its root is somebody else's and does not count.
+    /// Returns the binding of the resource that the locks on `path` belong to, or nil if it has no rows.
+    /// Locks whose binding does not match the resource at their root belong to another resource and must be
+    /// ignored.
     public func binding(ofLockRoot path: ResourcePath) -> Binding? {
         index.withLock { $0.node(at: path)?.binding }
     }
 
-    /// Removes locks that have ended, the first ones first, from the store and from memory. While none has, that
-    /// is one comparison; else one transaction, which is bounded: the next call takes the next ones. If the store
-    /// fails they stay, and count for nothing.
+    /// Removes expired locks, earliest first, from the store and from memory. One comparison if no lock has
+    /// expired; otherwise one transaction with a bounded number of locks, the next call continuing with the
+    /// rest. If the store fails, the locks remain but stay inactive.
     public func expireLocks(now: Timestamp) {
         guard hasEndedLocks(now: now) else { return }
         let ended = index.withLock { $0.expiries.ended(now: now, limit: Self.expiryLimit) }
         try? commit(ended.map { .removeExpiredLock($0.token, root: $0.root, now: now) })
     }
 
-    /// Whether ``expireLocks(now:)`` has something to do.
+    /// Whether ``expireLocks(now:)`` would remove any locks.
     public func hasEndedLocks(now: Timestamp) -> Bool {
         guard hasLocks else { return false }
         return index.withLock { $0.expiries.earliest.map { $0 <= now } ?? false }
     }
 
-    /// How many locks are removed at a time, by the request that happens to come.
+    /// The maximum number of locks that one request removes.
     private static let expiryLimit = 256
 
     // MARK: Rows
 
-    /// Whether there are properties, locks or uploads at `path` or below it.
+    /// Whether there are properties, locks or uploads at or below `path`.
     public func hasRows(atOrUnder path: ResourcePath) -> Bool {
         guard hasLocks || hasProperties || hasUploads else { return false }
         return index.withLock { index in
@@ -200,22 +202,25 @@ public final class ShareState: Sendable {
 
     // MARK: Properties
 
-    /// Whether there is a ``PropertyName/contentLanguage`` at `path`. Answered from memory, because every GET asks.
+    /// Whether the resource at `path` has a ``PropertyName/contentLanguage``. Answered from memory, because
+    /// every GET needs it.
     public func hasContentLanguage(at path: ResourcePath) -> Bool {
         guard mayHaveLanguages.load(ordering: .acquiring) else { return false }
         return index.withLock { index in index.node(at: path)?.hasLanguage ?? false }
     }
 
-    /// The dead properties of what is at `path` now, ordered by name. Asks the store only if there are some.
+    /// Returns the dead properties of the resource at `path`, ordered by name. Queries the store only if
+    /// there are any.
     ///
-    /// - Parameter identity: of what is at `path`; properties that belong to another resource are not its.
+    /// - Parameter identity: the identity of the resource at `path`; properties that belong to another
+    ///   resource are ignored.
     public func properties(
         at path: ResourcePath, identity: ResourceIdentity
     ) throws(StateError) -> [StoredProperty] {
         try properties(of: [(path, identity)])[0]
     }
 
-    /// Whether something strictly below `path` has dead properties.
+    /// Whether any resource strictly below `path` has dead properties.
     public func hasProperties(below path: ResourcePath) -> Bool {
         guard hasProperties else { return false }
         return index.withLock { index in
@@ -223,11 +228,11 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// The dead properties of several resources, each as ``properties(at:identity:)`` gives them: one question
-    /// to the store, or none.
+    /// Returns the dead properties of several resources, each as in ``properties(at:identity:)``, with at
+    /// most one query to the store.
     ///
-    /// - Parameter limitBytes: of names and values together; the result ends before the resource that exceeds it. It is
-    ///   empty if the first one does.
+    /// - Parameter limitBytes: the maximum size of all names and values together. The result ends before the
+    ///   resource that exceeds it, and is empty if the first one does.
     public func properties(
         of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
     ) throws(StateError) -> [[StoredProperty]] {
@@ -251,7 +256,7 @@ public final class ShareState: Sendable {
         return found
     }
 
-    /// The records at `path` and below it: one query, or none.
+    /// Returns the property records at and below `path`, with at most one query to the store.
     public func records(
         under path: ResourcePath
     ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
@@ -262,7 +267,8 @@ public final class ShareState: Sendable {
         return isWorthAsking ? try store.records(under: path) : []
     }
 
-    /// The paths at and below `path` that have dead properties, each with its binding. Asks no store.
+    /// Returns the paths at and below `path` that have dead properties, each with its binding. Does not query
+    /// the store.
     public func pathsWithProperties(
         under path: ResourcePath
     ) -> [(path: ResourcePath, binding: Binding)] {
@@ -272,38 +278,40 @@ public final class ShareState: Sendable {
 
     // MARK: Limits
 
-    /// Whether the client of a lock may add it.
+    /// Whether the client of `lock` may add it.
     public func admits(_ lock: Lock, _ limits: ChargeLimits) -> Bool {
         index.withLock { $0.lockCharges.admits(lock.chargedBytes, for: lock.client, limits) }
     }
 
     /// Whether a client may add an upload.
     ///
-    /// - Parameter bytes: what is charged for it.
-    /// - Returns: nil if not; else the ids of complete uploads to forget in the same transaction, oldest first, none
-    ///   in most cases. Linear in the number of uploads if there is no room without that.
+    /// - Parameter bytes: the number of bytes to charge.
+    /// - Returns: nil if the client may not; otherwise the ids of complete uploads to remove in the same
+    ///   transaction, oldest first; usually empty. Cost: linear in the number of uploads if some must be
+    ///   removed.
     public func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> [String]? {
         index.withLock { $0.admitsUpload(of: bytes, for: client, limits) }
     }
 
     // MARK: Uploads
 
-    /// False if there are no uploads at all, also none that are complete.
+    /// Whether there are any uploads, including complete ones.
     public var hasUploads: Bool { uploadCount.load(ordering: .acquiring) > 0 }
 
-    /// Nil if there is none of that id. Ended ones count until they are removed.
+    /// Returns the upload with `id`, or nil if there is none. Expired uploads are returned until they are
+    /// removed.
     public func upload(_ id: String) -> UploadRecord? {
         guard hasUploads else { return nil }
         return index.withLock { $0.uploads[id] }
     }
 
-    /// Whether an upload keeps its bytes under this name.
+    /// Whether `name` is the hidden name of an upload's bytes.
     public func keepsStaged(_ name: [UInt8]) -> Bool {
         guard hasUploads else { return false }
         return index.withLock { $0.stagedNames.contains(name) }
     }
 
-    /// The uploads whose time is up. Linear in the number of all.
+    /// Returns the expired uploads. Cost: linear in the number of all uploads.
     public func endedUploads(now: Timestamp) -> [UploadRecord] {
         guard hasUploads else { return [] }
         return index.withLock { index in index.uploads.values.filter { $0.progress.expiry <= now } }
@@ -311,20 +319,20 @@ public final class ShareState: Sendable {
 
     // MARK: Intents
 
-    /// The renames that a crash may have cut in two, oldest first.
+    /// Returns the renames that a crash may have interrupted, oldest first.
     public func intents() throws(StateError) -> [Intent] { try store.intents() }
 
-    /// An id that no intent of this share has.
+    /// Returns an id that no intent of this share has used.
     public func nextIntentID() -> Int64 {
         lastIntentID.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     // MARK: Trash
 
-    /// How much is in the trash.
+    /// The size of the trash.
     public var trashTotals: TrashTotals { totals.withLock { $0 } }
 
-    /// A number that no entry of this share's trash has.
+    /// Returns a number that no trash entry of this share has used.
     public func nextTrashNumber() -> Int64 {
         lastTrashNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }

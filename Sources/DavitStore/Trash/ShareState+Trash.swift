@@ -1,19 +1,19 @@
 extension ShareState {
-    /// Whether there is anything in the trash.
+    /// Whether the trash has any entries.
     public var hasTrash: Bool { trashTotals.count > 0 }
 
-    /// The entries with higher numbers, in their order.
-    /// - Parameter limit: how many at most.
+    /// Returns the entries with higher numbers, in ascending order.
+    /// - Parameter limit: the maximum number of entries.
     public func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
         hasTrash ? try store.trash(after: number, limit: limit) : []
     }
 
-    /// Nil if there is none.
+    /// Returns the entry with `id`, or nil if there is none.
     public func trashEntry(_ id: String) throws(StateError) -> TrashEntry? {
         hasTrash ? try store.trashEntry(id) : nil
     }
 
-    /// Shows every entry to `body`, the oldest first, until it returns false.
+    /// Passes every entry to `body`, oldest first, until `body` returns false.
     package func forEachTrashEntry(_ body: (TrashEntry) throws(StateError) -> Bool) throws(StateError) {
         var last: Int64 = 0
         while true {

@@ -1,37 +1,37 @@
 public import DavitHTTP
 
-/// Something that a change has taken away and the trash keeps: what it was, and where it stands now.
+/// A removed resource in the trash: its origin and its current location.
 public struct TrashEntry: Hashable, Sendable {
-    /// Why it went.
+    /// Why the resource was moved to the trash.
     public enum Reason: Hashable, Sendable {
-        /// DELETE.
+        /// Deleted by DELETE.
         case deleted
-        /// Something else has taken its name: PUT, PATCH, COPY, MOVE.
+        /// Replaced by PUT, PATCH, COPY or MOVE.
         case overwritten
     }
 
-    /// Its place in the order in which things went; no two of a share are alike.
+    /// The position in the order of removal, unique in the share.
     public var number: Int64
-    /// What clients call it: 16 letters and digits.
+    /// The public id of the entry: 16 letters and digits.
     public var id: String
-    /// Where it was, canonical.
+    /// The original path, canonical.
     public var path: ResourcePath
-    /// Where it stands: a name of the server's own, which no client can reach.
+    /// The current path: a reserved name that clients cannot access.
     public var place: ResourcePath
-    /// Which resource it is. The entry counts only if this is what stands at ``place``.
+    /// The identity of the resource. The entry is valid only if this is the resource at ``place``.
     public var identity: ResourceIdentity
-    /// When it went.
+    /// The time of removal.
     public var deleted: Timestamp
-    /// Whose request it was; nil without accounts.
+    /// The account that removed it; nil without authentication.
     public var principal: String?
-    /// Bytes of content in it; nil for a collection that nobody has measured yet.
+    /// The number of bytes of content; nil for a collection that has not been measured yet.
     public var length: Int64?
-    /// It is a collection, with all that was in it.
+    /// Whether it is a collection, which is in the trash with all its members.
     public var isCollection: Bool
-    /// Why it went.
+    /// Why the resource was moved to the trash.
     public var reason: Reason
 
-    /// An entry with these values.
+    /// Creates an entry with these values.
     public init(
         number: Int64, id: String, path: ResourcePath, place: ResourcePath, identity: ResourceIdentity,
         deleted: Timestamp, principal: String?, length: Int64?, isCollection: Bool, reason: Reason
@@ -53,7 +53,7 @@ extension TrashEntry {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let idCount = 16
 
-    /// A new id: 80 random bits.
+    /// Returns a new id with 80 random bits.
     package static func randomID() -> String {
         var generator = SystemRandomNumberGenerator()
         var bits = generator.next()
@@ -66,25 +66,25 @@ extension TrashEntry {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether something could be the id of an entry, and so the name under which one stands.
+    /// Whether `bytes` has the form of an entry id, which is also the name of the entry in the trash.
     package static func isID(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.count == idCount && bytes.allSatisfy(alphabet.contains)
     }
 }
 
-/// How much is in the trash.
+/// The size of the trash.
 public struct TrashTotals: Hashable, Sendable {
-    /// Entries.
+    /// The number of entries.
     public var count = 0
-    /// Bytes of content, as far as they are known.
+    /// The number of bytes of content in measured entries.
     public var bytes: Int64 = 0
-    /// The highest number of an entry; 0 without any.
+    /// The highest entry number; 0 if there are no entries.
     public var lastNumber: Int64 = 0
 
-    /// Nothing.
+    /// Creates the totals of an empty trash.
     public init() {}
 
-    /// So much.
+    /// Creates totals with these values.
     public init(count: Int, bytes: Int64, lastNumber: Int64) {
         self.count = count
         self.bytes = bytes
@@ -92,12 +92,12 @@ public struct TrashTotals: Hashable, Sendable {
     }
 }
 
-/// Where something can come to stand that the trash keeps.
+/// A location in a trash to which a resource can be moved.
 public struct TrashPlace: Sendable {
     /// A free name in the trash of a volume.
     public let place: Place
-    /// Whether the volume can make two names change places in one step: then what takes the place of something does so
-    /// in one step with that going into the trash.
+    /// Whether the volume can exchange two names atomically, so that a resource can be replaced and moved to
+    /// the trash in one step.
     public let canExchange: Bool
 
     /// - Parameters:
@@ -109,11 +109,11 @@ public struct TrashPlace: Sendable {
     }
 }
 
-/// What stands in the trash of a volume, whether or not anybody knows why.
+/// A resource in the trash of a volume, with or without an entry.
 public struct TrashedResource: Sendable {
-    /// A name in the trash.
+    /// The path in the trash.
     public let place: ResourcePath
-    /// What stands there.
+    /// The metadata of the resource.
     public let info: ResourceInfo
 
     /// - Parameters:
@@ -132,7 +132,7 @@ extension TrashTotals {
         lastNumber = max(lastNumber, entry.number)
     }
 
-    /// Follows a change that is durable.
+    /// Applies a change that is durable.
     mutating func follow(_ change: StateChange) {
         switch change {
         case .putTrash(let entry): add(entry)
@@ -146,7 +146,7 @@ extension TrashTotals {
 }
 
 extension StateChange {
-    /// Whether it is about the trash.
+    /// Whether the change affects the trash.
     var isOfTrash: Bool {
         switch self {
         case .putTrash, .measureTrash, .dropTrash: true
