@@ -2,20 +2,20 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// A file or folder that was taken out of sight under a reserved name.
+/// A file or folder that was hidden under a reserved name.
 final class DetachedFile: DetachedTree {
     private let share: SharedFolder
     private let original: ResourcePath
     private let directory: FileDescriptor
     private let name: ReservedName
-    /// Taken before the name was given, so that no sweep comes in between.
+    /// Acquired before the rename, so that no sweep can remove the file in between.
     private let lock: HeldLock
 
     init(_ path: ResourcePath, in share: SharedFolder) throws(StoreError) {
         let directory = try share.openParent(of: path)
         let name = ReservedName.random()
         lock = HeldLock(on: Array(path.name), in: directory)
-        // Links, and what may not be read, cannot be locked.
+        // Links and unreadable files cannot be locked, so the name is registered as well.
         share.use(name)
         do {
             try share.rename(Array(path.name), of: directory, toFree: name.bytes, in: directory)

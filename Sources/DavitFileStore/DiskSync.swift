@@ -2,16 +2,16 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// Waits for the disk where the ``SyncLevel`` asks for it, and nowhere else.
+/// Syncs files, folders and volumes as the ``SyncLevel`` requires.
 final class DiskSync: Sendable {
     private let level: SyncLevel
-    /// The folders that are synced or waited for just now.
+    /// The folders that are being synced or waiting for a sync.
     private let folders = Mutex<[FileStatus.Identity: Folder]>([:])
-    /// The volume of the root, as a whole: for folders there that may be written to and not be read. Only what can be
-    /// opened for reading can be synced.
+    /// The root's volume, synced as a whole for folders on it that are writable but not readable: syncing a
+    /// folder requires opening it for reading.
     private let volume: (files: Synced, device: UInt64)?
 
-    /// - Parameter root: the shared folder, which can be read.
+    /// - Parameter root: the shared folder, which is readable.
     init(_ level: SyncLevel, root: borrowing FileDescriptor) {
         self.level = level
         guard level == .full, let device = try? root.status().device,
@@ -23,22 +23,23 @@ final class DiskSync: Sendable {
         volume = (Synced(opened, isVolume: true), device)
     }
 
-    /// Nothing is waited for.
+    /// Whether syncing is disabled.
     var isOff: Bool { level == .none }
 
-    /// Content that is complete, with its attributes, and has no name yet.
+    /// Syncs complete content and its attributes, before it gets its name.
     func content(_ file: borrowing FileDescriptor) throws(StoreError) {
         guard level != .none else { return }
         try storing { () throws(SystemError) in try file.sync() }
     }
 
-    /// The content of a whole tree that was made here: one wait for the volume instead of one for each file.
+    /// Syncs the content of a newly created tree: one sync of the volume instead of one for each file.
     func tree(_ directory: borrowing FileDescriptor) throws(StoreError) {
         guard level != .none else { return }
         try storing { () throws(SystemError) in try directory.syncVolume() }
     }
 
-    /// The execute bits, or the time, of content or of a directory: a change that has no name and no new bytes.
+    /// Syncs the execute bits or the modification time of content or a directory, when no name or content has
+    /// changed.
     func attributes(
         of name: [UInt8], _ kind: FileStatus.Kind, in directory: borrowing FileDescriptor
     ) throws(StoreError) {
@@ -46,8 +47,8 @@ final class DiskSync: Sendable {
         try storing { () throws(SystemError) in try directory.open(name, for: OpenMode(kind)).sync() }
     }
 
-    /// The names in a folder, after they have changed. Changes that wait at the same time share one sync: one that
-    /// begins after a change covers it.
+    /// Syncs the names in a folder after a change. Concurrent changes share one sync: a sync that begins
+    /// after a change covers it.
     func names(in directory: borrowing FileDescriptor) throws(StoreError) {
         guard level == .full else { return }
         let (folder, identity) = try enter(directory)
@@ -55,7 +56,8 @@ final class DiskSync: Sendable {
         if let failure = folder.line.perform(()) { throw failure }
     }
 
-    /// The names in two folders, that in which one is new first: nothing is lost between the two.
+    /// Syncs the names in two folders, the one with the new name first, so that a crash in between loses
+    /// nothing.
     func names(
         to new: borrowing FileDescriptor, from old: borrowing FileDescriptor
     ) throws(StoreError) {
@@ -69,7 +71,7 @@ final class DiskSync: Sendable {
 
     // MARK: Folders
 
-    /// A folder that is open as long as somebody waits for it.
+    /// A folder that is kept open while threads wait for its sync.
     private final class Folder: Sendable {
         let line: GroupLine<Void, StoreError>
         let userCount = Mutex(0)
@@ -81,7 +83,7 @@ final class DiskSync: Sendable {
         }
     }
 
-    /// A folder, or all of its volume.
+    /// A folder, or its entire volume.
     private final class Synced: Sendable {
         private let directory: FileDescriptor
         private let isVolume: Bool
@@ -96,7 +98,7 @@ final class DiskSync: Sendable {
                 if isVolume { try directory.syncVolume() } else { try directory.sync() }
                 return nil
             } catch {
-                // A volume that syncs no directories has nothing to offer here.
+                // The volume does not support syncing directories; there is nothing more to do.
                 return error.isUnsupported ? nil : StoreError(error)
             }
         }
@@ -121,12 +123,12 @@ final class DiskSync: Sendable {
         }
     }
 
-    /// The names have changed already: what may not be read is synced all the same.
+    /// The names have already changed, so an unreadable folder must be synced, too.
     private func open(
         _ directory: borrowing FileDescriptor, _ identity: FileStatus.Identity
     ) throws(StoreError) -> Synced {
         do {
-            // A base is open for its members only.
+            // The descriptor of a base only gives access to its members and cannot be synced.
             return Synced(try directory.open([UInt8(ascii: ".")], for: .entries), isVolume: false)
         } catch {
             if error.code == .accessDenied, let volume, volume.device == identity.device {

@@ -2,16 +2,16 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Reads a directory block by block, with one status call for each member.
+/// Reads a directory block by block, with one status call per member.
 final class FileMemberCursor: MemberCursor {
-    /// The first block is small, so that the first bytes of a listing leave early.
+    /// The first block is small, so that the first bytes of a listing are sent early.
     private static let firstBytes = 4096
     private static let blockBytes = 1 << 15
-    /// Files that one listing removes at most, of what crashed changes have left behind.
+    /// The maximum number of leftovers that one listing removes.
     private static let leftoverBudget = 256
 
     private let share: SharedFolder
-    /// Nil for those who only read.
+    /// Nil for readers, which remove nothing.
     private let sweeper: LeftoverSweeper?
     private let path: ResourcePath
     private let directory: FileDescriptor
@@ -20,7 +20,7 @@ final class FileMemberCursor: MemberCursor {
     private var leftovers: [ReservedName] = []
     private(set) var linksLeftOut: [[UInt8]] = []
 
-    /// - Parameter sweeper: removes leftovers behind the last member; nil if they stay.
+    /// - Parameter sweeper: removes leftovers after the last member; nil to keep them.
     init(
         _ path: ResourcePath, in share: SharedFolder, sweeper: LeftoverSweeper? = nil
     ) throws(StoreError) {
@@ -31,7 +31,7 @@ final class FileMemberCursor: MemberCursor {
             directory = try share.directory.open(path.bytes, for: .entries, mayWait: true)
         } catch {
             if error.code == .notDirectory {
-                // Content there, or content above it.
+                // Either the path is content, or one of its ancestors is.
                 let isContent =
                     (try? share.directory.status(at: path.bytes, acceptsLink: true, mayWait: true))
                 throw isContent == nil ? .missingAncestor : .wrongKind
@@ -101,8 +101,8 @@ final class FileMemberCursor: MemberCursor {
         }
     }
 
-    /// A member that cannot be looked at is not listed; but a list that is short for want of descriptors or
-    /// memory would be a lie.
+    /// Omits a member that cannot be examined. An error for lack of descriptors or memory is thrown, because
+    /// the listing would be incomplete.
     private func leftOut(_ error: StoreError) throws(StoreError) -> Bool {
         if error == .busy { throw error }
         return false

@@ -2,7 +2,7 @@ public import DavitHTTP
 public import DavitStore
 internal import DavitSystem
 
-/// Content for reading.
+/// Opening content for reading.
 extension FileResourceReader {
     public func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         if let file = kept.find(path) {
@@ -12,29 +12,29 @@ extension FileResourceReader {
         do {
             return try openAnew(path, wait: wait)
         } catch {
-            // Descriptors that only save time go first.
+            // Cached descriptors only save time; close them first.
             guard error == .busy, kept.closeAll() else { throw error }
             return try openAnew(path, wait: wait)
         }
     }
 
-    /// Without a look at what it is first, which takes as long as the rest.
+    /// Opens the path as content without a status call first, which would take as long as all the rest.
     public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
         do throws(SystemError) {
             return try openContent(path, as: path.name, isCanonical: true, wait: .allowed).resource
         } catch {
-            // A collection, a link, another spelling; or nothing, as will show.
+            // A collection, a link, another spelling, or a missing resource.
             return try open(path, wait: .allowed)
         }
     }
 
-    /// Closes files that nobody asked for since the last call: they keep a removed file's space, and nothing else
-    /// closes them while there are no requests. May block.
-    /// - Returns: true if it should be called again after a while.
+    /// Closes cached files that were not requested since the last call: an open file keeps its disk space
+    /// after removal, and nothing else closes it while there are no requests. May block.
+    /// - Returns: whether the caller should call this again later.
     public func closeUnusedFiles() -> Bool { kept.closeUnused() }
 
-    /// Whether the path still leads to the open file, without any link, and nothing about it has changed: then what
-    /// was said about it is still true, and who may read it is still the same.
+    /// Whether the path still leads to the open file without any link and its status is unchanged, so that
+    /// the cached metadata and access permissions are still valid.
     private func isCurrent(_ file: KeptFile, at path: ResourcePath, wait: Wait) -> Bool {
         let status = try? share.directory.status(
             at: path.bytes, acceptsLink: false, mayWait: wait == .allowed, isOpen: true)
@@ -56,7 +56,7 @@ extension FileResourceReader {
         } catch {
             switch error.code {
             case .again where wait == .never: throw .wouldBlock
-            // Something else has taken its place, or nothing.
+            // The file was removed or replaced meanwhile.
             case .noEntry, .notDirectory, .loop, .noDevice: throw .notFound
             default: throw StoreError(error)
             }
@@ -64,24 +64,24 @@ extension FileResourceReader {
     }
 
     private func keep(_ file: KeptFile, at path: ResourcePath) {
-        // A stamp may change without anything else that shows in the status.
+        // A stamp can change without any other change of the status.
         guard file.status.volume == keptVolume, !Stamp.isNeeded(for: file.status), kept.isWanted(path)
         else { return }
         kept.keep(file, at: path)
     }
 
     /// - Parameters:
-    ///   - path: of a regular file, canonical.
-    ///   - name: under which it was asked for.
-    ///   - isCanonical: that was this path.
-    /// - Throws: `noEntry` if that is no longer one.
+    ///   - path: the canonical path of a regular file.
+    ///   - name: the requested name.
+    ///   - isCanonical: whether the requested path was `path`.
+    /// - Throws: `noEntry` if it is no longer a regular file.
     private func openContent(
         _ path: ResourcePath, as name: ArraySlice<UInt8>, isCanonical: Bool, wait: Wait
     ) throws(SystemError) -> KeptFile {
         let file = try share.directory.open(path.bytes, for: .content, mayWait: wait == .allowed)
         let status = try file.status()
         guard status.kind == .regular else { throw .absent }
-        // Attributes can be anywhere on the disk.
+        // Reading extended attributes may require disk I/O.
         if wait == .never, Stamp.isNeeded(for: status) { throw .notCached }
         let info = ResourceInfo(status, of: file)
         let content = OpenFile(file, length: status.length, volume: status.volume)

@@ -2,26 +2,27 @@ public import DavitHTTP
 public import DavitStore
 internal import DavitSystem
 
-/// Read access to a folder: what ``FileResourceStore`` serves, for websites and for commands that look at a share.
+/// Read access to a folder, for websites and for commands that inspect a share; the read-only part of
+/// ``FileResourceStore``.
 ///
-/// It changes nothing in the folder. In particular it removes no leftovers: some of them are uploads, which only the server
-/// of the share knows.
+/// It never modifies the folder. In particular, it does not remove leftovers, because some of them may be
+/// uploads that only the server of the share knows.
 public final class FileResourceReader: ResourceReader {
     let share: SharedFolder
     var kept: KeptFiles { share.kept }
     let rules: ContentRules
-    /// Nil where no file may be kept open.
+    /// Nil if files cannot be kept open.
     let keptVolume: UInt64?
-    /// Absolute and without links; bytes that are not UTF-8 are replaced.
+    /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
-    /// As ``rootPath``, byte for byte.
+    /// As ``rootPath``, as the exact bytes.
     public var rootPathBytes: [UInt8] { share.directory.realPath }
-    /// Which folder it is, whatever it is called.
+    /// The identity of the folder, independent of its name.
     public let rootIdentity: ResourceIdentity
 
-    /// Opens the folder; it stays the same one even if it is renamed.
-    /// - Parameter rules: what is said about content.
-    /// - Throws: ``FileResourceStore/RootError``, before anything is served.
+    /// Opens the folder; the reader keeps using it even if it is renamed.
+    /// - Parameter rules: determine the header fields of content.
+    /// - Throws: ``FileResourceStore/RootError``.
     public convenience init(
         root path: String, rules: ContentRules = ContentRules()
     ) throws(FileResourceStore.RootError) {
@@ -29,8 +30,10 @@ public final class FileResourceReader: ResourceReader {
     }
 
     /// - Parameters:
-    ///   - walksComponents: as on a system that cannot resolve a path beneath a directory in one call.
-    ///   - sync: for the store that writes to the folder, as `keepsFree`.
+    ///   - walksComponents: resolve paths component by component, as on systems that cannot resolve a path
+    ///     beneath a directory in one call.
+    ///   - sync: for the store that writes to the folder.
+    ///   - keepsFree: for the store that writes to the folder.
     init(
         root path: String, walksComponents: Bool, sync: SyncLevel, rules: ContentRules, keepsFree: Int64?
     ) throws(FileResourceStore.RootError) {
@@ -42,7 +45,8 @@ public final class FileResourceReader: ResourceReader {
             let status = try share.directory.descriptor.status()
             rootIdentity = ResourceInfo(status, stamp: 0).identity
             keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil
-            // Entries can be read, or it had not opened; this asks for the permission to look at members.
+            // Opening the root has checked the permission to list it; this checks the permission to access
+            // members.
             _ = try share.directory.descriptor.status(of: [UInt8(ascii: ".")])
         } catch {
             throw FileResourceStore.RootError(error)
@@ -77,7 +81,9 @@ public final class FileResourceReader: ResourceReader {
     public func read(
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int {
-        guard let file = content as? OpenFile else { throw .failed(reason: "content of another store") }
+        guard let file = content as? OpenFile else {
+            throw .failed(reason: "content belongs to another store")
+        }
         return try file.read(at: offset, into: buffer)
     }
 }

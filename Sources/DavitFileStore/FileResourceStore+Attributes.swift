@@ -6,7 +6,7 @@ extension FileResourceStore {
     public func setAttributes(
         _ attributes: ResourceAttributes, at path: ResourcePath
     ) throws(StoreError) {
-        // The root is a member of nothing but itself.
+        // The root has no parent in the share and is opened as its own member.
         let folder = try share.openDirectory(path.parent ?? path)
         let name = path.isRoot ? [UInt8(ascii: ".")] : Array(path.name)
         let status = try storing { () throws(SystemError) in try folder.status(of: name) }
@@ -52,6 +52,6 @@ extension FileResourceStore {
 }
 
 extension OpenMode {
-    /// For reading what a look has found: content, or the entries of a directory.
+    /// The mode for reading a resource of this kind: content, or the entries of a directory.
     init(_ kind: FileStatus.Kind) { self = kind == .directory ? .entries : .content }
 }

@@ -44,7 +44,7 @@ extension FileResourceStore {
         let (name, newName) = (Array(source.path.name), Array(destination.path.name))
         try storing { () throws(SystemError) in
             try from.directory.rename(name, to: to.directory, as: newName)
-            // Two names of one file: the rename does nothing and says it worked (rename(2)).
+            // If both names refer to the same file, rename(2) succeeds without doing anything.
             if let left = try? from.directory.status(of: name),
                 let new = try? to.directory.status(of: newName),
                 left.identity == new.identity, source.path != destination.path
@@ -56,9 +56,9 @@ extension FileResourceStore {
         try share.sync.names(to: to.directory, from: from.directory)
     }
 
-    /// Where the volume cannot exchange, `b` is hidden, `a` takes its place and `b` takes that of `a`. A crash
-    /// in between leaves either `a` in its place and nothing at `b`, or `a` at `b` and nothing at `a`: the
-    /// recorded intent then finishes the rename.
+    /// On volumes that cannot exchange names, `b` is hidden, then `a` moves to `b`'s place and `b` to `a`'s.
+    /// A crash in between leaves either `a` in its place and nothing at `b`, or `a` at `b` and nothing at
+    /// `a`; the recorded intent then completes the rename.
     public func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         try share.exchange(a, b)
     }
@@ -69,7 +69,7 @@ extension FileResourceStore {
         do {
             try folder.directory.unlink(name)
         } catch {
-            // POSIX: EPERM for a directory; Linux: EISDIR.
+            // POSIX specifies EPERM for a directory, Linux returns EISDIR.
             if error.code == .notPermitted, (try? folder.directory.status(of: name))?.kind == .directory {
                 throw .wrongKind
             }

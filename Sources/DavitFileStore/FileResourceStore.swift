@@ -5,34 +5,35 @@ internal import Synchronization
 
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
-/// The folder stays everybody's: what others do to it shows at once. Files that are asked for again and again stay
-/// open (`KeptFiles`), but what their names stand for is looked up each time.
-/// Volumes without `flock` on directories (NFS) keep their leftovers until somebody removes them. Elsewhere the server that
-/// owns the state of the share removes them, after it has called ``keepUploads(where:)``; other processes never do.
+/// Other programs may use the folder at the same time; their changes are visible immediately. Frequently
+/// requested files stay open (`KeptFiles`), but their paths are checked again for each request.
+/// On volumes without `flock` for directories (NFS), leftovers remain until an administrator removes them. On
+/// others, the server that owns the state of the share removes them after it has called
+/// ``keepUploads(where:)``; other processes never do.
 public final class FileResourceStore: ResourceStore {
-    /// The same folder for those who only read.
+    /// Read-only access to the same folder.
     public let reader: FileResourceReader
     /// Nil until ``keepUploads(where:)``.
     private let sweeperIfServing = Mutex<LeftoverSweeper?>(nil)
 
     var share: SharedFolder { reader.share }
     var kept: KeptFiles { share.kept }
-    /// Removes leftovers; nil where that is the task of another process.
+    /// Removes leftovers; nil if that is the responsibility of another process.
     var sweeper: LeftoverSweeper? { sweeperIfServing.withLock { $0 } }
-    /// Absolute and without links; bytes that are not UTF-8 are replaced.
+    /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { reader.rootPath }
-    /// As ``rootPath``, byte for byte.
+    /// As ``rootPath``, as the exact bytes.
     public var rootPathBytes: [UInt8] { reader.rootPathBytes }
-    /// Which folder it is, whatever it is called.
+    /// The identity of the folder, independent of its name.
     public var rootIdentity: ResourceIdentity { reader.rootIdentity }
 
-    /// Opens the folder; it stays the same one even if it is renamed.
+    /// Opens the folder; the store keeps using it even if it is renamed.
     /// - Parameters:
-    ///   - sync: what each call waits for before it returns.
-    ///   - rules: what is said about content.
-    ///   - keepsFree: bytes of the volume that content leaves free: as many fewer are available, and what would take
-    ///     them is refused with `StoreError.quotaExceeded`, 507. Nil for none.
-    /// - Throws: ``RootError``, before anything is served.
+    ///   - sync: what each call syncs to disk before it returns.
+    ///   - rules: determine the header fields of content.
+    ///   - keepsFree: number of bytes to keep free on the volume. The reported available space is reduced by
+    ///     it, and content that does not fit is refused with `StoreError.quotaExceeded`, 507. Nil for none.
+    /// - Throws: ``RootError``.
     public convenience init(
         root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules(),
         keepsFree: Int64? = nil
@@ -41,7 +42,8 @@ public final class FileResourceStore: ResourceStore {
             root: path, walksComponents: false, sync: sync, rules: rules, keepsFree: keepsFree)
     }
 
-    /// - Parameter walksComponents: as on a system that cannot resolve a path beneath a directory in one call.
+    /// - Parameter walksComponents: resolve paths component by component, as on systems that cannot resolve a
+    ///   path beneath a directory in one call.
     package init(
         root path: String, walksComponents: Bool, sync: SyncLevel = .none,
         rules: ContentRules = ContentRules(), keepsFree: Int64? = nil
@@ -50,15 +52,15 @@ public final class FileResourceStore: ResourceStore {
             root: path, walksComponents: walksComponents, sync: sync, rules: rules, keepsFree: keepsFree)
     }
 
-    /// Why a folder cannot be shared.
+    /// The reason why a folder cannot be shared.
     public enum RootError: Error, Hashable, Sendable {
-        /// There is nothing of that name.
+        /// The folder does not exist.
         case missing
-        /// It is something else than a folder.
+        /// The path is not a folder.
         case notADirectory
-        /// This process may not list it, or may not look at its members.
+        /// This process may not list the folder or access its members.
         case notReadable
-        /// Any other error of the system.
+        /// Any other system error.
         case failed(reason: String)
 
         init(_ error: SystemError) {
@@ -90,8 +92,8 @@ public final class FileResourceStore: ResourceStore {
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int { try reader.read(content, at: offset, into: buffer) }
 
-    /// Closes files that were not requested since the last call.
-    /// - Returns: true if it should be called again after a while.
+    /// Closes cached files that were not requested since the last call.
+    /// - Returns: whether the caller should call this again later.
     public func closeUnusedFiles() -> Bool { reader.closeUnusedFiles() }
 
     public func lookupForChange(

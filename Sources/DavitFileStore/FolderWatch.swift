@@ -2,35 +2,36 @@ package import DavitHTTP
 package import DavitStore
 package import DavitSystem
 
-/// Tells what happens to the members of folders of a share, whoever does it. Its calls are for a thread that may wait.
+/// Reports changes of the members of folders in a share, by any process. Its calls may block.
 package final class FolderWatch: Sendable {
     private let share: SharedFolder
     private let watch: DirectoryWatch?
 
-    /// Watches nothing yet.
+    /// Creates a watch without any folders.
     package init(_ store: FileResourceStore) {
         share = store.share
         watch = try? DirectoryWatch(root: share.directory.realPath)
     }
 
-    /// False where the system has no more of what watching takes (`max_user_instances`): nothing can be watched then.
+    /// False if the system limit on watch instances (`max_user_instances`) is exhausted; nothing can be
+    /// watched then.
     package var isPossible: Bool { watch != nil }
 
-    /// Watches the members of a folder from now on, but not theirs.
+    /// Begins to watch the direct members of a folder.
     /// - Parameter path: canonical.
-    /// - Returns: what names the folder in events, whatever becomes of its path; the same again if it is watched already.
-    ///   Nil if it cannot be watched: there are too many watches, or its volume is not this machine's alone.
-    /// - Throws: `missingAncestor` and the rest if there is no such folder.
+    /// - Returns: the key of the folder in events, which stays the same if the folder is renamed or watched
+    ///   again. Nil if it cannot be watched, because there are too many watches or its volume is not local.
+    /// - Throws: `missingAncestor` and other errors if there is no such folder.
     package func watch(_ path: ResourcePath) throws(StoreError) -> Int32? {
         let folder = try share.openDirectory(path)
         guard let watch, folder.isOnLocalVolume else { return nil }
         return try? watch.watch(folder)
     }
 
-    /// Watches a folder no longer; events that have happened may still come.
+    /// Stops watching a folder; pending events may still be delivered.
     package func unwatch(_ key: Int32) { watch?.unwatch(key) }
 
-    /// Shows all events that have happened, but for those of names that are not part of the share.
+    /// Passes all pending events to `body`, except those for names that are not part of the share.
     package func drain(_ body: (DirectoryEvent) -> Void) {
         watch?.drain { event in
             if event.name.first == UInt8(ascii: "."), ReservedName(event.name) != nil { return }
@@ -38,12 +39,12 @@ package final class FolderWatch: Sendable {
         }
     }
 
-    /// What is mounted below the share, in the system's words: other words, if something else is.
+    /// The mount table entries below the share as reported by the system; changes whenever a mount changes.
     package var mounts: [[UInt8]] { MountTable.lines(below: share.directory.realPath) }
 
-    /// Blocks until something has happened, or ``wake()`` was called; not at all where nothing can be watched.
+    /// Blocks until an event occurs or ``wake()`` is called. Returns immediately if nothing can be watched.
     package func wait() { watch?.wait() }
 
-    /// Lets every ``wait()`` return, now and in future.
+    /// Makes all current and future ``wait()`` calls return.
     package func wake() { watch?.wake() }
 }

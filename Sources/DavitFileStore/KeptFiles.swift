@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// A file that stays open between requests, and what was seen when it was opened.
+/// A file that is kept open between requests, with its status when it was opened.
 final class KeptFile: Sendable {
     let status: FileStatus
     let resource: OpenResource
@@ -14,65 +14,68 @@ final class KeptFile: Sendable {
     }
 }
 
-/// Files that were asked for more than once, kept open under their canonical paths.
+/// A cache of open files that were requested more than once, keyed by canonical path.
 ///
-/// Nothing is believed: who finds a file here looks what the name stands for now, and uses it only if that is the
-/// same file with the same status. An open file keeps its inode number, and its content is read for each
-/// response. So no way of changing it, a write through a memory map included, can bring old bytes to light.
+/// Entries are always validated: a request that finds a file here checks what the path refers to now, and
+/// uses the file only if it is the same one with the same status. An open file keeps its inode number, and
+/// its content is read for each response. Therefore no modification, not even a write through a memory map,
+/// can cause stale bytes to be served.
 final class KeptFiles: Sendable {
-    /// Over so many, those that were not used lately are closed.
+    /// The maximum number of open files; above it, files that were not used recently are closed.
     static let countLimit = 1024
 
     private let table = Mutex(Table())
 
     func find(_ path: ResourcePath) -> KeptFile? { table.withLock { $0.find(path) } }
 
-    /// True from the second time on that a path is asked about, most of the time: what is read once is not worth
-    /// a descriptor.
+    /// Returns true, most of the time, from the second request for a path on: a file that is read once is not
+    /// worth a descriptor.
     func isWanted(_ path: ResourcePath) -> Bool { table.withLock { $0.isWanted(path) } }
 
-    /// - Parameter file: at this path, which led to it without a link.
+    /// - Parameter file: the file at this path, which contains no links.
     func keep(_ file: KeptFile, at path: ResourcePath) {
-        // What goes is closed by the release here, behind the lock: a removed file frees its blocks then.
+        // The replaced file is closed on release here, outside the lock, because closing a removed file frees
+        // its blocks.
         let replaced = table.withLock { $0.insert(file, at: path) }
         _ = consume replaced
     }
 
-    /// Forgets a file that is no longer what the name stands for.
+    /// Removes a file that the path no longer refers to.
     func drop(_ file: KeptFile, at path: ResourcePath) {
         table.withLock { $0.remove(file, at: path) }
     }
 
-    /// Closes the file at a path whose name has gone or stands for another one: a removed file keeps its space for as
-    /// long as it is open, and who has removed it may need that for what comes next.
+    /// Closes the file at a path that was removed or replaced: a removed file uses disk space as long as it
+    /// is open, and the next operation may need that space.
     func forget(_ path: ResourcePath) {
         let forgotten = table.withLock { $0.remove(at: path) }
         _ = consume forgotten
     }
 
-    /// The same for a collection and all below it. Linear in the number of files that are open.
+    /// As ``forget(_:)``, for a collection and all its descendants. Cost: linear in the number of open files.
     func forgetTree(_ path: ResourcePath) {
         let forgotten = table.withLock { $0.removeAll { path.contains($0) } }
         _ = consume forgotten
     }
 
-    /// Closes what was not used since the last call. May block.
-    /// - Returns: false if nothing is left.
+    /// Closes all files that were not used since the last call. May block.
+    /// - Returns: whether any files remain open.
     func closeUnused() -> Bool {
         let (closed, isEmpty) = table.withLock { ($0.removeUnused(), $0.isEmpty) }
         _ = consume closed
         return !isEmpty
     }
 
-    /// Closes everything; for when descriptors have run out.
-    /// - Returns: false if there was nothing.
+    /// Closes all files, when file descriptors have run out.
+    /// - Returns: false if none were open.
     func closeAll() -> Bool {
         let used = closeUnused()
         return closeUnused() || used
     }
 }
 
-/// The clock algorithm: a hand goes round and takes a file that was not used since it last came by.
+/// The clock algorithm: a hand cycles through the slots and replaces a file that was not used since its last
+/// visit.
 private struct Table {
     private struct Slot {
         let path: ResourcePath
@@ -86,7 +89,7 @@ private struct Table {
     private var index: [ResourcePath: Int] = [:]
     private var hand = 0
     private var limit = 0
-    /// Hashes of paths that were asked about.
+    /// Hashes of requested paths.
     private var seen: [UInt32] = []
 
     var isEmpty: Bool { slots.isEmpty }
@@ -106,7 +109,7 @@ private struct Table {
         return seen[place] == mark
     }
 
-    /// - Returns: what had to go.
+    /// - Returns: the file that was replaced or rejected.
     mutating func insert(_ file: KeptFile, at path: ResourcePath) -> KeptFile? {
         if limit == 0 { limit = max(1, min(KeptFiles.countLimit, ResourceLimits.descriptorLimit / 8)) }
         let slot = Slot(path: path, file: file, isUsed: false)
@@ -121,7 +124,8 @@ private struct Table {
         }
         let position = hand % slots.count
         hand = position + 1
-        // Who is in use stays, and the newcomer has to come again: a walk through many files displaces few.
+        // A file in use is kept, and the new one is not inserted this time, so that a scan of many files
+        // displaces few.
         if slots[position].isUsed {
             slots[position].isUsed = false
             return nil
@@ -133,13 +137,13 @@ private struct Table {
         return old.file
     }
 
-    /// The caller holds `file`, so that it is closed later.
+    /// The caller holds `file`, so it is closed later, outside the lock.
     mutating func remove(_ file: KeptFile, at path: ResourcePath) {
         guard let position = index[path], slots[position].file === file else { return }
         remove(at: position)
     }
 
-    /// - Returns: what was there.
+    /// - Returns: the removed file.
     mutating func remove(at path: ResourcePath) -> KeptFile? {
         guard let position = index[path] else { return nil }
         let file = slots[position].file
@@ -149,7 +153,8 @@ private struct Table {
 
     mutating func removeAll(where isGone: (ResourcePath) -> Bool) -> [KeptFile] {
         var removed: [KeptFile] = []
-        // From the end: what takes the place of one that goes has been looked at.
+        // In reverse, so that the last file, which takes the place of a removed one, has already been
+        // visited.
         for position in slots.indices.reversed() where isGone(slots[position].path) {
             removed.append(slots[position].file)
             remove(at: position)
@@ -170,7 +175,7 @@ private struct Table {
         return removed
     }
 
-    /// The last one takes the place of the one that goes.
+    /// Moves the last slot to the removed position.
     private mutating func remove(at position: Int) {
         index[slots[position].path] = nil
         let last = slots.removeLast()

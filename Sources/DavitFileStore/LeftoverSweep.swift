@@ -1,22 +1,24 @@
 internal import DavitStore
 internal import DavitSystem
 
-/// A walk through the whole share for what crashed changes have left behind, in small steps. Links are not
-/// followed. Used by one thread at a time.
+/// An incremental traversal of the share that removes leftovers of crashed changes. Does not follow links.
+/// Used by one thread at a time.
 ///
-/// If somebody moves the folder it is in, the walk ends; the next listing finds what it has missed.
+/// If the current folder is moved during the traversal, the traversal ends; later listings find the remaining
+/// leftovers.
 final class LeftoverSweep {
-    /// Files that one step removes at most.
+    /// The maximum number of files that one step removes.
     private static let budget = 64
 
     private let sweeper: LeftoverSweeper
     private var position: DirectoryPosition
     private var block = DirectoryBlock(capacity: 1 << 15)
-    /// For each folder on the path, the folders in it that are still to be visited.
+    /// For each folder on the current path, its subfolders that are still to be visited.
     private var pending: [[[UInt8]]] = [[]]
     private var leftovers: [ReservedName] = []
     private var isReading = true
-    /// Where only what has a reserved name is a leftover, and nothing below is visited.
+    /// Whether the current folder is a trash, in which only reserved names are leftovers and subfolders are
+    /// not visited.
     private var isInTrash = false
 
     init?(_ sweeper: LeftoverSweeper) {
@@ -27,9 +29,9 @@ final class LeftoverSweep {
         self.position = position
     }
 
-    /// Reads one block of entries, removes one leftover or a part of it, or goes to another folder.
+    /// Reads one block of entries, removes one leftover or part of it, or enters another folder.
     ///
-    /// - Returns: false when the walk is over.
+    /// - Returns: false when the traversal is finished.
     func step() -> Bool {
         if isReading {
             readBlock()
@@ -42,7 +44,7 @@ final class LeftoverSweep {
             return true
         }
         if let name = pending[pending.count - 1].popLast() {
-            // A folder that cannot be read has nothing to be found.
+            // Skip folders that cannot be read.
             if (try? position.enter(name)) != nil {
                 pending.append([])
                 block = DirectoryBlock(capacity: 1 << 15)
@@ -81,10 +83,10 @@ final class LeftoverSweep {
 }
 
 extension FileResourceStore {
-    /// Removes the leftovers of the whole share. Walks all folders: for a thread of low priority, after the
-    /// server is ready. Does nothing before ``keepUploads(where:)``.
+    /// Removes the leftovers of the entire share. Traverses all folders: call it on a low-priority thread
+    /// after the server is ready. Does nothing before ``keepUploads(where:)``.
     ///
-    /// - Parameter isCancelled: asked between small steps.
+    /// - Parameter isCancelled: called between steps.
     public func sweepLeftovers(isCancelled: () -> Bool) {
         guard let sweeper, let sweep = LeftoverSweep(sweeper) else { return }
         while !isCancelled(), sweep.step() {}

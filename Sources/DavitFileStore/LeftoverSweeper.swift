@@ -1,13 +1,13 @@
 internal import DavitStore
 internal import DavitSystem
 
-/// Removes what crashed changes have left behind in a folder.
+/// Removes the leftovers of crashed changes from folders.
 ///
-/// What has a reserved name and is not locked is a leftover, unless it is an upload that waits for its next request, which
-/// only the server that owns the state of the share knows. So nobody else has a sweeper.
+/// An unlocked resource with a reserved name is a leftover, unless it is an upload that waits for its next
+/// request. Only the server that owns the state of the share knows the uploads, so only it creates a sweeper.
 final class LeftoverSweeper: Sendable {
     let share: SharedFolder
-    /// Whether a reserved name is that of an upload.
+    /// Whether a reserved name belongs to an upload.
     private let isUpload: @Sendable ([UInt8]) -> Bool
 
     init(_ share: SharedFolder, keeping isUpload: @escaping @Sendable ([UInt8]) -> Bool) {
@@ -17,12 +17,12 @@ final class LeftoverSweeper: Sendable {
 
     private func isKept(_ name: ReservedName) -> Bool { share.isInUse(name) || isUpload(name.bytes) }
 
-    /// Removes what stands under a reserved name, unless somebody uses it.
+    /// Removes the resource under a reserved name, unless it is in use.
     ///
-    /// Who uses it holds its lock, took the lock before the name mattered, and checked afterwards that the
-    /// name still was its own: so a removal at any moment is harmless.
+    /// Its user holds a lock on it, acquired the lock before relying on the name, and checked afterwards that
+    /// the name still referred to the same file; therefore removal is safe at any time.
     ///
-    /// - Parameter budget: how many files may still be removed; the rest stays for another time.
+    /// - Parameter budget: the number of files that may still be removed; the rest is left for a later call.
     func remove(
         _ name: ReservedName, in directory: borrowing FileDescriptor, budget: inout Int
     ) {
@@ -33,7 +33,8 @@ final class LeftoverSweeper: Sendable {
         case .regular: mode = .content
         case .directory: mode = .entries
         case .symbolicLink, .special:
-            // What a replaced link leaves behind; links cannot be locked, nor can anybody be using one.
+            // The remains of a replaced link. Links cannot be locked, and are never in use under a reserved
+            // name.
             budget -= 1
             try? directory.unlink(name.bytes)
             return
@@ -41,7 +42,8 @@ final class LeftoverSweeper: Sendable {
         guard let file = try? directory.open(name.bytes, for: mode), (try? file.tryLock()) == true,
             let locked = try? file.status(), let named = try? directory.status(of: name.bytes),
             locked.identity == named.identity,
-            // It may have become an upload's, whose record is there before the lock is gone.
+            // The file may have become an upload meanwhile; the upload's record is stored before the lock is
+            // released.
             !isKept(name)
         else { return }
         var removal = TreeRemoval(isOurs: true, budget: budget)

@@ -4,12 +4,13 @@ internal import DavitSystem
 
 /// Resolves a path with symbolic links, component by component, beneath the root.
 ///
-/// The kernel could follow links that stay beneath (RESOLVE_BENEATH), but would not tell the canonical path,
-/// and refuses absolute texts. Links are followed if each step of their text stays beneath the root, or goes
-/// above it along the root's own real path and comes back. A race with somebody who moves directories leads
-/// to an error or to another place beneath the root, never outside: every step is relative to a descriptor.
+/// The kernel could follow links beneath the root (RESOLVE_BENEATH), but it does not return the canonical
+/// path and refuses absolute link targets. A link is followed if each step of its target stays beneath the
+/// root, or leaves the root upwards and returns along the root's own real path. If another process moves
+/// directories meanwhile, the result is an error or another location beneath the root, never one outside,
+/// because every step is relative to a descriptor.
 struct LinkWalk: ~Copyable {
-    /// As many as Linux follows.
+    /// The same limit as Linux.
     private static let linkLimit = 40
 
     private let share: SharedFolder
@@ -17,14 +18,15 @@ struct LinkWalk: ~Copyable {
     private let last: LastSegment
     private var base: FileDescriptor
     private var canonical: [[UInt8]] = []
-    /// While the walk is above the root: how many segments of the root's real path lead to where it is.
+    /// While the walk is above the root: the number of segments of the root's real path that lead to the
+    /// current directory.
     private var above: Int?
-    /// What is left of link texts; the next component is the last element.
+    /// Remaining components of link targets; the next component is the last element.
     private var linkRest: [[UInt8]] = []
-    /// What is left of the path asked for.
+    /// Remaining components of the requested path.
     private var rest: ArraySlice<[UInt8]>
     private var linkCount = 0
-    /// The link in the last place, if that is what is asked for.
+    /// The link in the last segment, if the link itself was requested.
     private var link: (path: ResourcePath, status: FileStatus)?
 
     init(_ path: ResourcePath, last: LastSegment, in share: SharedFolder) throws(SystemError) {
@@ -55,7 +57,7 @@ struct LinkWalk: ~Copyable {
         return found(try base.status())
     }
 
-    /// One component beneath the root; the answer if the walk ends with it.
+    /// Processes one component beneath the root; returns the result if the walk ends with it.
     private mutating func step(
         _ name: [UInt8], isLast: Bool, isFromLink: Bool
     ) throws(SystemError) -> Resolution? {
@@ -96,7 +98,7 @@ struct LinkWalk: ~Copyable {
         base = try share.directory.open(path, for: .base, mayWait: true)
     }
 
-    /// One component above the root; false if it leads away from it.
+    /// Processes one component above the root; returns false if it leaves the root's real path.
     private mutating func climb(_ name: [UInt8], from depth: Int) throws(SystemError) -> Bool {
         if name == Self.parentName {
             above = max(depth - 1, 0)
@@ -107,7 +109,8 @@ struct LinkWalk: ~Copyable {
         return true
     }
 
-    /// Stands at the first `depth` segments of the root's real path; all of them are the root.
+    /// Moves to the directory of the first `depth` segments of the root's real path; all of them are the root
+    /// itself.
     private mutating func enter(depth: Int) throws(SystemError) {
         above = depth
         guard depth == share.rootSegments.count else { return }
@@ -127,7 +130,8 @@ struct LinkWalk: ~Copyable {
         return .found(ResourcePath(segments: canonical) ?? asked, status)
     }
 
-    /// Dangling, outside, special, or a file where a directory should be.
+    /// The result for a dangling link, a target outside the share, a special file, or a file in place of a
+    /// directory.
     private var nowhere: Resolution {
         rest.isEmpty ? .unservable(link?.path ?? asked) : .missingAncestor(asked)
     }

@@ -1,9 +1,9 @@
 package import DavitStore
 package import DavitSystem
 
-/// The names of one folder that are not plain ASCII, by canonical equivalence.
+/// The non-ASCII names of one folder, indexed by canonical equivalence.
 package struct NameIndex {
-    /// Where names that came and went have not been told since: how the folder looked when it was read.
+    /// The timestamps of a folder when it was read, to detect changes on volumes without a watch.
     private struct Stamp: Equatable {
         let modified: Int64
         let changed: Int64
@@ -14,21 +14,23 @@ package struct NameIndex {
         }
     }
 
-    /// Volumes tell times to two seconds, and two changes within that look like one. So long after the last change
-    /// a folder must have been read that its times speak for it.
+    /// Timestamps can be as coarse as two seconds, and two changes within that interval cannot be
+    /// distinguished. A folder must have been read at least this long after its last change for its
+    /// timestamps to be conclusive.
     package static let coarsestNanoseconds: Int64 = 3_000_000_000
 
-    /// Of equivalent names the first one in the order of bytes.
+    /// Of several equivalent names, the first in byte order.
     private(set) var names: Set<CanonicalName> = []
-    /// Of which there is more than one spelling.
+    /// Names that occur in more than one spelling.
     private var ambiguous: Set<CanonicalName> = []
-    /// All names are here, and all that came since. Until then it gathers those that come.
+    /// Whether the index contains all names, including those added since it was read. Until then, it only
+    /// collects new names.
     private(set) var isWhole = false
-    /// The number of the folder for the watch.
+    /// The key of the folder in the watch.
     let watch: Int32?
     private var stamp: Stamp?
     private var readAt: Int64 = 0
-    /// When it was used, in uses of all.
+    /// The value of the use counter when the index was last used.
     var lastUse: UInt64 = 0
 
     package init(watch: Int32?) { self.watch = watch }
@@ -49,14 +51,14 @@ package struct NameIndex {
     }
 
     package mutating func remove(_ name: CanonicalName) {
-        // Which spelling is left, only the folder knows.
+        // Only reading the folder again can determine the remaining spelling.
         if ambiguous.remove(name) != nil { isWhole = false }
         names.remove(name)
     }
 
     /// - Parameters:
-    ///   - status: of the folder, before it was read.
-    ///   - time: the wall clock, before that.
+    ///   - status: the status of the folder before it was read.
+    ///   - time: the wall clock time before that.
     package mutating func complete(with read: [CanonicalName], status: FileStatus, at time: Int64) {
         if names.isEmpty { names.reserveCapacity(read.count) }
         for name in read { insert(name) }
@@ -65,7 +67,7 @@ package struct NameIndex {
         readAt = time
     }
 
-    /// Whether a name that is not here is not in the folder.
+    /// Whether a name that is missing in the index is missing in the folder, too.
     package func isCurrent(_ status: FileStatus) -> Bool {
         guard isWhole else { return false }
         if watch != nil { return true }

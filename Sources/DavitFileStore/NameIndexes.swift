@@ -2,15 +2,16 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// Finds names by canonical equivalence, where a volume finds them by their bytes only.
+/// Finds names by canonical equivalence on volumes that compare names by bytes.
 ///
-/// The first such question about a folder reads it; what comes and goes afterwards is told by the kernel
-/// (`DirectoryWatch`), so that the next ones cost no reading, however often the folder changes. Volumes that others change
-/// as well have no such watch: there the folder's times must say that nothing has come, and that long enough ago.
+/// The first query for a folder reads it. Later changes are reported by the kernel (`DirectoryWatch`), so
+/// that further queries need not read the folder again, however often it changes. Volumes that other machines
+/// can change have no such watch; there, the timestamps of the folder must show that it is unchanged since it
+/// was read.
 final class NameIndexes: Sendable {
-    /// Folders that are remembered.
+    /// The maximum number of folders in the cache.
     static let folderLimit = 64
-    /// Names that are remembered in all of them: at some 100 bytes each, 13 MiB.
+    /// The maximum number of names in the cache: 13 MiB at about 100 bytes each.
     static let nameLimit = 1 << 17
 
     fileprivate struct State {
@@ -23,12 +24,12 @@ final class NameIndexes: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many folders are remembered.
+    /// The number of folders in the cache.
     var count: Int { state.withLock { $0.folders.count } }
 
-    /// A spelling of the name under which the folder may have it: whoever uses it looks at it, and forgets the folder if
-    /// it is not there. May read the whole folder.
-    /// - Returns: nil if no name there is equivalent.
+    /// Returns the spelling under which the folder may contain the name. The caller must check that the name
+    /// exists and otherwise call `forget`. May read the entire folder.
+    /// - Returns: nil if the folder has no equivalent name.
     func spelling(
         of name: CanonicalName, in folder: borrowing FileDescriptor
     ) throws(SystemError) -> [UInt8]? {
@@ -41,7 +42,7 @@ final class NameIndexes: Sendable {
             let names = try read(folder.open([UInt8(ascii: ".")], for: .entries), status)
             return state.withLock { $0.complete(status, names.list, at: names.time, asked: name) }
         } catch {
-            // Names that nobody may read are known to who asks for them.
+            // The names of an unreadable folder can only be accessed by their exact spelling.
             if error.code == .accessDenied { return nil }
             throw error
         }
@@ -50,7 +51,7 @@ final class NameIndexes: Sendable {
     private func read(
         _ folder: consuming FileDescriptor, _ status: FileStatus
     ) throws(SystemError) -> (list: [CanonicalName], time: Int64) {
-        // First the watch, then the reading: what comes in between is told by both.
+        // Start the watch before reading, so that no change is missed; changes in between are seen twice.
         let number = folder.isOnLocalVolume ? folder.rawValue : nil
         state.withLock { $0.begin(status.identity, number) }
         let time = Clock.wallNow()
@@ -77,7 +78,7 @@ final class NameIndexes: Sendable {
 extension NameIndexes.State {
     enum Answer {
         case known([UInt8]?)
-        /// The folder has to be read.
+        /// The folder must be read.
         case unread
     }
 
@@ -89,8 +90,8 @@ extension NameIndexes.State {
         return .known(index.find(name))
     }
 
-    /// Makes an empty index, which gathers what comes from now on; or leaves the one that does already.
-    /// - Parameter folder: its open descriptor; nil where others than this machine change it.
+    /// Creates an empty index that collects new names from now on, or keeps an existing one with a watch.
+    /// - Parameter folder: the open descriptor of the folder; nil if other machines can change it.
     mutating func begin(_ identity: FileStatus.Identity, _ folder: Int32?) {
         takeEvents()
         if folders[identity]?.watch != nil { return }
@@ -123,7 +124,8 @@ extension NameIndexes.State {
         watch?.unwatch(number)
     }
 
-    /// Forgets what was not used for longest; also the newest one, if that alone is too large.
+    /// Removes the least recently used folders until the limits hold, including the newest one if it is too
+    /// large by itself.
     private mutating func makeRoom(for newest: FileStatus.Identity) {
         var total = folders.values.reduce(0) { $0 + $1.names.count }
         while folders.count > NameIndexes.folderLimit || total > NameIndexes.nameLimit {

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// A folder that is open as the base of changes to its members.
+/// An open folder whose members are to be changed.
 final class OpenFolder: OpenCollection {
     let directory: FileDescriptor
 
@@ -10,18 +10,19 @@ final class OpenFolder: OpenCollection {
 }
 
 extension SharedFolder {
-    /// The folder in which a change happens: as its look-up found it, else by its path.
-    /// - Throws: `forbidden` for the root, which is a member of nothing.
+    /// Returns the folder in which a change takes place: the one opened by the lookup or, if there is none,
+    /// opened by path.
+    /// - Throws: `forbidden` for the root, which has no parent.
     func folder(of place: Place) throws(StoreError) -> OpenFolder {
         if let folder = place.collection as? OpenFolder { return folder }
         return OpenFolder(try openParent(of: place.path))
     }
 
-    /// As ``resolve(_:last:wait:tellsAbsence:)``, and the folder in which that is: two calls of the system, of
-    /// which the first says that there is no link above the name.
+    /// As ``resolve(_:last:wait:tellsAbsence:)``, and also returns the open parent folder. Takes two system
+    /// calls, the first of which verifies that there is no link above the name.
     ///
-    /// With ``Wait/never`` only what lies on the root's own volume, if that is in memory: then neither this nor
-    /// the change of a name waits for a disk.
+    /// With ``Wait/never``, succeeds only on the root's own volume if that is in memory, where neither this
+    /// call nor changing a name waits for disk I/O.
     func resolveForChange(
         _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
@@ -36,7 +37,7 @@ extension SharedFolder {
         } catch {
             switch error.code {
             case .noEntry where !hasSpellings(parent): return (.missingAncestor(path), nil)
-            // A link above the name, another spelling, or content.
+            // A link above the name, another spelling, or content in place of a folder.
             case .loop, .notDirectory, .noEntry: return (try resolve(path, last: last, wait: wait), nil)
             case .again where wait == .never, .crossVolume: throw .wouldBlock
             default: throw StoreError(error)
@@ -45,13 +46,13 @@ extension SharedFolder {
         return try resolve(path, last: last, in: folder, wait: wait)
     }
 
-    /// Whether a change need not wait for a disk, as long as it stays on the root's own volume.
+    /// Whether changes on the root's own volume never wait for disk I/O.
     var changesAtOnce: Bool { directory.isInMemory && sync.isOff && directory.matching == .bytes }
 
-    /// The folder of a name that nobody looks at.
-    /// - Throws: `wouldBlock` where that takes more than one step.
+    /// Opens the folder of a name without looking up the name itself.
+    /// - Throws: `wouldBlock` if that takes more than one step.
     func folderOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> OpenFolder {
-        // Whether there is another spelling, a look has to tell.
+        // Finding another spelling requires a lookup.
         guard changesAtOnce, !hasSpellings(path), let parent = path.parent else { throw .wouldBlock }
         if ReservedName.occurs(in: path) { throw .forbidden }
         do { return try openFolder(at: parent, beside: other, wait: .never) } catch { throw .wouldBlock }
@@ -69,7 +70,7 @@ extension SharedFolder {
                 : try directory.open(path.bytes, for: .base, mayWait: true))
     }
 
-    /// - Parameter folder: where the path's last name is.
+    /// - Parameter folder: the parent folder of `path`.
     private func resolve(
         _ path: ResourcePath, last: LastSegment, in folder: OpenFolder, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
@@ -88,7 +89,7 @@ extension SharedFolder {
         }
     }
 
-    /// As ``resolve(_:last:in:wait:)``, for a name that is not there as it is asked for.
+    /// As ``resolve(_:last:in:wait:)``, for a name that does not exist in the requested spelling.
     private func resolveSpelling(
         of path: ResourcePath, last: LastSegment, in folder: OpenFolder, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {

@@ -2,14 +2,16 @@ public import DavitHTTP
 public import DavitStore
 internal import DavitSystem
 
-/// Files that a program knows by their paths, outside of any store.
+/// Files opened by path, outside of any store.
 public enum RegularFile {
     /// Opens a regular file for reading. Blocks.
     ///
     /// - Parameters:
-    ///   - path: of the program's own: absolute, or from the working directory. Never made from a request.
-    ///   - followsLink: a symbolic link in the last place is followed; else there is nothing.
-    /// - Throws: `notFound` also for collections, FIFOs and devices; `forbidden`, `busy`, `failed`.
+    ///   - path: an absolute path, or one relative to the working directory. Must never be derived from a
+    ///     request.
+    ///   - followsLink: whether to follow a symbolic link in the last segment; otherwise a link is
+    ///     `notFound`.
+    /// - Throws: `notFound`, also for directories, FIFOs and devices; `forbidden`, `busy`, `failed`.
     public static func open(
         _ path: String, followsLink: Bool = false, rules: ContentRules = ContentRules()
     ) throws(StoreError) -> OpenContent {

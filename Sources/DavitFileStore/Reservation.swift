@@ -1,7 +1,8 @@
 internal import DavitStore
 internal import DavitSystem
 
-/// Something new under a reserved name, locked for as long as this lives, so that no sweep takes it away.
+/// A new file or directory under a reserved name, locked for the lifetime of this value so that no sweep
+/// removes it.
 struct Reservation: ~Copyable, Sendable {
     let name: ReservedName
     /// A file open for reading and writing, or a directory open for its entries.
@@ -14,19 +15,20 @@ struct Reservation: ~Copyable, Sendable {
 
     consuming func takeFile() -> FileDescriptor { file }
 
-    /// The same directory with a position of its own.
+    /// Opens the same directory with an independent read position.
     borrowing func openAgain() throws(StoreError) -> FileDescriptor {
         try storing { () throws(SystemError) in try file.open([UInt8(ascii: ".")], for: .entries) }
     }
 
     enum Kind { case file, directory }
 
-    /// - Parameter permissions: of a directory; nobody else looks into one that is being filled.
-    /// - Throws: `missingAncestor` if `directory` is gone, `outOfSpace`, `forbidden`, `busy`.
+    /// - Parameter permissions: for directories; the default denies others access while a copy is being
+    ///   written.
+    /// - Throws: `missingAncestor` if `directory` was removed, `outOfSpace`, `forbidden`, `busy`.
     static func make(
         _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32 = 0o700
     ) throws(StoreError) -> Reservation {
-        // A sweep may come between creating and locking, and take the name away; not eight times.
+        // A sweep can remove the file between its creation and the lock, but hardly eight times in a row.
         for _ in 0..<8 {
             let name = ReservedName.random()
             do throws(SystemError) {
@@ -46,7 +48,7 @@ struct Reservation: ~Copyable, Sendable {
                 if error.code == .noEntry, (try? directory.status()).map({ $0.linkCount > 0 }) == true {
                     continue
                 }
-                // What may have been made; the name is nobody else's.
+                // Remove what may have been created; the name is unique.
                 _ =
                     kind == .file
                     ? try? directory.unlink(name.bytes) : try? directory.removeDirectory(name.bytes)
@@ -58,6 +60,6 @@ struct Reservation: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
-    /// False only if somebody else has the lock: on volumes without locks nobody sweeps.
+    /// Returns false only if another process holds the lock. On volumes without locks, no sweeper runs.
     borrowing func tryLockIfPossible() -> Bool { (try? tryLock()) ?? true }
 }

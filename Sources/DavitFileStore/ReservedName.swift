@@ -1,9 +1,9 @@
 internal import DavitHTTP
 
-/// The name under which something stands that is not, or no longer, part of the share: `.davit-` and 16
-/// random characters. It is built from nothing a client sent, so that a name of 255 bytes has one too.
+/// The name of something that is not, or no longer, part of the share: `.davit-` and 16 random characters. It
+/// is independent of the client's name, so that a name of 255 bytes can be replaced, too.
 ///
-/// This type alone knows the form. Clients neither see such names nor may use them.
+/// Only this type knows the format. Clients can neither see nor use such names.
 struct ReservedName: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -11,12 +11,12 @@ struct ReservedName: Hashable, Sendable {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let randomCount = 16
 
-    /// The folder at the root of each volume in which the trash is. It is never swept.
+    /// The name of the trash folder at the root of each volume. It is never swept.
     static let trash = ReservedName(bytes: Array(".davit-trashofthisshare".utf8))
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// 80 random bits: no two are equal.
+    /// Returns a name with 80 random bits, which is unique for all practical purposes.
     static func random() -> ReservedName {
         var generator = SystemRandomNumberGenerator()
         var bits = generator.next()
@@ -40,7 +40,7 @@ struct ReservedName: Hashable, Sendable {
         bytes = Array(segment)
     }
 
-    /// Whether a canonical path is that of something in a trash.
+    /// Whether a canonical path is a direct member of a trash.
     static func isTrash(above path: ResourcePath) -> Bool {
         path.parent.map { $0.name.elementsEqual(trash.bytes) } ?? false
     }

@@ -17,7 +17,7 @@ extension SharedFolder {
         try renameInSteps(name, of: from, toFree: newName, in: to)
     }
 
-    /// - Returns: false, with nothing changed, if the volume cannot.
+    /// - Returns: false, without any change, if the volume cannot.
     func renameInOneStep(
         _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -41,7 +41,7 @@ extension SharedFolder {
         return true
     }
 
-    /// Whether a name that is taken is so by what is to get it.
+    /// Whether the destination name refers to the same directory entry as the source.
     private func isOwnName(
         _ newName: [UInt8], in to: borrowing FileDescriptor, of name: [UInt8],
         in from: borrowing FileDescriptor
@@ -49,7 +49,7 @@ extension SharedFolder {
         do { return try isOneEntry(name, of: from, newName, of: to) } catch { throw StoreError(error) }
     }
 
-    /// A rename that may not be on the disk is undone: whoever called has rows that depend on it.
+    /// Syncs the folders, and reverts the rename if that fails, because the caller's rows depend on it.
     private func syncRename(
         of name: [UInt8], in from: borrowing FileDescriptor, to newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -60,8 +60,9 @@ extension SharedFolder {
         }
     }
 
-    /// For volumes that cannot refuse to replace: content gets a second name and loses the first; for a
-    /// collection there is only asking first. The section of the change keeps davit itself out.
+    /// For volumes that cannot refuse to replace: content gets a second hard link before the first is
+    /// removed; for a collection, the name can only be checked beforehand. The path lock of the change
+    /// excludes other requests of this server.
     private func renameInSteps(
         _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -74,7 +75,7 @@ extension SharedFolder {
         do {
             try from.link(name, to: to, as: newName)
         } catch {
-            // A directory, or a volume without second names.
+            // A directory, or a volume without hard links.
             guard error.code == .notPermitted || error.isUnsupported else { throw StoreError(error) }
             try storing { () throws(SystemError) in try from.rename(name, to: to, as: newName) }
             return try syncRename(of: name, in: from, to: newName, in: to)
@@ -87,7 +88,7 @@ extension SharedFolder {
         let first = try openParent(of: a)
         let second = try openParent(of: b)
         let (name, otherName) = (Array(a.name), Array(b.name))
-        // One of the two is removed next.
+        // The caller removes one of the two next.
         defer {
             kept.forgetTree(a)
             kept.forgetTree(b)
@@ -107,7 +108,7 @@ extension SharedFolder {
         }
         let hidden = ReservedName.random()
         try withNameInUse(hidden) { () throws(StoreError) in
-            // Held to the end, against the sweep of another process.
+            // Held until the end, to protect the file from the sweep of another process.
             let lock = HeldLock(on: otherName, in: second)
             try storing { () throws(SystemError) in
                 try second.rename(otherName, to: second, as: hidden.bytes)
@@ -127,13 +128,13 @@ extension SharedFolder {
             }
             lock.release()
         }
-        // Cut short, it is finished by the intent, as for a crash between its steps.
+        // On failure, the intent completes the exchange, as after a crash between the steps.
         try sync.names(to: second, from: first)
     }
 }
 
-/// The advisory lock of a file or directory, as far as it can be had: what cannot be opened or locked here
-/// cannot be locked by a sweep either, which then leaves it alone.
+/// An advisory lock on a file or directory. Nothing is locked if the file cannot be opened or locked; then a
+/// sweep cannot lock it either and leaves it alone.
 struct HeldLock: ~Copyable, Sendable {
     private let file: FileDescriptor?
 

@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Where a path leads.
+/// The result of resolving a path.
 enum Resolution {
-    /// A regular file, a directory or, if asked for, the link itself; with the canonical path.
+    /// A regular file, a directory or, if requested, the link itself, with its canonical path.
     case found(ResourcePath, FileStatus)
     case unmapped(ResourcePath)
     case missingAncestor(ResourcePath)
@@ -12,11 +12,11 @@ enum Resolution {
 }
 
 extension SharedFolder {
-    /// Resolves any path. One call of the system if there is no link in it: its success says that the path is
-    /// canonical.
+    /// Resolves any path. Takes one system call if there are no links, because its success implies that the
+    /// path is canonical.
     ///
-    /// - Parameter tellsAbsence: if false, `missingAncestor` stands for `unmapped` as well, and saves a look
-    ///   at the parent.
+    /// - Parameter tellsAbsence: if false, may return `missingAncestor` instead of `unmapped`, which saves
+    ///   checking the parent.
     func resolve(
         _ path: ResourcePath, last: LastSegment, wait: Wait, tellsAbsence: Bool = true
     ) throws(StoreError) -> Resolution {
@@ -27,7 +27,7 @@ extension SharedFolder {
                 at: path.bytes, acceptsLink: last == .itself, mayWait: wait == .allowed)
         } catch {
             switch error.code {
-            // Another spelling of a name may be there.
+            // An equivalent spelling of the name may exist.
             case .noEntry where hasSpellings(path): return try walk(path, last: last, wait: wait)
             case .noEntry where tellsAbsence: return try resolveAbsent(path, wait: wait)
             case .noEntry, .notDirectory: return .missingAncestor(path)
@@ -43,8 +43,7 @@ extension SharedFolder {
         }
     }
 
-    /// The path as its names are stored: where the volume takes several spellings for one name, it is those of one
-    /// file.
+    /// Returns the path with its names as stored, for volumes on which several spellings refer to one name.
     private func stored(_ path: ResourcePath) throws(StoreError) -> ResourcePath {
         guard directory.findsOtherSpellings(of: path.bytes) else { return path }
         let bytes = try storing { () throws(SystemError) in try directory.storedPath(of: path.bytes) }
@@ -53,7 +52,7 @@ extension SharedFolder {
 
     private func resolveAbsent(_ path: ResourcePath, wait: Wait) throws(StoreError) -> Resolution {
         guard let parent = path.parent else { return .missingAncestor(path) }
-        // The name may be a link that was put there since; the parent's own answer decides.
+        // The name may have become a link meanwhile; the lookup of the parent decides.
         switch try resolve(parent, last: .followed, wait: wait, tellsAbsence: false) {
         case .found(let canonical, let status) where status.kind == .directory:
             guard let path = canonical.appending(path.name) else { throw .invalidName }
@@ -62,11 +61,11 @@ extension SharedFolder {
         }
     }
 
-    /// Name by name: where there are links, or other spellings than the one asked for.
+    /// Resolves the path name by name, if it contains links or requires other spellings.
     private func walk(
         _ path: ResourcePath, last: LastSegment, wait: Wait
     ) throws(StoreError) -> Resolution {
-        // Link texts and folders may have to be read from the disk.
+        // Reading links and folders may require disk I/O.
         if wait == .never { throw .wouldBlock }
         return try storing { () throws(SystemError) in
             var walk = try LinkWalk(path, last: last, in: self)
@@ -74,10 +73,10 @@ extension SharedFolder {
         }
     }
 
-    /// What is at a path, with its stamp.
+    /// Returns the metadata of the resource at a path, including its stamp.
     func info(_ status: FileStatus, at path: ResourcePath, wait: Wait) throws(StoreError) -> ResourceInfo {
         guard Stamp.isNeeded(for: status) else { return ResourceInfo(status, stamp: 0) }
-        // Attributes can be anywhere on the disk.
+        // Reading extended attributes may require disk I/O.
         if wait == .never { throw .wouldBlock }
         guard let file = try? directory.open(path.bytes, for: .content, mayWait: true) else {
             return ResourceInfo(status, stamp: UInt64(bitPattern: status.created ?? 0))

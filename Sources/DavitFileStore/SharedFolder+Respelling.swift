@@ -2,10 +2,11 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Where a volume takes several spellings for one name, two names of one file may be two entries of a folder or one:
-/// then nothing is removed, and a rename from one to the other changes the spelling.
+/// Changes between spellings of one name. On volumes where several spellings refer to one name, two names of
+/// a file can be one directory entry or two. If they are one, nothing must be removed, and a rename between
+/// them changes the spelling.
 extension SharedFolder {
-    /// Whether two names that lead to the same file are one entry. Reads the folder, if it comes to that.
+    /// Whether two names of the same file are a single directory entry. May read the folder.
     func isOneEntry(
         _ name: [UInt8], of folder: borrowing FileDescriptor, _ other: [UInt8],
         of second: borrowing FileDescriptor
@@ -18,8 +19,8 @@ extension SharedFolder {
         return stored.count < 2
     }
 
-    /// Ends a rename from one name of a file to another, which the system takes for nothing to do: the first goes, if
-    /// it is an entry of its own.
+    /// Completes a rename between two hard links of the same file, which the system treats as a no-op:
+    /// removes the first one if it is a separate entry.
     func removeSecondName(
         _ name: [UInt8], of folder: borrowing FileDescriptor, beside newName: [UInt8],
         of second: borrowing FileDescriptor
@@ -31,17 +32,18 @@ extension SharedFolder {
         }
     }
 
-    /// Gives an entry another of its spellings, if the volume does that in one step.
-    /// - Returns: false, with nothing changed, if it takes more.
+    /// Changes the spelling of an entry, if the volume can do it in one step.
+    /// - Returns: false, without any change, if it takes more steps.
     func respellInOneStep(
         _ name: [UInt8], as newName: [UInt8], in folder: borrowing FileDescriptor
     ) throws(SystemError) -> Bool {
-        // Linux takes this for a rename onto itself, and does nothing.
+        // Linux treats this as a rename to itself and does nothing.
         try folder.rename(name, to: folder, as: newName)
         return try Self.entries(newName, newName, in: folder).contains(newName)
     }
 
-    /// By way of a third name, an ordinary one: nobody removes it if a crash leaves the file there.
+    /// Renames through a temporary name. The temporary name is an ordinary one, so that no sweep removes the
+    /// file if a crash leaves it there.
     func respell(
         _ name: [UInt8], as newName: [UInt8], in folder: borrowing FileDescriptor
     ) throws(SystemError) {
@@ -56,7 +58,7 @@ extension SharedFolder {
         }
     }
 
-    /// Which of two names stand in a folder byte for byte.
+    /// Returns which of two names exist in a folder as exact bytes.
     private static func entries(
         _ name: [UInt8], _ other: [UInt8], in folder: borrowing FileDescriptor
     ) throws(SystemError) -> Set<[UInt8]> {

@@ -2,14 +2,14 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Names are bytes, kept as they were sent; a name that is not there is looked for under its other canonically
-/// equivalent spellings. One that is there is always itself.
+/// Names are stored as the bytes that were sent. If a name does not exist, canonically equivalent spellings
+/// are tried; an exact match always takes precedence.
 extension SharedFolder {
-    /// Whether a name in the path can be there under another spelling, which the volume does not find by itself.
+    /// Whether a name in the path may exist under another spelling that the volume itself does not find.
     func hasSpellings(_ path: ResourcePath) -> Bool { !path.isASCII && directory.matching == .bytes }
 
-    /// A member of a folder, by its name or else by an equivalent one: the name it has, and what it is; nil if there
-    /// is none. For a name that is not ASCII and not there, the folder may have to be read.
+    /// Returns the stored name and the status of a member, found by exact name or by an equivalent one; nil
+    /// if there is none. May read the folder for a missing non-ASCII name.
     func member(
         _ name: [UInt8], of folder: borrowing FileDescriptor
     ) throws(SystemError) -> (name: [UInt8], status: FileStatus)? {
@@ -19,7 +19,8 @@ extension SharedFolder {
         if let plain = asked.asciiSpelling, let status = try Self.status(of: plain, in: folder) {
             return (plain, status)
         }
-        // The second time after the folder was read anew: what was known of it is not true.
+        // If the found spelling does not exist, the index is outdated; retry once after reading the folder
+        // again.
         for _ in 0..<2 {
             guard let spelling = try names.spelling(of: asked, in: folder) else { return nil }
             if let status = try Self.status(of: spelling, in: folder) { return (spelling, status) }

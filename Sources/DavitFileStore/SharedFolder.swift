@@ -3,19 +3,19 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// What the store, its cursors and what it has staged have in common.
+/// The state shared by a store, its cursors and its staged content.
 final class SharedFolder: Sendable {
     let directory: RootDirectory
-    /// The segments of the root's real path, to recognise absolute link texts that lead back beneath it.
+    /// The segments of the root's real path, to recognise absolute link targets beneath the root.
     let rootSegments: [[UInt8]]
     let sync: DiskSync
-    /// Bytes of the volume that no content may take; nil where all may be taken.
+    /// The number of bytes to keep free on the volume; nil for no reserve.
     let keepsFree: Int64?
     let kept = KeptFiles()
     let names = NameIndexes()
-    /// The trash of each volume, as far as it was asked for.
+    /// The trash of each volume that has been requested so far.
     let trashes = Mutex<[UInt64: Trash]>([:])
-    /// Reserved names that are in use although their files cannot be locked.
+    /// Reserved names that are in use although their files may not be lockable.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
     init(directory: consuming RootDirectory, sync: SyncLevel, keepsFree: Int64? = nil) {
@@ -42,20 +42,22 @@ final class SharedFolder: Sendable {
         do {
             return try directory.open(path.bytes, for: .base, mayWait: true)
         } catch {
-            // A link in a canonical path was put there a moment ago: what was asked for is gone.
+            // A link in a canonical path was created after the lookup: the requested collection no longer
+            // exists.
             if error.code == .loop { throw .missingAncestor }
             throw StoreError(error, absent: .missingAncestor)
         }
     }
 
-    /// Opens the collection of which `path` is a member.
-    /// - Throws: `forbidden` for the root, which is a member of nothing.
+    /// Opens the parent collection of `path`.
+    /// - Throws: `forbidden` for the root, which has no parent.
     func openParent(of path: ResourcePath) throws(StoreError) -> FileDescriptor {
         guard let parent = path.parent else { throw .forbidden }
         return try openDirectory(parent)
     }
 
-    /// What stands at a canonical path, which may be a reserved name; nil if nothing does.
+    /// Returns the identity of the resource at a canonical path, which may be a reserved name, or nil if
+    /// there is none.
     func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
         do {
             let status = try directory.status(at: path.bytes, acceptsLink: true, mayWait: true)

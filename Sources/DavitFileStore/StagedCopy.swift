@@ -2,19 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// A copy under a reserved name beside its destination.
+/// A copy under a reserved name in the destination's folder.
 ///
-/// `@unchecked`: one task at a time uses it, as for ``StagedFile``.
+/// `@unchecked`: used by one task at a time, as ``StagedFile``.
 final class StagedCopy: StagedTree, @unchecked Sendable {
     private let share: SharedFolder
     private let source: ResourcePath
     var destination: ResourcePath
     private let directory: FileDescriptor
-    /// Holds the lock that keeps a sweep away.
+    /// Holds the lock that protects the copy from sweeps.
     private let reservation: Reservation
-    /// Something of ours is under the reserved name: the copy, or what it replaced.
+    /// Whether the resource under the reserved name, the copy or what it replaced, is ours to remove.
     private var isOwned = true
-    /// Where in the trash what it replaced is; nil if that is not kept.
+    /// The trash location of the replaced resource; nil if it is not kept.
     private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo
@@ -59,7 +59,7 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         self.path = path
     }
 
-    /// A new collection without members, with the permissions that one made under its own name has.
+    /// Creates an empty collection with the permissions of an ordinary new one.
     init(newCollectionAt destination: ResourcePath, in share: SharedFolder) throws(StoreError) {
         if ReservedName.occurs(in: destination) { throw .forbidden }
         if destination.isRoot { throw .alreadyExists }

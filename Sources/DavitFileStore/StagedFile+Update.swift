@@ -2,11 +2,11 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Content that is changed in a copy, so that nobody sees a part of the change.
+/// Changes are made to a copy of the content, so that no reader sees a partial change.
 extension StagedFile {
-    /// Makes this file, of which nothing is written yet, a copy of the bytes at its place. Mode and attributes come when
-    /// it is sealed, as for all content that replaces other.
-    /// - Returns: what was copied.
+    /// Fills this file, which must be empty, with a copy of the content at its place. Mode and attributes are
+    /// copied when the file is sealed, as for all replacements.
+    /// - Returns: the metadata of the copied content.
     func copyCurrent() throws(StoreError) -> ResourceInfo {
         let folder = try share.folder(of: place)
         let name = Array(place.path.name)
@@ -15,9 +15,9 @@ extension StagedFile {
             guard try folder.directory.status(of: name).kind == .regular else { throw .absent }
             let current = try folder.directory.open(name, for: .content)
             let status = try current.status()
-            // Something else may have taken its place since.
+            // The file may have been replaced meanwhile.
             guard status.kind == .regular else { throw .absent }
-            // Also where the volume shares blocks: as soon as somebody writes, it does not.
+            // Check the space even if the volume shares blocks, because a write unshares them.
             try file.checkRoom(for: status.length, keepingFree: share.keepsFree)
             var canShare = true
             try current.copyContent(to: file, status: status, canShare: &canShare)
@@ -38,13 +38,13 @@ extension StagedFile {
 
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError) {
         guard let other = (other as? UploadFile)?.file ?? other as? StagedFile else {
-            throw .failed(reason: "content of another store")
+            throw .failed(reason: "content belongs to another store")
         }
         try checkRoom(for: other.length)
         do throws(SystemError) {
             try other.file.copyBytes(other.length, to: file, at: offset)
         } catch {
-            // What was appended of it takes no room any more: it may be copied again.
+            // Release the space of the partial copy, which may be retried.
             try? file.setLength(length)
             throw StoreError(error)
         }

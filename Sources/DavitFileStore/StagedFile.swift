@@ -2,26 +2,26 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// New content: an unnamed file on the volume of its folder or, where there are none, one under a reserved
+/// New content: an unnamed file on the volume of its folder or, where unsupported, a file under a reserved
 /// name.
 ///
-/// `@unchecked`: one task at a time uses it, as ``StagedContent`` asks.
+/// `@unchecked`: used by one task at a time, as ``StagedContent`` requires.
 final class StagedFile: StagedContent, @unchecked Sendable {
-    /// From this length on it pays to ask for space, and for the right to write, before the bytes come.
+    /// From this length on, space and permissions are checked before the bytes arrive.
     private static let earlyCheckBytes: Int64 = 1 << 16
 
     let share: SharedFolder
     var place: Place
     let file: FileDescriptor
-    /// Where the file is as long as it is hidden; nil for an unnamed file.
+    /// The hidden name of the file until it is published; nil for an unnamed file.
     private(set) var hidden: HiddenName?
     var length: Int64 = 0
     private var isSealed = false
     private var isInMemory = false
-    /// Written to by offset, because it was not always open.
+    /// Whether the file persists between requests. Such files are written at explicit offsets.
     let isKept: Bool
 
-    /// A member under a reserved name, which goes when this does.
+    /// A member under a reserved name, removed when this object is released unless disowned.
     final class HiddenName {
         let folder: OpenFolder
         let name: ReservedName
@@ -33,7 +33,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
 
         deinit {
-            // What stays is swept later.
+            // If this fails, a sweep removes the file later.
             if isOwned { try? folder.directory.unlink(name.bytes) }
         }
     }
@@ -46,7 +46,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         isKept = false
         let folder = try share.folder(of: place)
         do throws(SystemError) {
-            // The kernel applies the umask, or the folder's default access control list.
+            // The kernel applies the umask or the folder's default access control list.
             file = try folder.directory.openUnnamed(permissions: 0o666)
         } catch {
             guard error.isUnsupported || error.code == .isDirectory else {
@@ -59,7 +59,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         try checkAtStart(expectedLength, in: folder)
     }
 
-    /// Content whose file stays when this object goes.
+    /// Creates content whose file is kept when this object is released.
     init(keptFor place: Place, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
         if ReservedName.occurs(in: place.path) { throw .forbidden }
         if place.path.isRoot { throw .wrongKind }
@@ -72,12 +72,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         self.hidden = hidden
         file = reservation.takeFile()
         try checkAtStart(expectedLength, in: folder)
-        // What is acknowledged has to be found again.
+        // Acknowledged bytes must be found again after a crash.
         try share.sync.names(in: folder.directory)
         hidden.isOwned = false
     }
 
-    /// The same content again, with the bytes that it has.
+    /// Reopens content with its existing bytes.
     init(
         kept name: ReservedName, _ identity: ResourceIdentity, for place: Place, in share: SharedFolder
     ) throws(StoreError) {
@@ -102,7 +102,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             // A FIFO or a device must never be opened.
             guard try folder.directory.status(of: name.bytes).kind == .regular else { throw .absent }
             let file = try folder.directory.open(name.bytes, for: .update)
-            // As long as it is open, no sweep takes it away.
+            // Protects the file from sweeps as long as it is open.
             _ = file.tryLockIfPossible()
             return file
         } catch {
@@ -118,7 +118,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
-    /// Refuses now what would be refused after the last byte.
+    /// Detects errors now that would otherwise occur after the last byte.
     private func checkEarly(_ expectedLength: Int64, in folder: OpenFolder) throws(StoreError) {
         isInMemory = file.isInMemory
         try storing { () throws(SystemError) in
@@ -131,7 +131,8 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
-    /// Where space is to stay free, nobody else says when it would not.
+    /// Checks the available space if a reserve must be kept; otherwise the write itself reports a full
+    /// volume.
     func checkRoom(for length: Int64) throws(StoreError) {
         try storing { () throws(SystemError) in
             try file.checkRoom(for: length, keepingFree: share.keepsFree)
@@ -140,14 +141,14 @@ final class StagedFile: StagedContent, @unchecked Sendable {
 
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) {
         if wait == .never, !isInMemory { throw .wouldBlock }
-        // What was announced may have been less, and others write, too.
+        // The announced length may have been too small, and other programs use space, too.
         try checkRoom(for: Int64(buffer.count))
         do throws(SystemError) {
             try unsafe buffer.withBytes { bytes throws(SystemError) in
                 try unsafe file.writeAll(bytes, at: length)
             }
         } catch {
-            // Of a buffer that there was no room for nothing stays: what comes instead may be shorter.
+            // Discard a partially written buffer; a shorter one may follow.
             try? file.setLength(length)
             throw StoreError(error)
         }
@@ -182,8 +183,8 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         return info
     }
 
-    /// Mode, owner, group and extended attributes of what will be replaced. A rename asks nobody for the right
-    /// to write to it, so this does.
+    /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
+    /// it is writable, because a rename does not require that permission.
     private func takeOver() throws(StoreError) {
         let folder = try share.folder(of: place)
         let name = Array(place.path.name)
@@ -191,7 +192,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             let current = try folder.directory.status(of: name)
             if current.kind == .regular { try takeOver(name, in: folder.directory, status: current) }
         } catch {
-            // Gone meanwhile: it is new content then.
+            // Removed meanwhile; this is new content then.
             if error.code != .noEntry { throw StoreError(error) }
         }
     }
@@ -202,12 +203,13 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         try directory.checkWritable(name)
         let own = try file.status()
         if own.owner != current.owner || own.group != current.group {
-            // Who may not give files away keeps at least the group, if it is one of its own.
+            // A process that may not change the owner can still set a group that it belongs to.
             if (try? file.setOwner(current.owner, group: current.group)) == nil {
                 try? file.setOwner(nil, group: current.group)
             }
         }
-        // Not set-user and set-group: they vouch for the old bytes, as write(2) knows.
+        // Do not copy the set-user-ID and set-group-ID bits, which vouch for the old bytes; write(2) clears
+        // them as well.
         let mode = current.mode & 0o777
         if own.mode != mode { try file.setMode(mode) }
         if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
@@ -216,7 +218,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     }
 
     func publish(isReplacing: Bool) throws(StoreError) {
-        guard isSealed else { throw .failed(reason: "published before it was sealed") }
+        guard isSealed else { throw .failed(reason: "content published before it was sealed") }
         let folder = try share.folder(of: place)
         let name = Array(place.path.name)
         if let hidden {
@@ -240,10 +242,11 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         try share.sync.names(in: folder.directory)
     }
 
-    /// The new file gets its first name in the trash, and changes places with the old one: at each moment both names
-    /// stand for one of the two. Where the volume cannot, the old file gets its second name before it loses the first.
+    /// The new file gets its first name in the trash and is then exchanged with the old one, so that both
+    /// names always refer to one of the two. If the volume cannot exchange names, the old file gets its
+    /// second hard link before it loses the first.
     func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool {
-        guard isSealed else { throw .failed(reason: "published before it was sealed") }
+        guard isSealed else { throw .failed(reason: "content published before it was sealed") }
         let folder = try share.folder(of: place)
         let kept = try share.folder(of: trash.place)
         let (name, newName) = (Array(place.path.name), Array(trash.place.path.name))
@@ -277,7 +280,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                 }
             }
         } catch {
-            // A part of the volume with a quota of its own, or a trash that somebody else owns.
+            // A part of the volume with a separate quota, or a trash owned by another user.
             guard error == .crossVolume || error == .forbidden else { throw error }
             try publish(isReplacing: true)
             return false

@@ -2,15 +2,18 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Tells versions apart where modification times cannot: on volumes that keep whole seconds, or not much more.
+/// Distinguishes versions of content on volumes whose modification times are too coarse: whole seconds or
+/// little better.
 ///
-/// It is an extended attribute of the file, written with each commit; on volumes that have none (FAT), the
-/// birth time stands in, which they keep finer than the modification time and which is new with each commit.
+/// The stamp is an extended attribute of the file, written by each commit. On volumes without extended
+/// attributes (FAT), the birth time is used instead, which is finer than the modification time there and
+/// changes with each commit.
 enum Stamp {
     static let attribute = "user.davit.stamp"
 
-    /// True if the times of this file are too round to tell versions apart by them. The birth time counts,
-    /// because whole seconds are common in files that were unpacked or copied with their times.
+    /// Whether the timestamps of this file are too coarse to distinguish versions. The birth time is
+    /// considered as well, because modification times in whole seconds are common in files that were unpacked
+    /// or copied.
     static func isNeeded(for status: FileStatus) -> Bool {
         status.kind == .regular && status.modified % StampClock.coarseStep == 0
             && (status.created ?? 0) % StampClock.coarseStep == 0
@@ -23,26 +26,28 @@ enum Stamp {
         return value.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Gives the file a stamp that no other has, if the volume can hold it.
+    /// Writes a unique stamp to the file, if the volume supports it.
     static func write(to file: borrowing FileDescriptor) {
         let stamp = UInt64(bitPattern: StampClock.shared.next())
-        // Without attributes the birth time serves.
+        // Without extended attributes, the birth time is used.
         try? file.setAttribute(
             attribute, to: (0..<8).map { UInt8(truncatingIfNeeded: stamp >> (56 - 8 * $0)) })
     }
 
-    /// Gives content a modification time that no other content of this volume has had, and with it a new entity tag.
+    /// Sets a modification time that no other content of this volume has had, which results in a new entity
+    /// tag.
     ///
-    /// The one place where a time that a client asked for meets the rule that a tag never comes again: the second is
-    /// the client's, the rest of the time tells versions apart, or a stamp does where the volume cuts it off.
+    /// A client may request a time, but an entity tag must never repeat: the second is the client's, and the
+    /// fraction distinguishes versions, or a stamp does if the volume truncates the fraction.
     ///
     /// - Parameters:
     ///   - file: open for reading or writing, and owned by this process.
-    ///   - second: the time asked for, of which the second counts; nil for now. A volume that cannot hold it keeps the
-    ///     nearest one it can (the ends of its range, even seconds on FAT): the result says which.
-    ///   - old: the tag of what is replaced, or of this content before.
-    /// - Returns: what the content is from now on. Its tag is `old` only if the volume can hold neither the time nor a stamp:
-    ///   then nothing has changed, and the content is what it was.
+    ///   - second: the requested time, in whole seconds; nil for the current time. A volume that cannot
+    ///     represent it stores the nearest one it can (the limits of its range, even seconds on FAT), as the
+    ///     result shows.
+    ///   - old: the entity tag of the replaced content, or of this content before the change.
+    /// - Returns: the new metadata of the content. Its entity tag equals `old` only if the volume can store
+    ///   neither the time nor a stamp; then nothing has changed.
     static func renew(
         _ file: borrowing FileDescriptor, within second: Timestamp?, unlike old: EntityTag?
     ) throws(SystemError) -> ResourceInfo {
@@ -55,7 +60,8 @@ enum Stamp {
             if status.modified != time { write(to: file) }
             let info = ResourceInfo(status, of: file)
             if old == nil || info.entityTag != old { return info }
-            // Behind the end of what the volume holds, every time becomes the same one: it has that already.
+            // Outside the range of the volume, every time is stored as the same limit, which the file already
+            // has.
             if second != nil, status.modified == last { return info }
             last = status.modified
         }
@@ -76,12 +82,12 @@ extension ResourceInfo {
             stamp: stamp, hasOtherNames: status.kind == .regular && status.linkCount > 1)
     }
 
-    /// - Parameter file: the file whose status it is, open for reading.
+    /// - Parameter file: the file with this status, open for reading.
     init(_ status: FileStatus, of file: borrowing FileDescriptor) {
         self.init(status, stamp: Stamp.isNeeded(for: status) ? Stamp.read(from: file, status: status) : 0)
     }
 
-    /// - Parameter directory: where the file is a member under `name`.
+    /// - Parameter directory: the directory that contains the file as `name`.
     init(_ status: FileStatus, of name: @autoclosure () -> [UInt8], in directory: borrowing FileDescriptor) {
         guard Stamp.isNeeded(for: status) else {
             self.init(status, stamp: 0)

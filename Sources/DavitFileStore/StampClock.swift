@@ -2,32 +2,32 @@ internal import DavitHTTP
 internal import DavitSystem
 internal import Synchronization
 
-/// Hands out modification times, no two of which are equal: they make entity tags.
+/// Generates unique modification times, which become part of entity tags.
 ///
-/// All are whole microseconds, which nearly every volume keeps, and none is a whole millisecond: a time that
-/// is one was not given out here, or the volume has cut it.
+/// All times are whole microseconds, which nearly every volume preserves, but never whole milliseconds: a
+/// time in whole milliseconds was not generated here or was truncated by the volume.
 package final class StampClock: Sendable {
-    /// One for the process: several stores may serve one volume.
+    /// Shared by the process, because several stores may serve the same volume.
     static let shared = StampClock()
 
-    /// Between one time and the next, in nanoseconds.
+    /// The interval between consecutive times, in nanoseconds.
     static let step: Int64 = 1_000
-    /// Times that are multiples of this, in nanoseconds, are not given out.
+    /// Multiples of this, in nanoseconds, are skipped.
     static let coarseStep: Int64 = 1_000_000
-    /// The latest time that is taken from a clock, in nanoseconds: a year before the range of `Int64` ends, which leaves
-    /// room for times after it.
+    /// The latest time accepted from a clock, in nanoseconds: a year before the end of the range of `Int64`,
+    /// so that there is room for later times.
     static let latest: Int64 = .max - 366 * 86_400 * 1_000_000_000
 
     private let last = Atomic<Int64>(0)
-    /// Microseconds.
+    /// In microseconds.
     private let fraction = Atomic<Int64>(Clock.wallNow() / StampClock.step % 1_000_000)
 
     package init() {}
 
-    /// A time that is `now`, to the microsecond, or just behind the last one given out.
+    /// Returns the current time in whole microseconds, or a time just after the last one returned.
     func next() -> Int64 { next(now: Clock.wallNow()) }
 
-    /// As ``next()``, at a given time.
+    /// As ``next()``, for a given current time.
     package func next(now: Int64) -> Int64 {
         while true {
             let previous = last.load(ordering: .relaxed)
@@ -39,8 +39,8 @@ package final class StampClock: Sendable {
         }
     }
 
-    /// A time within a second that a client asked for, with microseconds of its own; they repeat after
-    /// 999,000 calls.
+    /// Returns a time within the requested second, with distinct microseconds; they repeat after 999,000
+    /// calls.
     func next(within second: Timestamp) -> Int64 {
         while true {
             let value = fraction.add(1, ordering: .relaxed).newValue % 1_000_000 * Self.step

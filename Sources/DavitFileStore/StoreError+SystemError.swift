@@ -2,10 +2,10 @@ internal import DavitStore
 internal import DavitSystem
 
 extension StoreError {
-    /// What an error of the system means for a resource.
+    /// Maps a system error to a store error.
     ///
-    /// - Parameter absent: what a missing name means here; `missingAncestor` where it can only be the
-    ///   directory.
+    /// - Parameter absent: the error for a missing name; `missingAncestor` if only the directory can be
+    ///   missing.
     init(_ error: SystemError, absent: StoreError = .notFound) {
         self =
             switch error.code {
@@ -28,7 +28,7 @@ extension StoreError {
     }
 }
 
-/// Runs system calls; their errors come out as the store's.
+/// Runs system calls and converts their errors to store errors.
 @inline(__always)
 func storing<Result: ~Copyable>(
     absent: StoreError = .notFound, _ body: () throws(SystemError) -> Result

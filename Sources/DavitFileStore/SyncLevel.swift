@@ -1,9 +1,10 @@
-/// What a change of files that was answered survives besides the death of the process, which it always does.
+/// Which failures acknowledged changes survive, in addition to the end of the process, which they always
+/// survive.
 public enum SyncLevel: String, CaseIterable, Sendable {
-    /// Nothing is waited for. After a loss of power a file that was new may be short or empty.
+    /// Changes are not synced. After a power loss, a new file may be short or empty.
     case none
-    /// The loss of power, for content: it is on the disk before it gets its name.
+    /// Content survives a power loss: it is synced before it gets its name.
     case data
-    /// The loss of power: content, and the names that were given and taken.
+    /// Content, added names and removed names survive a power loss.
     case full
 }

@@ -2,15 +2,15 @@ public import DavitHTTP
 public import DavitStore
 public import DavitSystem
 
-/// A folder for files that have no name, and are gone with the process that has them open.
+/// A folder for unnamed files, which are removed when the process ends.
 public final class TemporaryDirectory: Sendable {
     private let root: RootDirectory
 
-    /// - Throws: what the system says, where this is no folder that can be opened.
+    /// - Throws: the system error if `path` is not a folder that can be opened.
     public init(path: String) throws(SystemError) { root = try RootDirectory(opening: path) }
 
-    /// The first of these that can be used: what `TMPDIR` names, `/var/tmp`, `/tmp`. The last is memory on many systems,
-    /// which is not for content that was too long for memory.
+    /// Returns the first usable folder of `TMPDIR`, `/var/tmp` and `/tmp`. `/tmp` comes last because it is in
+    /// memory on many systems, and is unsuitable for content that is too long for memory.
     public static func ofSystem() throws(SystemError) -> TemporaryDirectory {
         for path in [Environment.variable("TMPDIR"), "/var/tmp"] {
             if let path, let folder = try? TemporaryDirectory(path: path),
@@ -22,7 +22,7 @@ public final class TemporaryDirectory: Sendable {
         return try TemporaryDirectory(path: "/tmp")
     }
 
-    /// - Parameter expectedBytes: refused now if there is no room for so many.
+    /// - Parameter expectedBytes: throws `outOfSpace` immediately if the volume has less free space.
     public func makeFile(expectedBytes: Int64?) throws(StoreError) -> UnnamedFile {
         let file = try storing { () throws(SystemError) in try makeFile() }
         let space = try storing { () throws(SystemError) in try root.descriptor.space() }
@@ -30,7 +30,7 @@ public final class TemporaryDirectory: Sendable {
         return file
     }
 
-    /// On volumes without unnamed files, one that loses its name before there is anything in it.
+    /// On volumes without unnamed files, creates a file and removes its name while it is still empty.
     private func makeFile() throws(SystemError) -> UnnamedFile {
         do throws(SystemError) {
             return UnnamedFile(try root.descriptor.openUnnamed(permissions: 0o600), canHaveName: true)
@@ -44,11 +44,11 @@ public final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Content without a name. Calls block; one task at a time makes them.
+/// Content without a name. Calls block and must be made by one task at a time.
 public final class UnnamedFile: Sendable {
     private let file: FileDescriptor
     private let canHaveName: Bool
-    /// Its volume has no disk that could be waited for.
+    /// Whether the volume is in memory, so that writes never wait for a disk.
     public let isInMemory: Bool
 
     init(_ file: consuming FileDescriptor, canHaveName: Bool) {
@@ -57,13 +57,13 @@ public final class UnnamedFile: Sendable {
         self.canHaveName = canHaveName
     }
 
-    /// Appends.
+    /// Appends `bytes`.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         try storing { () throws(SystemError) in try unsafe file.writeAll(bytes) }
     }
 
-    /// Reads from `offset` on behind what `buffer` holds.
-    /// - Returns: how many bytes were read; 0 at the end.
+    /// Appends bytes from `offset` to `buffer`.
+    /// - Returns: the number of bytes read; 0 at the end.
     public func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
         try storing { () throws(SystemError) in
             try unsafe buffer.fill { room throws(SystemError) in try unsafe file.read(at: offset, into: room)
@@ -71,14 +71,16 @@ public final class UnnamedFile: Sendable {
         }
     }
 
-    /// Gives the content a name, whole or not at all: the file itself where its volume has it, else a copy.
+    /// Gives the content a name, atomically: links the file itself on its own volume, or a copy on another
+    /// one.
     ///
     /// - Parameters:
-    ///   - path: of a file in a folder that exists. Symbolic links on the way are followed, one in its place is not.
-    ///   - isReplacing: what has the name goes in the same step. Else `alreadyExists` is thrown.
+    ///   - path: a file name in an existing folder. Symbolic links are followed, except in the last segment.
+    ///   - isReplacing: whether an existing file is replaced, atomically. Otherwise `alreadyExists` is
+    ///     thrown.
     public func keep(at path: String, isReplacing: Bool) throws(StoreError) {
         let (folder, name) = Self.parts(of: Array(path.utf8))
-        // What begins like this server's own names would be taken for a leftover, and removed.
+        // A name in the reserved format would be treated as a leftover and removed.
         guard !name.isEmpty, name != [UInt8(ascii: ".")], name != Array("..".utf8), !name.contains(0),
             ReservedName(name) == nil
         else { throw .invalidName }
@@ -123,7 +125,7 @@ public final class UnnamedFile: Sendable {
                     try folder.rename(reservation.name.bytes, to: folder, as: name)
                 } else {
                     try folder.link(reservation.name.bytes, to: folder, as: name)
-                    // What stays is swept later.
+                    // If this fails, a sweep removes the file later.
                     try? folder.unlink(reservation.name.bytes)
                 }
             }
@@ -164,14 +166,14 @@ public final class UnnamedFile: Sendable {
 }
 
 extension FileDescriptor {
-    /// Gives this unnamed file a name that may be taken: what has it goes in the same step.
+    /// Gives this unnamed file a name, atomically replacing an existing file.
     ///
-    /// An unnamed file can only be linked to a free name; so it gets a reserved one first.
+    /// An unnamed file can only be linked to a free name, so it first gets a reserved one.
     borrowing func linkUnnamed(
         over name: [UInt8], in directory: borrowing FileDescriptor
     ) throws(SystemError) {
         let reserved = ReservedName.random()
-        // Before it has the name: no sweep comes in between.
+        // Lock before naming the file, so that no sweep can remove it.
         _ = try? tryLock()
         try linkUnnamed(to: directory, as: reserved.bytes)
         do {

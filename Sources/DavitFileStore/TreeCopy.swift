@@ -2,33 +2,33 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Copies a folder with all its members into an empty one, as far as that goes.
+/// Copies a folder with all its members into an empty one, as far as possible.
 ///
-/// Symbolic links are copied as what they lead to, if that is beneath the root; the walk stops at a folder
-/// that is already on its path. What is never served is left out. Descriptors do not grow with the depth,
-/// only with links to folders that contain links to folders.
+/// A symbolic link is copied as its target, if that is beneath the root; a folder that is already on the
+/// current path is not entered again. Anything that is never served is omitted. The number of descriptors
+/// does not grow with the depth, only with the nesting of links to folders.
 final class TreeCopy {
-    /// Links to folders within folders reached through links.
+    /// The maximum nesting of folders reached through links.
     private static let nestingLimit = 16
 
     private let share: SharedFolder
     private let source: ResourcePath
-    /// Which members are copied; nil for all.
+    /// Selects the members to copy; nil copies all.
     private let rules: ShareRules?
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
-    /// The source, and below it one more place for each folder reached through a link.
+    /// The source and, above it, one entry for each folder reached through a link.
     private var places: [Place] = []
     private var target: DirectoryPosition
     private var frames: [Frame] = []
-    /// Levels that the copy may have below its top.
+    /// The maximum number of levels below the top of the copy.
     private let heightLimit: Int
     private var isTooDeep = false
-    /// As far as is known, the volume of the copy can share blocks.
+    /// Whether the volume of the copy may support shared blocks.
     private var canShare = true
 
-    /// A walk in one real tree.
+    /// The traversal of one real tree.
     private final class Place {
-        /// Where it began, canonical.
+        /// The canonical path of the top.
         let start: ResourcePath
         var position: DirectoryPosition
         var names: [[UInt8]] = []
@@ -38,7 +38,7 @@ final class TreeCopy {
             position = try DirectoryPosition(at: directory)
         }
 
-        /// The canonical path of a member of where it is now.
+        /// Returns the canonical path of a member of the current folder.
         func path(of name: [UInt8]) -> ResourcePath? {
             var path: ResourcePath? = start
             for name in names { path = path?.appending(name) }
@@ -47,7 +47,7 @@ final class TreeCopy {
     }
 
     private struct Frame {
-        /// The member of the source that is being copied; its path is that of the frames.
+        /// The name of the source member being copied; the names of all frames form its path.
         var name: [UInt8]
         var pending: [Pending] = []
         var startsPlace: Bool
@@ -55,15 +55,15 @@ final class TreeCopy {
 
     private struct Pending {
         var name: [UInt8]
-        /// Where the name is a link.
+        /// The target, if the member is a link.
         var target: ResourcePath?
     }
 
     /// - Parameters:
-    ///   - source: a collection, canonical.
+    ///   - source: the canonical path of a collection.
     ///   - target: an empty directory, open for its entries.
-    ///   - rules: which members are copied; nil for all.
-    ///   - heightLimit: levels that the copy may have below its top.
+    ///   - rules: selects the members to copy; nil copies all.
+    ///   - heightLimit: the maximum number of levels below the top of the copy.
     init(
         of source: ResourcePath, to target: consuming FileDescriptor, rules: ShareRules?, heightLimit: Int,
         in share: SharedFolder
@@ -82,7 +82,8 @@ final class TreeCopy {
         }
     }
 
-    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, after which nothing more is copied; `busy` when it is cancelled; and what makes the walk itself impossible.
+    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, which abort the copy; `busy` if it is
+    ///   cancelled; and errors that prevent the traversal itself.
     func run(includesMembers: Bool) throws(StoreError) {
         frames = [Frame(name: [], startsPlace: true)]
         if includesMembers { try copyMembers() }
@@ -115,7 +116,7 @@ final class TreeCopy {
             if let link = member.target {
                 guard places.count <= Self.nestingLimit else { return record(member.name, .loop) }
                 let directory = try share.directory.open(link.bytes, for: .entries, mayWait: true)
-                // Already on the path: the tree would never end.
+                // Already on the current path: the copy would never end.
                 let identity = try directory.status().identity
                 if places.contains(where: { $0.position.path.contains(identity) }) { return }
                 places.append(try Place(link, at: directory))
@@ -145,13 +146,13 @@ final class TreeCopy {
         try copyMembers()
     }
 
-    /// Gives the copy of a folder, which is complete now, the mode and attributes of its source.
+    /// Copies the mode and attributes of a folder to its copy, which is complete now.
     private func finishDirectory() throws(StoreError) {
         do {
             let status = try place.position.directory.status()
             let own = try target.directory.status()
             try place.position.directory.copyAttributes(to: target.directory)
-            // Set-group on a folder comes from the folder above, as for any new one.
+            // The set-group-ID bit of a folder is inherited from its parent, as for any new folder.
             try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
         } catch {
             if error.endsCopy { throw StoreError(error) }
@@ -179,7 +180,7 @@ final class TreeCopy {
         if isTooDeep { throw .tooDeep }
     }
 
-    /// - Throws: only what ends the whole copy.
+    /// - Throws: only errors that abort the copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
         try LongWork.checkpoint()
         if kind == .special || rules?.refuses(name, at: place.path(of: name)) == true { return }
@@ -204,7 +205,7 @@ final class TreeCopy {
             }
         } catch {
             if error.endsCopy { throw error }
-            // Gone meanwhile.
+            // Removed meanwhile.
             if error.code != .noEntry { record(name, StoreError(error)) }
         }
     }
@@ -235,8 +236,8 @@ final class TreeCopy {
         }
     }
 
-    /// Bytes, mode and attributes; the modification time is new, as for everything that COPY makes (RFC 4918
-    /// §15.7).
+    /// Copies bytes, mode and attributes; the modification time is new, as for every resource that COPY
+    /// creates (RFC 4918 §15.7).
     static func copyContent(
         of file: borrowing FileDescriptor, status: FileStatus, to copy: borrowing FileDescriptor,
         canShare: inout Bool
@@ -258,6 +259,6 @@ final class TreeCopy {
 }
 
 extension SystemError {
-    /// The whole copy ends with it: no room, or the copy is no longer needed.
+    /// Whether the error aborts the copy: out of space, or cancelled.
     fileprivate var endsCopy: Bool { isDiskFull || code == .cancelled }
 }

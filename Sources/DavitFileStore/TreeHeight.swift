@@ -1,25 +1,25 @@
 internal import DavitStore
 internal import DavitSystem
 
-/// Measures how many levels a folder has below it. Neither depth nor size matter: one descriptor, and the names of the
-/// folders that are still to be visited. Links are not followed.
+/// Measures the number of levels below a folder. Works for any depth and size with one descriptor and the
+/// names of the folders that are still to be visited. Does not follow links.
 ///
-/// `@unchecked`: one task at a time uses it, as ``HeightMeasurement`` asks.
+/// `@unchecked`: used by one task at a time, as ``HeightMeasurement`` requires.
 final class TreeHeight: HeightMeasurement, @unchecked Sendable {
-    /// Folders and blocks of entries that one call reads at most: some milliseconds.
+    /// The maximum number of folders and blocks of entries per call, which takes some milliseconds.
     private static let pieceSteps = 256
 
     private let limit: Int
     private var position: DirectoryPosition
     private var block = DirectoryBlock(capacity: 1 << 15)
-    /// For each folder on the way down, the folders in it that are still to be visited.
+    /// For each folder on the current path, its subfolders that are still to be visited.
     private var pending: [[[UInt8]]] = [[]]
     private var isReading = true
     private var height = 0
 
     /// - Parameters:
-    ///   - directory: the top, open for its entries.
-    ///   - limit: of the height that matters; a greater one is not measured to its end.
+    ///   - directory: the top of the tree, open for its entries.
+    ///   - limit: the height at which the measurement stops.
     init(of directory: consuming FileDescriptor, limit: Int) throws(SystemError) {
         position = try DirectoryPosition(at: directory)
         self.limit = limit
@@ -65,7 +65,7 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
         }
     }
 
-    /// What cannot be read has no members for clients either.
+    /// Enters a folder; an unreadable one has no members for clients either.
     private func enter(_ name: [UInt8]) {
         guard (try? position.enter(name)) != nil else { return }
         pending.append([])
@@ -73,7 +73,7 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
     }
 }
 
-/// Content, or a link: it has no members.
+/// The measurement of content or a link, which have no members.
 final class NoHeight: HeightMeasurement {
     func advance() throws(StoreError) -> Int? { 0 }
 }

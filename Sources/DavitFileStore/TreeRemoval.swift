@@ -1,27 +1,28 @@
 internal import DavitStore
 internal import DavitSystem
 
-/// Removes a tree, as far as that goes. Neither depth nor size matter: one descriptor, and the names of the
+/// Removes a tree, as far as possible. Works for any depth and size with one descriptor and the names of the
 /// collections that are still to be visited. Links are removed, never followed.
 struct TreeRemoval {
-    /// A failed member: its segments below the directory in which the removal started.
+    /// A member that could not be removed, as segments below the start directory.
     struct Failure {
         var segments: [[UInt8]]
         var error: StoreError
     }
 
-    /// True for what was built here or is already deleted: permissions within do not matter then.
+    /// Whether the tree was built by this server or is already deleted; permissions inside it are ignored
+    /// then.
     let isOurs: Bool
-    /// How many files may still be removed.
+    /// The number of files that may still be removed.
     private(set) var budget: Int
     private(set) var failures: [Failure] = []
     private var frames: [Frame] = []
 
     private struct Frame {
         var name: [UInt8]
-        /// Collections within that are still to be removed.
+        /// Subcollections that are still to be removed.
         var pending: [[UInt8]] = []
-        /// How often it was read and still was not empty afterwards.
+        /// The number of times the folder was read without being empty afterwards.
         var attempts = 0
         var hasFailure = false
     }
@@ -78,7 +79,7 @@ struct TreeRemoval {
                 try position.enter(frame.name)
             }
         } catch {
-            // It may be empty, or no directory any more.
+            // It may be empty, or no longer a directory.
             let reason = error
             if (try? position.directory.removeDirectory(frame.name)) == nil, reason.code != .noEntry {
                 record(frame.name, StoreError(reason))
@@ -89,7 +90,7 @@ struct TreeRemoval {
         removeFiles(of: position.directory)
     }
 
-    /// Removes all but collections, which become pending.
+    /// Removes all members except collections, which become pending.
     private mutating func removeFiles(of directory: borrowing FileDescriptor) {
         var block = DirectoryBlock(capacity: 1 << 15)
         do throws(SystemError) {
@@ -141,7 +142,8 @@ struct TreeRemoval {
                 frames[frames.count - 1].hasFailure = true
                 return
             }
-            // Somebody added to it, or the volume left entries out while others were removed.
+            // Another process has added members, or the volume has skipped entries while others were being
+            // removed.
             guard frame.attempts < 3 else { return record(frame.name, .busy) }
             enter(Frame(name: frame.name, attempts: frame.attempts + 1), &position)
         }

@@ -2,18 +2,18 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// New content under a reserved name, which stays there until it is published or removed.
+/// New content under a reserved name, which it keeps until it is published or removed.
 ///
-/// `@unchecked`: one task at a time uses it, as ``StagedContent`` asks.
+/// `@unchecked`: used by one task at a time, as ``StagedContent`` requires.
 final class UploadFile: UploadContent, @unchecked Sendable {
     let file: StagedFile
     let stagedName: [UInt8]
     let identity: ResourceIdentity
     let hasOtherName: Bool
 
-    /// - Parameter file: one that is kept.
+    /// - Parameter file: a file that persists between requests.
     init(_ file: StagedFile) throws(StoreError) {
-        guard let hidden = file.hidden else { throw .failed(reason: "an upload without a name") }
+        guard let hidden = file.hidden else { throw .failed(reason: "upload has no hidden name") }
         self.file = file
         stagedName = hidden.name.bytes
         let info = try storing { () throws(SystemError) in
@@ -49,7 +49,7 @@ final class UploadFile: UploadContent, @unchecked Sendable {
         do {
             try hidden.folder.directory.unlink(hidden.name.bytes)
         } catch {
-            // Somebody else was faster.
+            // Already removed by another process.
             if error.code != .noEntry { throw StoreError(error) }
         }
     }
@@ -74,7 +74,8 @@ final class UploadFile: UploadContent, @unchecked Sendable {
 
     func publish(isReplacing: Bool) throws(StoreError) { try file.publish(isReplacing: isReplacing) }
 
-    /// What has come is the client's until it has its name: it never stands in the trash, not even for a moment.
+    /// The received bytes belong to the client until they are published, so they are never in the trash, not
+    /// even for a moment.
     func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool {
         try file.publish(keepingReplacedAt: TrashPlace(trash.place, canExchange: false))
     }

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A folder that was taken out of sight together with its companions.
+/// A folder that was hidden together with the sidecars of its members.
 final class AccompaniedTree: DetachedTree {
     private let tree: any DetachedTree
     private let companions: (any DetachedTree)?
@@ -13,7 +13,7 @@ final class AccompaniedTree: DetachedTree {
 
     func destroy() -> [(path: ResourcePath, error: StoreError)] {
         let failures = tree.destroy()
-        // Where some of the folder stays, they do.
+        // If part of the folder could not be removed, its sidecars are kept.
         if failures.isEmpty { _ = companions?.destroy() }
         return failures
     }
@@ -24,15 +24,15 @@ final class AccompaniedTree: DetachedTree {
     }
 }
 
-/// A copy of a folder, and one of its companions.
+/// A copy of a folder, together with a copy of its sidecars.
 ///
-/// `@unchecked`: one task at a time uses it, as ``StagedTree`` asks.
+/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
 final class AccompaniedCopy: StagedTree, @unchecked Sendable {
     private let tree: any StagedTree
-    /// Nil if there are none.
+    /// Nil if there are no sidecars.
     private let companions: (any StagedTree)?
     private let aside: FileResourceStore
-    /// The companions of what was replaced.
+    /// The sidecars of the replaced folder.
     private var replaced: (any DetachedTree)?
     private var hasCompanions = false
 
@@ -75,7 +75,7 @@ final class AccompaniedCopy: StagedTree, @unchecked Sendable {
     }
 
     private func publishCompanions() {
-        // The copy stands: companions cannot undo it.
+        // The folder's copy is already published, so errors of sidecars are ignored.
         if (try? aside.identity(at: destination)) ?? nil != nil { replaced = try? aside.detach(destination) }
         hasCompanions = companions.map { (try? $0.publish(isReplacing: false)) != nil } ?? false
     }

@@ -8,7 +8,7 @@ extension AsideStore {
         if try home(of: place.path) == .share {
             return try share.stageContent(for: place, expectedLength: expectedLength)
         }
-        // What would have to go again at once.
+        // More than the store keeps at all.
         if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
         try makeCollections(above: place.path)
         return try aside.stageContent(for: Place(place.path), expectedLength: expectedLength)
@@ -20,7 +20,7 @@ extension AsideStore {
         if try home(of: place.path) == .share {
             return try share.stageUpload(for: place, expectedLength: expectedLength)
         }
-        // What would have to go again at once.
+        // More than the store keeps at all.
         if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
         try makeCollections(above: place.path)
         return try aside.stageUpload(for: Place(place.path), expectedLength: expectedLength)
@@ -53,7 +53,7 @@ extension AsideStore {
             try makeCollections(above: path)
             return try aside.stageCollection(at: path)
         }
-        // Of a folder that somebody else has removed.
+        // Remove sidecars of a folder that another program has removed.
         clear(path)
         return try share.stageCollection(at: path)
     }
@@ -61,7 +61,7 @@ extension AsideStore {
     public func createCollection(at place: Place) throws(StoreError) {
         if try home(of: place.path) == .share {
             try share.createCollection(at: place)
-            // Of a folder that somebody else has removed.
+            // Remove sidecars of a folder that another program has removed.
             return clear(place.path)
         }
         try makeCollections(above: place.path)
@@ -93,7 +93,7 @@ extension AsideStore {
             aside: aside)
     }
 
-    /// Companions are not worth the failure of a copy.
+    /// Copies the sidecars of a folder. Errors are ignored, because they are no reason to fail the copy.
     private func copyCompanions(
         of source: ResourcePath, for destination: ResourcePath, _ rules: ShareRules?
     ) -> (any StagedTree)? {
@@ -167,14 +167,15 @@ extension AsideStore {
         _ attributes: ResourceAttributes, at path: ResourcePath
     ) throws(StoreError) { try store(of: path).setAttributes(attributes, at: path) }
 
-    // MARK: Folders of companions
+    // MARK: Sidecar folders
 
     private func hasCompanions(_ path: ResourcePath) -> Bool {
         ((try? aside.identity(at: path)) ?? nil) != nil
     }
 
-    /// The companions in a folder go where it goes. The folder has moved already: a failure here can only part them.
-    /// What goes to the trash leaves its companions where they are, for when it comes back.
+    /// Moves the sidecars of a folder that has been moved. The folder itself is already at its destination,
+    /// so a failure only separates it from its sidecars. The sidecars of a folder that moves to the trash
+    /// stay, in case it is restored.
     private func carry(_ source: ResourcePath, to destination: ResourcePath) {
         if ReservedName.isTrash(above: source) || ReservedName.isTrash(above: destination) { return }
         clear(destination)
@@ -182,7 +183,7 @@ extension AsideStore {
         try? aside.rename(source, toFree: destination)
     }
 
-    /// Removes the companions of a folder that is gone.
+    /// Removes the sidecars of a folder that no longer exists.
     private func clear(_ path: ResourcePath) {
         guard hasCompanions(path) else { return }
         _ = (try? aside.detach(path))?.destroy()
@@ -197,7 +198,7 @@ extension AsideStore {
         }
         for path in missing.reversed() {
             do throws(StoreError) { try aside.createCollection(at: path) } catch .alreadyExists {
-                // Somebody else needed it, too.
+                // Another request has created it meanwhile.
             } catch {
                 throw error
             }

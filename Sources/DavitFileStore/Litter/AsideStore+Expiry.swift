@@ -7,13 +7,13 @@ extension AsideStore {
         let info: ResourceInfo
     }
 
-    /// Removes companions that were written before a time, and then the oldest until the others are few enough; and
-    /// folders without any. Walks them all, on a thread that may block.
+    /// Removes sidecars last written before `time`, then the oldest ones until the rest fits in `limitBytes`,
+    /// and finally empty folders. Traverses all sidecars; call it on a thread that may block.
     ///
     /// - Parameters:
-    ///   - limitBytes: how much may stay.
-    ///   - claiming: runs its closure, which removes what is at the path, if nobody uses that; returns what it returns,
-    ///     or false.
+    ///   - limitBytes: the total size of sidecars to keep.
+    ///   - claiming: runs its closure, which removes the file at the path, if no request uses that path;
+    ///     returns the closure's result, or false.
     public func expire(
         before time: Timestamp, limitBytes: Int64 = limitBytes,
         _ claiming: (ResourcePath, () -> Bool) -> Bool
@@ -24,7 +24,7 @@ extension AsideStore {
         for companion in kept
         where companion.info.modified.nanoseconds < time.nanoseconds || bytes > limitBytes {
             let isDone = claiming(companion.path) {
-                // Another one may have been written meanwhile.
+                // The sidecar may have been replaced meanwhile.
                 guard (try? aside.identity(at: companion.path)) == companion.info.identity else {
                     return false
                 }
@@ -33,12 +33,12 @@ extension AsideStore {
             if isDone { bytes -= companion.info.length }
         }
         for folder in folders.reversed() {
-            // Those that have members stay.
+            // Fails, as intended, if the folder is not empty.
             _ = claiming(folder) { (try? aside.removeEmptyCollection(at: folder)) != nil }
         }
     }
 
-    /// All companions, and all folders, each behind the one it is in.
+    /// Returns all sidecars and all folders, parents before children.
     private func walk() -> ([Kept], [ResourcePath]) {
         var kept: [Kept] = []
         var folders: [ResourcePath] = []

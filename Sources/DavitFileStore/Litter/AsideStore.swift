@@ -2,33 +2,34 @@ public import DavitHTTP
 public import DavitStore
 internal import DavitSystem
 
-/// A share whose companions, `._*` and `.DS_Store`, are kept in a folder beside it, under the same paths.
+/// A share whose sidecars, `._*` and `.DS_Store`, are stored in a separate folder under the same paths.
 ///
-/// What happens to a folder happens to the companions in it. The two are two folders: a crash, or somebody who renames a
-/// folder behind the server's back, can part companions from what they belong to, and they are then removed in time
-/// (``expire(before:limitBytes:_:)``). Companions that the share itself has, from other times, stay and are served.
+/// Operations on a folder also apply to the sidecars in it. As they are stored separately, a crash, or
+/// another program that renames a folder, can separate sidecars from their files;
+/// ``expire(before:limitBytes:_:)`` eventually removes such sidecars. Existing sidecars in the share itself
+/// are kept and served.
 public final class AsideStore: ResourceStore {
-    /// Bytes of companions that are kept; older ones go first.
+    /// The maximum total size of stored sidecars in bytes; the oldest are removed first.
     public static let limitBytes: Int64 = 1 << 30
-    /// Seconds that a companion is kept after it was written last: 90 days.
+    /// How long a sidecar is kept after its last write, in seconds: 90 days.
     public static let keptSeconds: Int64 = 90 * 86_400
 
     let share: FileResourceStore
     let aside: FileResourceStore
 
-    /// - Parameter aside: of a folder outside the share that nobody else writes to.
+    /// - Parameter aside: the store of a folder outside the share that no other program writes to.
     public init(_ share: FileResourceStore, aside: FileResourceStore) {
         self.share = share
         self.aside = aside
     }
 
-    /// Where a resource is in the file system; bytes that are not UTF-8 are replaced. May block.
+    /// Returns the file system path of a resource; bytes that are not UTF-8 are replaced. May block.
     public func filePath(_ path: ResourcePath) -> String {
         let store = ((try? home(of: path)) ?? .share) == .share ? share : aside
         return (store.rootPath == "/" ? "" : store.rootPath) + path.description
     }
 
-    // MARK: Where a resource is
+    // MARK: Location of resources
 
     enum Home { case share, aside }
 
@@ -45,15 +46,16 @@ public final class AsideStore: ResourceStore {
         try home(of: path) == .share ? share : aside
     }
 
-    /// Both ends of a rename in one place, which then is possible.
-    /// - Throws: `crossVolume` if they are not.
+    /// Returns the store that contains both ends of a rename.
+    /// - Throws: `crossVolume` if they are in different stores.
     func commonHome(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Home {
         let home = try home(of: a)
         guard try self.home(of: b) == home else { throw .crossVolume }
         return home
     }
 
-    /// The path with its links above the companion resolved; nil if there is no collection above that.
+    /// Returns the path with the links above the sidecar resolved, or nil if the sidecar's parent is not a
+    /// collection.
     private func place(
         of path: ResourcePath, below companion: ResourcePath, wait: Wait
     ) throws(StoreError) -> ResourcePath? {
@@ -63,7 +65,7 @@ public final class AsideStore: ResourceStore {
         return path.rebased(from: parent, to: above.path)
     }
 
-    // MARK: Looking
+    // MARK: Lookup
 
     public func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup {
         guard let companion = LitterName.companion(in: path) else {
@@ -93,7 +95,7 @@ public final class AsideStore: ResourceStore {
         return try lookup(path, last: last, wait: wait)
     }
 
-    /// Folders of companions are changed with those of the share.
+    /// Sidecar folders change together with those of the share.
     public var changesAtOnce: Bool { share.changesAtOnce && aside.changesAtOnce }
 
     public func placeOfFreeName(
@@ -166,7 +168,7 @@ public final class AsideStore: ResourceStore {
 
     // MARK: Trash
 
-    /// Companions are not worth keeping.
+    /// Returns nil for sidecars, which are not moved to the trash.
     public func trashPlace(
         _ id: String, for place: Place, volume: UInt64
     ) throws(StoreError) -> TrashPlace? {
@@ -190,7 +192,8 @@ public final class AsideStore: ResourceStore {
     }
 }
 
-/// The members of a collection: companions that are kept aside, then what the share has beside them.
+/// Iterates over the members of a collection: first the sidecars in the separate store, then the members in
+/// the share.
 private final class CompanionCursor: MemberCursor {
     private let aside: any MemberCursor
     private let share: any MemberCursor
@@ -202,7 +205,7 @@ private final class CompanionCursor: MemberCursor {
     }
 
     func next(_ member: inout Member) throws(StoreError) -> Bool {
-        // Other names aside are collections that exist for their companions.
+        // Other names in the separate store are collections that only exist to contain sidecars.
         while try aside.next(&member) {
             if LitterName.isCompanion(member.name) {
                 seen.insert(member.name)

@@ -2,9 +2,10 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// A copy of content from one folder into another, where companions become ordinary files or the other way round.
+/// A copy of content between the share and the sidecar store, when a sidecar is copied to an ordinary name or
+/// vice versa.
 ///
-/// `@unchecked`: one task at a time uses it, as ``StagedTree`` asks.
+/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
 final class ContentCopy: StagedTree, @unchecked Sendable {
     private static let pieceBytes = 1 << 20
 
@@ -15,7 +16,7 @@ final class ContentCopy: StagedTree, @unchecked Sendable {
     private let store: FileResourceStore
     private let staged: any StagedContent
     private var replaced: (any DetachedTree)?
-    /// Where in the trash what was replaced is; nil if that is not kept.
+    /// The trash location of the replaced resource; nil if it is not kept.
     private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo
@@ -45,7 +46,7 @@ final class ContentCopy: StagedTree, @unchecked Sendable {
     private static func read(
         _ file: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int {
-        guard let file = file as? OpenFile else { throw .failed(reason: "content of another store") }
+        guard let file = file as? OpenFile else { throw .failed(reason: "content belongs to another store") }
         return try file.read(at: offset, into: buffer)
     }
 

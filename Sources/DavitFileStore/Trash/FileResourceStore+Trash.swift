@@ -2,10 +2,10 @@ public import DavitHTTP
 public import DavitStore
 internal import DavitSystem
 
-/// The trash: a folder under a reserved name at the root of each volume, in which each thing stands under its id. A
-/// rename takes it there and back.
+/// The trash: a folder under a reserved name at the root of each volume, in which each entry is named by its
+/// id. Moving to the trash and restoring are renames.
 extension FileResourceStore {
-    /// Files that one look at the trash removes at most, of what crashed changes have left there.
+    /// The maximum number of leftovers that one listing of the trash removes.
     private static let leftoverBudget = 4096
 
     public var trashFolder: ResourcePath? { ResourcePath.root.appending(ReservedName.trash.bytes) }

@@ -4,7 +4,7 @@ internal import DavitSystem
 internal import Synchronization
 
 extension SharedFolder {
-    /// The trash of a volume, open.
+    /// The open trash folder of a volume.
     final class Trash: OpenCollection {
         let path: ResourcePath
         let folder: OpenFolder
@@ -21,14 +21,15 @@ extension SharedFolder {
         }
     }
 
-    /// The trash of the volume that a resource is on; made if there is none.
+    /// Returns the trash of the volume that contains a resource, creating it if necessary.
     ///
     /// - Parameters:
-    ///   - path: of the resource, canonical.
-    ///   - volume: of the resource. What is a volume of its own, and no member of one, has no trash.
-    /// - Returns: nil if the volume is none of the share's.
+    ///   - path: the canonical path of the resource.
+    ///   - volume: the volume of the resource. A mount point itself is not on its parent's volume and has no
+    ///     trash.
+    /// - Returns: nil if the volume is not part of the share.
     func trash(for path: ResourcePath, volume: UInt64) throws(StoreError) -> Trash? {
-        // Somebody may have taken it away, or put another one there.
+        // The folder may have been removed or replaced by another program.
         let known = trashes.withLock { $0[volume] }
         if let known, known.path.parent?.isRoot == true,
             known.identity == (try? directory.descriptor.status(of: ReservedName.trash.bytes))?.identity
@@ -52,7 +53,7 @@ extension SharedFolder {
         let name = ReservedName.trash.bytes
         if !isThere {
             do throws(SystemError) {
-                // What was readable to others is not any more.
+                // Removed files become inaccessible to other users.
                 try base.makeDirectory(name, mode: 0o700)
             } catch {
                 if error.code != .exists { throw StoreError(error) }
@@ -67,7 +68,7 @@ extension SharedFolder {
         }
     }
 
-    /// Tried out, with two empty folders: a volume says so in no other way.
+    /// Tests it with two empty folders; volumes do not report this capability.
     private static func canExchange(in directory: borrowing FileDescriptor) -> Bool {
         let (one, other) = (ReservedName.random().bytes, ReservedName.random().bytes)
         defer {
@@ -84,8 +85,8 @@ extension SharedFolder {
         }
     }
 
-    /// The uppermost collection of the share that is on a volume, where that goes without a break up from the collection
-    /// of a resource. Nil if that collection is on another one.
+    /// Returns the topmost collection of the share on a volume that can be reached upwards from the parent of
+    /// a resource without leaving the volume. Nil if the parent is on another volume.
     private func volumeRoot(of path: ResourcePath, _ volume: UInt64) throws(StoreError) -> ResourcePath? {
         let own = try storing { () throws(SystemError) in try directory.descriptor.status().volume }
         if volume == own { return .root }

@@ -1,19 +1,19 @@
 internal import DavitSystem
 
-/// How many bytes of content there are in a tree. Neither depth nor size matter: one descriptor, and the names of the
-/// folders that are still to be visited. Links are not followed.
+/// Adds up the bytes of content in a tree. Works for any depth and size with one descriptor and the names of
+/// the folders that are still to be visited. Does not follow links.
 struct TreeSize {
     private(set) var bytes: Int64 = 0
-    /// For each folder on the way down, the folders in it that are still to be visited.
+    /// For each folder on the current path, its subfolders that are still to be visited.
     private var pending: [[[UInt8]]] = []
 
-    /// - Parameter directory: the top, open for its entries.
+    /// - Parameter directory: the top of the tree, open for its entries.
     mutating func add(_ directory: consuming FileDescriptor) throws(SystemError) {
         var position = try DirectoryPosition(at: directory)
         pending = [try read(position.directory)]
         while !pending.isEmpty {
             if let name = pending[pending.count - 1].popLast() {
-                // What cannot be read counts for nothing.
+                // Unreadable folders count as 0.
                 if (try? position.enter(name)) != nil {
                     pending.append((try? read(position.directory)) ?? [])
                 }
@@ -24,7 +24,7 @@ struct TreeSize {
         }
     }
 
-    /// - Returns: the folders.
+    /// - Returns: the names of the subfolders.
     private mutating func read(_ directory: borrowing FileDescriptor) throws(SystemError) -> [[UInt8]] {
         var folders: [[UInt8]] = []
         var block = DirectoryBlock(capacity: 1 << 15)
