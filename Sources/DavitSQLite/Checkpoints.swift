@@ -2,15 +2,16 @@ internal import CSQLite
 internal import DavitStore
 internal import Synchronization
 
-/// Brings the write-ahead log back into the database, beside the commits: a checkpoint waits for the disk, and
+/// Runs checkpoints of the write-ahead log outside of commits, because a checkpoint waits for the disk, and
 /// no request should.
 ///
-/// While it runs, commits go on behind it; only a log that has been copied whole starts anew. So where commits
-/// never pause, the log grows until ``limit`` pages, and the commit that meets this waits for what is left.
+/// Commits continue during a checkpoint; the log is only reused from its beginning after all of it has been
+/// copied. Under constant load the log therefore grows up to ``limit`` pages; the commit that reaches this
+/// limit runs a checkpoint itself and waits for it.
 final class Checkpoints: Sendable {
-    /// Pages of the log after which it is copied.
+    /// The number of log pages after which a checkpoint is scheduled.
     static let step: Int32 = 1_000
-    /// Pages of the log, of 4 KiB each, after which a commit waits for the copy: 16 MiB.
+    /// The number of log pages, 4 KiB each, after which a commit waits for a checkpoint: 16 MiB.
     static let limit: Int32 = 4_000
 
     private let path: String
@@ -18,7 +19,7 @@ final class Checkpoints: Sendable {
     private let busyMilliseconds: Int32
     private let background: BackgroundWork
     private let connection = Mutex(Opened())
-    /// The length of the log at the last copy.
+    /// The length of the log at the last checkpoint.
     private let copied = Mutex<Int32>(0)
 
     private struct Opened: ~Copyable {
@@ -35,7 +36,7 @@ final class Checkpoints: Sendable {
         self.background = background
     }
 
-    /// To be called after each commit.
+    /// Schedules or runs a checkpoint if one is due. To be called after each commit.
     /// - Parameter pages: the length of the log.
     func note(logPages pages: Int32) {
         let isDue = copied.withLock { copied in
@@ -48,8 +49,8 @@ final class Checkpoints: Sendable {
         if pages >= Self.limit { run() } else { background.run { self.run() } }
     }
 
-    /// A fault is left to the next one: the log holds what was committed. A disk without room for the copy
-    /// has none for the log either, and the commits say so.
+    /// Runs a checkpoint. An error is ignored, because the log still contains everything that was committed.
+    /// If the disk is full, commits fail and report it.
     private func run() {
         connection.withLock { opened in
             do throws(StateError) {

@@ -1,7 +1,7 @@
 internal import CSQLite
 package import DavitStore
 
-/// The writing connection: commits transactions that wait together as one.
+/// The writing connection, which commits concurrent transactions together.
 ///
 /// Used by one thread at a time, the one that holds the mutex of ``SQLiteStateStore``.
 package final class GroupWriter {
@@ -14,7 +14,7 @@ package final class GroupWriter {
     private let onCommit: (@Sendable () -> Void)?
 
     /// - Parameters:
-    ///   - background: where the log is copied back into the database.
+    ///   - background: runs checkpoints.
     ///   - onCommit: see ``SQLiteStateStore``.
     package init(
         path: String, durability: SQLiteStateStore.Durability, busyMilliseconds: Int32,
@@ -23,10 +23,11 @@ package final class GroupWriter {
         let connection = try Connection(path: path, busyMilliseconds: busyMilliseconds)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
-            throw .failed(reason: "state.sqlite: no WAL in this folder; use a state folder on a local disk")
+            throw .failed(
+                reason: "state.sqlite: this file system does not support WAL; use a local disk")
         }
         try connection.promise(durability)
-        // What one large transaction leaves behind does not stay on the disk: 16 MiB.
+        // Limits the disk space that the log keeps after a large transaction to 16 MiB.
         try connection.execute("PRAGMA journal_size_limit = 16777216")
         try Schema.migrate(connection)
         rows = RowWriter(
@@ -41,15 +42,15 @@ package final class GroupWriter {
         self.onCommit = onCommit
     }
 
-    /// Commits every request or fails it, each on its own; publishes in order.
-    /// - Returns: for each request why it failed, or nil.
+    /// Commits each request, or fails it independently of the others; publishes in order.
+    /// - Returns: the error of each request, or nil for success.
     package func commit(_ requests: [Transaction]) -> [StateError?] {
         do throws(StateError) {
             try commitTogether(requests)
             return Array(repeating: nil, count: requests.count)
         } catch {
             if requests.count <= 1 { return [error] }
-            // One of them has undone them all. That is so rare that the others need no way around it.
+            // One request has rolled back all of them. Retry each separately; this is too rare to optimise.
             return requests.flatMap { commit([$0]) }
         }
     }
@@ -71,7 +72,7 @@ package final class GroupWriter {
         checkpoints.note(logPages: logPages.count)
     }
 
-    // MARK: Care
+    // MARK: Maintenance
 
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { rows.scanSteps }
@@ -79,13 +80,13 @@ package final class GroupWriter {
     /// See ``Statement/steps``.
     var steps: Int { rows.steps }
 
-    /// Writes the WAL back into the database and empties it, as far as readers let it.
+    /// Runs a checkpoint and truncates the log, as far as readers permit.
     func checkpoint() throws(StateError) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     package func execute(_ sql: StaticString) throws(StateError) { try connection.execute(sql) }
 }
 
-/// How long the write-ahead log of a connection is, in pages.
+/// The length of a connection's write-ahead log, in pages.
 @safe private final class LogPages {
     private let pages: UnsafeMutablePointer<Int32>
 

@@ -1,13 +1,13 @@
 internal import DavitHTTP
 
-/// How paths stand in the tables.
+/// The representation of paths in the tables.
 ///
-/// A resource is (the collection it is a member of, its name): `("/a/", "b")` for `a/b`, `("/", "a")` for `a`
-/// and `("", "")` for the root, which so is no member of itself. All that is below `a` then has a `parent`
-/// from `"/a/"` up to, and without, `"/a0"` ("0" follows "/"): one range of every key, with the direct members
-/// in one piece at `"/a/"`.
+/// A resource is identified by its parent collection and its name: `("/a/", "b")` for `a/b`, `("/", "a")` for
+/// `a` and `("", "")` for the root, so that the root is not a member of itself. The `parent` of everything
+/// below `a` is then in the range from `"/a/"` up to but not including `"/a0"` ("0" is the character after
+/// "/"): one range of every key, in which the direct members are contiguous at `"/a/"`.
 extension ResourcePath {
-    /// `parent` and `name`.
+    /// The `parent` and `name` columns.
     var key: [SQLValue] {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
             return isRoot ? [.blob([]), .blob([])] : [.blob([UInt8(ascii: "/")]), .blob(bytes)]
@@ -15,12 +15,13 @@ extension ResourcePath {
         return [.blob([UInt8(ascii: "/")] + bytes[...slash]), .blob(Array(bytes[(slash + 1)...]))]
     }
 
-    /// The `parent` of its members.
+    /// The `parent` column of the members of this path.
     var memberParent: [UInt8] {
         isRoot ? [UInt8(ascii: "/")] : [UInt8(ascii: "/")] + bytes + [UInt8(ascii: "/")]
     }
 
-    /// From where and up to where the `parent` of all that is below lies.
+    /// The lower (inclusive) and upper (exclusive) bound of the `parent` column of everything below this
+    /// path.
     var belowRange: [SQLValue] {
         var end = memberParent
         end[end.count - 1] += 1
@@ -31,6 +32,6 @@ extension ResourcePath {
 }
 
 extension Row {
-    /// The path in two columns, from `column` on.
+    /// The path in the two columns starting with `column`.
     func path(_ column: Int32) -> ResourcePath { ResourcePath(parent: blob(column), name: blob(column + 1)) }
 }

@@ -1,9 +1,9 @@
 internal import DavitStore
 
-/// What ``RowReader`` runs, prepared once.
+/// The prepared statements of ``RowReader``.
 ///
-/// CROSS JOIN keeps the order of the loops: resources along their key, and for each its properties along
-/// theirs, so that nothing is scanned and nothing is sorted.
+/// CROSS JOIN fixes the order of the loops: resources in key order, and for each its properties in key order,
+/// so that no statement scans or sorts.
 final class ReadStatements {
     let begin: Statement
     let commit: Statement
@@ -18,7 +18,7 @@ final class ReadStatements {
     let trashAfter: Statement
     let trashByID: Statement
 
-    /// See ``Statement/scanSteps``; without the statements that read everything, at start.
+    /// See ``Statement/scanSteps``; excludes the statements that read entire tables at startup.
     var scanSteps: Int {
         recordAt.scanSteps + recordsUnder.scanSteps + trashAfter.scanSteps + trashByID.scanSteps
     }
@@ -34,7 +34,7 @@ final class ReadStatements {
             WHERE r.parent = ?1 AND r.name = ?2
             ORDER BY p.namespace, p.local
             """, on: connection)
-        // The root is at ("", ""), before all that is below it; every other path is too.
+        // The root is at ("", ""), outside the range of paths below it, as is any other path.
         recordsUnder = try Statement(
             """
             SELECT * FROM (

@@ -2,9 +2,10 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A reading connection with its statements. Each call is one query or one transaction, hence one snapshot.
+/// A reading connection with its prepared statements. Each call is one query or one transaction, and
+/// therefore reads one snapshot.
 ///
-/// Unchecked: used by one thread at a time, the one that took it out of ``ReaderPool``.
+/// Unchecked: used by one thread at a time, the one that took it from ``ReaderPool``.
 final class RowReader: @unchecked Sendable {
     private let connection: Connection
     private let statements: ReadStatements
@@ -18,7 +19,7 @@ final class RowReader: @unchecked Sendable {
 
     // MARK: Records
 
-    /// - Parameter statement: gives the rows of one path one after the other.
+    /// - Parameter statement: a query that returns the rows of each path consecutively.
     private func records(
         _ statement: borrowing Statement, _ values: [SQLValue]
     ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
@@ -39,8 +40,8 @@ final class RowReader: @unchecked Sendable {
         return try record(at: path, left: &left)
     }
 
-    /// - Parameter left: bytes of names and values that may still be read; below 0 afterwards if there are more, and then
-    ///   the record is not whole.
+    /// - Parameter left: the remaining size of names and values; negative afterwards if it was exceeded, in
+    ///   which case the record is incomplete.
     private func record(at path: ResourcePath, left: inout Int) throws(StateError) -> PropertyRecord? {
         var properties: [StoredProperty] = []
         var binding: Binding?
@@ -56,7 +57,7 @@ final class RowReader: @unchecked Sendable {
         return binding.map { PropertyRecord(binding: $0, properties: properties) }
     }
 
-    /// One transaction, because its locks cost more than a query for one path does.
+    /// Uses one transaction, because its locks cost more than the query for one path.
     func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?] {
         try statements.begin.run([])
         do throws(StateError) {
@@ -90,7 +91,7 @@ final class RowReader: @unchecked Sendable {
         return paths
     }
 
-    /// Reads the whole table, without values: no index is worth its cost for one question at the start.
+    /// Scans the entire table, without values: an index is not worth its cost for one query at startup.
     func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
         var paths: [ResourcePath] = []
         try statements.pathsWithProperty.forEachRow([.text(name.namespace), .text(name.local)]) { row in
@@ -160,10 +161,10 @@ final class RowReader: @unchecked Sendable {
         return attributes.count == 0 ? nil : attributes
     }
 
-    /// Resources are renamed by what a row says, so it is not trusted to stay below the root.
+    /// Validates a path, because resources are renamed according to these rows and must stay below the root.
     private static func checkedPath(_ bytes: [UInt8]) throws(StateError) -> ResourcePath {
         guard let path = ResourcePath(segments: bytes.split(separator: UInt8(ascii: "/"))) else {
-            throw .failed(reason: "state.sqlite: a row with a path that is none")
+            throw .failed(reason: "state.sqlite: a row contains an invalid path")
         }
         return path
     }
@@ -204,40 +205,42 @@ final class RowReader: @unchecked Sendable {
         return entries
     }
 
-    // MARK: Care
+    // MARK: Maintenance
 
-    /// Ends the query that runs, with an error. The one call that is made from another thread.
+    /// Interrupts the running query, which fails with an error. The only call that may be made from another
+    /// thread.
     func interrupt() { connection.interrupt() }
 
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { statements.scanSteps }
 
-    /// What is wrong with the file, one line each; empty if nothing is. Reads all of it.
+    /// Returns the problems found by an integrity check, one line each; empty if there are none. Reads the
+    /// entire file.
     func integrityProblems() throws(StateError) -> [String] {
         do throws(StateError) {
             let lines = try connection.texts("PRAGMA integrity_check")
             return lines == ["ok"] ? [] : lines
         } catch .failed(let reason) {
-            // Some damage ends the check itself.
+            // Some kinds of damage make the check itself fail.
             return [reason]
         }
     }
 }
 
 extension Row {
-    /// The property in three columns, from `column` on.
+    /// The property in the three columns starting with `column`.
     func property(_ column: Int32) -> StoredProperty {
         StoredProperty(
             name: PropertyName(namespace: text(column), local: text(column + 1)),
             value: PropertyValue(element: blob(column + 2)))
     }
 
-    /// The identity in two columns, from `column` on.
+    /// The identity in the two columns starting with `column`.
     func identity(_ column: Int32) -> ResourceIdentity {
         ResourceIdentity(inode: UInt64(bitPattern: integer(column)), birth: integer(column + 1))
     }
 
-    /// The binding in four columns, from `column` on.
+    /// The binding in the four columns starting with `column`.
     func binding(_ column: Int32) -> Binding {
         Binding(identity: identity(column), pending: isNull(column + 2) ? nil : identity(column + 2))
     }

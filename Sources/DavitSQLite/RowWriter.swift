@@ -2,18 +2,18 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Carries out ``StateChange``s on the writing connection; knows no transactions.
+/// Executes ``StateChange``s on the writing connection, within the caller's transaction.
 final class RowWriter {
     private let statements: WriteStatements
-    /// Paths whose binding may have become useless; that is looked at when all changes are done, because a
-    /// later change of the same transaction can rely on it.
+    /// Paths whose binding may have become unused. They are checked after all changes, because a later change
+    /// of the same transaction can rely on the binding.
     private var touched: Set<ResourcePath> = []
-    /// The path that the last change has bound, which the next one mostly is about.
+    /// The path bound by the last change, which the next change usually refers to.
     private var bound: ResourcePath?
-    /// Of the lock that was created last; numbers of transactions that failed are left out.
+    /// The number of the last lock; numbers used by failed transactions are skipped.
     private var lastLockNumber: Int64
 
-    /// - Parameter lastLockNumber: the largest in the table, or 0.
+    /// - Parameter lastLockNumber: the highest number in the table, or 0.
     init(_ statements: WriteStatements, lastLockNumber: Int64) {
         self.statements = statements
         self.lastLockNumber = lastLockNumber
@@ -25,7 +25,8 @@ final class RowWriter {
     /// See ``Statement/steps``.
     var steps: Int { statements.sum { $0.steps } }
 
-    /// - Returns: the positions of each `removeProperty` that took the last property of its resource.
+    /// - Returns: the positions of each `removeProperty` that removed the last property of its resource, and
+    ///   of each `copyProperties` that copied none.
     func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
         touched.removeAll(keepingCapacity: true)
         bound = nil
@@ -146,11 +147,11 @@ final class RowWriter {
             path.key + [
                 .text(property.name.namespace), .text(property.name.local), .blob(property.value.element),
             ])
-        // It has a use now. What takes that away again says so.
+        // The binding is in use now. A change that removes the property adds the path again.
         touched.remove(path)
     }
 
-    /// - Returns: true if that was the last one.
+    /// - Returns: whether it was the last property.
     private func removeProperty(_ name: PropertyName, at path: ResourcePath) throws(StateError) -> Bool {
         let removed = try statements.removeProperty.run(
             path.key + [.text(name.namespace), .text(name.local)])
@@ -165,14 +166,14 @@ final class RowWriter {
         for property in record.properties { try putProperty(property, at: path) }
     }
 
-    /// Bytes of names and values.
+    /// The total size of names and values in bytes.
     private func propertyBytes(at path: ResourcePath) throws(StateError) -> Int {
         var bytes = 0
         try statements.propertyBytes.forEachRow(path.key) { row in bytes = Int(row.integer(0)) }
         return bytes
     }
 
-    /// Copies inside the database: the values of a tree are never in memory together.
+    /// Copies properties within the database, so that the values of a tree are never in memory together.
     private func copyProperties(
         from source: ResourcePath, to destination: ResourcePath, _ binding: Binding,
         without names: [PropertyName]
@@ -200,7 +201,7 @@ final class RowWriter {
         try statements.removeLocksBelow.forEachRow(path.belowRange) { row in touched.insert(row.path(0)) }
     }
 
-    /// - Parameter statement: a DELETE for locks at one path, which gets its key and `values`.
+    /// - Parameter statement: a DELETE of locks at one path; its parameters are the path's key and `values`.
     private func removeLocks(
         at path: ResourcePath, _ statement: borrowing Statement, _ values: [SQLValue] = []
     ) throws(StateError) {

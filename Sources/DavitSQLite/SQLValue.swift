@@ -1,4 +1,4 @@
-/// A value that is bound to a parameter.
+/// A value for a statement parameter.
 enum SQLValue {
     case null
     case integer(Int64)

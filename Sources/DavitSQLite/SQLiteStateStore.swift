@@ -4,15 +4,15 @@ public import DavitStore
 public import DavitWebDAV
 internal import Synchronization
 
-/// State in one SQLite database, `state.sqlite` in a folder of its own. The default of the server.
+/// State in one SQLite database, `state.sqlite` in a separate folder. The server's default.
 ///
-/// Transactions that are asked for at the same time become one commit; see ``GroupLine``.
+/// Concurrent transactions are combined into one commit; see ``GroupLine``.
 public final class SQLiteStateStore: StateStore {
-    /// What an answered change survives.
+    /// Which failures acknowledged changes survive.
     public enum Durability: Sendable {
-        /// The end of the process, however it ends (`synchronous = NORMAL`).
+        /// The end of the process, including crashes (`synchronous = NORMAL`).
         case processDeath
-        /// Also the loss of power: each commit waits for the disk (`synchronous = FULL`).
+        /// Power loss as well: each commit waits for the disk (`synchronous = FULL`).
         case powerLoss
     }
 
@@ -21,42 +21,41 @@ public final class SQLiteStateStore: StateStore {
     private let readers: ReaderPool
     private let checks = Mutex(Checks())
 
-    /// The writing connection, and the mutex under which it is used.
+    /// The writing connection and the mutex that protects it.
     private final class Writer: Sendable {
         let mutex: Mutex<GroupWriter>
 
         init(_ writer: sending GroupWriter) { mutex = Mutex(writer) }
     }
 
-    /// Integrity checks, which may take long.
+    /// Running integrity checks, which may take long.
     private struct Checks {
         var running: [RowReader] = []
         var areOver = false
     }
 
-    /// Opens the database, or makes it, and the folder with mode 0700 if only its last name is missing.
+    /// Opens or creates the database. Creates the folder, with mode 0700, if its parent exists.
     ///
-    /// The caller keeps other servers out of the folder.
+    /// The caller must ensure that no other server uses the folder.
     ///
     /// - Parameters:
-    ///   - background: where commits are made that nobody waits for with a thread of his own, and where the log is
-    ///     copied back into the database.
-    ///   - idleReaders: how many reading connections stay open.
+    ///   - background: runs commits for which no thread waits, and checkpoints.
+    ///   - idleReaders: the maximum number of idle reading connections.
     ///   - busyMilliseconds: how long a call waits while another process uses the database.
-    ///   - onCommit: called before and after each commit, on the thread that commits; for tests that end the
-    ///     process there.
-    /// - Throws: `failed` if the folder cannot be written, if the file is damaged or no state, or if a newer
-    ///   version wrote it; `outOfSpace`.
+    ///   - onCommit: called before and after each commit, on the committing thread; for tests that end the
+    ///     process at that point.
+    /// - Throws: `failed` if the folder is not writable, if the file is damaged or not a state database, or
+    ///   if a newer version wrote it; `outOfSpace`.
     public init(
         folder: String, durability: Durability = .processDeath, background: BackgroundWork = .immediate,
         idleReaders: Int = 4, busyMilliseconds: Int32 = 5000, onCommit: (@Sendable () -> Void)? = nil
     ) throws(StateError) {
         let path = folder + "/state.sqlite"
-        // A folder that was there before may be open to others; properties and lock tokens must not be.
+        // An existing folder may be accessible to other users; properties and lock tokens must not be.
         for error in [unsafe davit_make_private_folder(folder), unsafe davit_make_private_file(path)]
         where error != 0 {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
-            throw .failed(reason: "state folder \(folder): cannot be written (error \(error))")
+            throw .failed(reason: "cannot write to state folder \(folder) (error \(error))")
         }
         let writer = Writer(
             try GroupWriter(
@@ -133,29 +132,31 @@ public final class SQLiteStateStore: StateStore {
         try readers.withReader { (reader) throws(StateError) in try reader.records(under: path) }
     }
 
-    // MARK: Care
+    // MARK: Maintenance
 
-    /// What is wrong with the database, one line each; empty if nothing is. Reads all of it.
+    /// Returns the problems found by an integrity check of the database, one line each; empty if there are
+    /// none. Reads the entire file.
     ///
     /// - Throws: `failed` after ``endChecks()``.
     public func integrityCheck() throws(StateError) -> [String] {
         try readers.withReader { (reader) throws(StateError) in
             checks.withLock { $0.running.append(reader) }
-            // An interruption looks like damage to the check itself.
+            // To the check itself, an interruption looks like damage.
             let findings = Result { () throws(StateError) in try reader.integrityProblems() }
             let areOver = checks.withLock { checks in
                 checks.running.removeAll { $0 === reader }
                 return checks.areOver
             }
-            if areOver { throw .failed(reason: "the check was ended") }
+            if areOver { throw .failed(reason: "integrity check aborted") }
             return try findings.get()
         }
     }
 
-    /// Allows ``integrityCheck()`` again after ``endChecks()``. For a server that starts once more.
+    /// Allows ``integrityCheck()`` again after ``endChecks()``, for a server that is restarted.
     public func allowChecks() { checks.withLock { $0.areOver = false } }
 
-    /// Ends ``integrityCheck()`` on all threads, for good; nothing else. For the end of a server.
+    /// Aborts ``integrityCheck()`` on all threads and refuses further checks until ``allowChecks()``. For
+    /// server shutdown.
     public func endChecks() {
         checks.withLock { checks in
             checks.areOver = true
@@ -163,18 +164,19 @@ public final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// Writes the WAL back into the database; for the end of a server. Closing the last connection does it too.
+    /// Runs a full checkpoint, for server shutdown. Closing the last connection has the same effect.
     public func checkpoint() throws(StateError) {
         try writer.mutex.withLock { (writer) throws(StateError) in try writer.checkpoint() }
     }
 
-    /// Rows passed without a key, and sorts, in all statements but those that read everything at start.
+    /// The number of full-scan steps and sorts, in all statements except those that read entire tables at
+    /// startup.
     package var scanSteps: Int { writer.mutex.withLock { $0.scanSteps } + readers.scanSteps }
 
-    /// What all changes so far have cost, in steps of SQLite's machine.
+    /// The total cost of all changes so far, in steps of SQLite's virtual machine.
     package var steps: Int { writer.mutex.withLock { $0.steps } }
 
-    /// Runs a statement on the writing connection: for tests that need a full or a foreign database.
+    /// Executes SQL on the writing connection, for tests that need a full or foreign database.
     package func execute(_ sql: StaticString) throws(StateError) {
         try writer.mutex.withLock { (writer) throws(StateError) in try writer.execute(sql) }
     }

@@ -1,11 +1,12 @@
 package import DavitStore
 
-/// The tables, and how older ones become them.
+/// The tables, and the migrations from older versions.
 ///
-/// A path is the collection it is a member of, as an absolute path with a slash at the end, and its name; see
-/// ``PathKey``. Both are BLOBs, because names need not be UTF-8. Times are nanoseconds since the epoch in UTC.
+/// A path is stored as its parent collection, an absolute path with a trailing slash, and its name; see
+/// ``PathKey``. Both are BLOBs, because names need not be UTF-8. Times are nanoseconds since the epoch in
+/// UTC.
 package enum Schema {
-    /// The step at position `n` leads from version `n` to version `n + 1`. Steps are never edited, only added.
+    /// The step at index `n` migrates version `n` to version `n + 1`. Steps are only appended, never edited.
     package static let migrations: [StaticString] = [
         """
         CREATE TABLE resource (
@@ -61,7 +62,7 @@ package enum Schema {
 
         PRAGMA user_version = 1;
         """,
-        // One tree for locks instead of four: a lock is found by its root, and a commit writes two pages.
+        // One B-tree for locks instead of four: locks are found by their root, and a commit writes two pages.
         """
         ALTER TABLE lock RENAME TO lock_1;
 
@@ -87,7 +88,8 @@ package enum Schema {
 
         PRAGMA user_version = 2;
         """,
-        // PROPPATCH sets modification times. What it stored as dead until then is computed now.
+        // PROPPATCH can set modification times since this version. Properties that were stored as dead and
+        // are computed now are deleted.
         """
         ALTER TABLE intent ADD COLUMN modified INTEGER;
 
@@ -102,7 +104,7 @@ package enum Schema {
 
         PRAGMA user_version = 3;
         """,
-        // `folder` is what `parent` is for the members of the collection.
+        // `folder` has the same form as the `parent` of the collection's members.
         """
         CREATE TABLE upload (
             id TEXT PRIMARY KEY,
@@ -124,13 +126,14 @@ package enum Schema {
 
         PRAGMA user_version = 4;
         """,
-        // Since when a resource is locked: who waits for it wants to know.
+        // The creation time of locks, to show clients how long a resource has been locked.
         """
         ALTER TABLE lock ADD COLUMN created INTEGER;
 
         PRAGMA user_version = 5;
         """,
-        // What the trash keeps. Its properties stand in the other tables, under the path where it is.
+        // The entries of the trash. Properties of trashed resources are in the other tables, under the path
+        // in the trash.
         """
         CREATE TABLE trash (
             number INTEGER PRIMARY KEY,
@@ -150,13 +153,13 @@ package enum Schema {
 
         PRAGMA user_version = 6;
         """,
-        // The language of content that is about to replace other content.
+        // The content language of a pending replacement.
         """
         ALTER TABLE intent ADD COLUMN content_language TEXT;
 
         PRAGMA user_version = 7;
         """,
-        // Who is charged for what was made without an account.
+        // The network to charge for locks and uploads created without an account.
         """
         ALTER TABLE lock ADD COLUMN network TEXT;
         ALTER TABLE upload ADD COLUMN network TEXT;
@@ -165,9 +168,10 @@ package enum Schema {
         """,
     ]
 
-    /// Brings the database to the newest version, in one transaction.
+    /// Migrates the database to the latest version, in one transaction.
     ///
-    /// - Throws: `failed` if a newer version wrote it, or if it is not a state at all; it is left as it is.
+    /// - Throws: `failed`, leaving the database unchanged, if a newer version wrote it or if it is not a
+    ///   state database.
     package static func migrate(
         _ connection: borrowing Connection, migrations: [StaticString] = migrations
     ) throws(StateError) {
@@ -177,13 +181,13 @@ package enum Schema {
             guard version <= migrations.count else {
                 throw .failed(
                     reason: """
-                        state.sqlite has schema \(version), and this version knows \(migrations.count) \
-                        at most: start a newer version, or use another state folder
+                        state.sqlite has schema version \(version), but this davit supports at most \
+                        \(migrations.count): use a newer davit or another state folder
                         """)
             }
             let isForeign = try connection.integer("SELECT count(*) FROM sqlite_schema") > 0
             guard version > 0 || (version == 0 && !isForeign) else {
-                throw .failed(reason: "state.sqlite is a database of something else: use another folder")
+                throw .failed(reason: "state.sqlite belongs to another program: use another folder")
             }
             for migration in migrations[Int(version)...] { try connection.execute(migration) }
             try connection.execute("COMMIT")

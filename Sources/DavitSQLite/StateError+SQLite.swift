@@ -2,7 +2,7 @@ internal import CSQLite
 internal import DavitStore
 
 extension StateError {
-    /// The latest error of a connection: 507 if the disk is full, else 500.
+    /// Creates an error from the latest error of a connection: 507 if the disk is full, otherwise 500.
     @safe init(sqlite connection: OpaquePointer?) {
         guard let connection = unsafe connection else {
             self = .failed(reason: "state.sqlite: out of memory")
@@ -10,15 +10,15 @@ extension StateError {
         }
         let code = unsafe sqlite3_extended_errcode(connection)
         let systemError = unsafe sqlite3_system_errno(connection)
-        let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "no message"
+        let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "unknown error"
         let path = unsafe sqlite3_db_filename(connection, nil).map { unsafe String(cString: $0) } ?? ""
         let name = path.split(separator: "/").last.map(String.init) ?? "state.sqlite"
         self = StateError(code: code, systemError: systemError, message: message, database: name)
     }
 
-    /// - Parameter code: an extended result code; its low byte is the primary one.
-    /// - Parameter systemError: the error number behind a failed call of the system.
-    /// - Parameter database: the name of the file.
+    /// - Parameter code: an extended result code; its low byte is the primary code.
+    /// - Parameter systemError: the `errno` of the failed system call.
+    /// - Parameter database: the name of the database file.
     init(code: Int32, systemError: Int32, message: String, database: String = "state.sqlite") {
         switch code & 0xFF {
         case SQLITE_FULL:

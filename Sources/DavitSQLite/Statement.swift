@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import DavitStore
 
-/// A prepared statement; owns its `sqlite3_stmt`. Between two runs it holds no lock and no value.
+/// A prepared statement; owns its `sqlite3_stmt`. Between runs it holds neither locks nor parameter values.
 @safe struct Statement: ~Copyable {
     private let handle: OpaquePointer
 
-    /// - Parameter sql: a `StaticString`, so that no text from a request can become SQL.
+    /// - Parameter sql: a `StaticString`, so that text from a request can never become SQL.
     init(_ sql: StaticString, on connection: borrowing Connection) throws(StateError) {
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
@@ -19,20 +19,21 @@ internal import DavitStore
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// Runs to the end; rows are ignored.
-    /// - Returns: how many rows an INSERT, UPDATE or DELETE changed.
+    /// Runs the statement to completion, ignoring result rows.
+    /// - Returns: the number of rows changed by an INSERT, UPDATE or DELETE.
     @discardableResult
     borrowing func run(_ values: [SQLValue]) throws(StateError) -> Int {
         try forEachRow(values) { _ in }
         return Int(unsafe sqlite3_changes64(sqlite3_db_handle(handle)))
     }
 
-    /// Runs to the end with `values` bound to the parameters in order, and shows each row to `body`.
+    /// Runs the statement to completion with `values` bound to its parameters in order, and passes each row
+    /// to `body`.
     borrowing func forEachRow(
         _ values: [SQLValue], _ body: (borrowing Row) throws(StateError) -> Void
     ) throws(StateError) {
         defer {
-            // The code repeats the error of the step, which has been thrown.
+            // The result code repeats the error of the last step, which has already been thrown.
             unsafe sqlite3_reset(handle)
             unsafe sqlite3_clear_bindings(handle)
         }
@@ -46,20 +47,21 @@ internal import DavitStore
         }
     }
 
-    /// Runs until there is a row, and says whether there is one.
+    /// Runs the statement and returns whether there are any rows.
     borrowing func hasRow(_ values: [SQLValue]) throws(StateError) -> Bool {
         var found = false
         try forEachRow(values) { _ in found = true }
         return found
     }
 
-    /// Rows that were passed without a key, and sorts, since it was prepared: 0 where an index serves.
+    /// The number of full-scan steps and sorts since the statement was prepared; 0 if it uses an index.
     var scanSteps: Int {
         let scanned = unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0)
         return Int(scanned) + Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_SORT, 0))
     }
 
-    /// Steps of SQLite's machine since it was prepared: what its runs cost, however busy the computer is.
+    /// The number of virtual machine steps since the statement was prepared: a measure of cost that is
+    /// independent of system load.
     var steps: Int { Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
     private borrowing func bind(_ value: SQLValue, at index: Int32) throws(StateError) {
@@ -84,7 +86,7 @@ internal import DavitStore
     private var lastError: StateError { unsafe StateError(sqlite: sqlite3_db_handle(handle)) }
 }
 
-/// The row a statement stands on. Columns count from 0 and are copied out.
+/// The current row of a statement. Columns are numbered from 0, and their values are copied.
 @safe struct Row: ~Copyable {
     private let handle: OpaquePointer
 
@@ -97,13 +99,13 @@ internal import DavitStore
     func flag(_ column: Int32) -> Bool { integer(column) != 0 }
 
     func text(_ column: Int32) -> String {
-        // Text is UTF-8 in the file, so its bytes come without a conversion that could fail.
+        // Text is stored as UTF-8, so its bytes need no conversion that could fail.
         unsafe String(decoding: bytes(column), as: UTF8.self)
     }
 
     func blob(_ column: Int32) -> [UInt8] { unsafe [UInt8](bytes(column)) }
 
-    /// Valid until the statement goes on.
+    /// Valid until the next step of the statement.
     private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = unsafe sqlite3_column_blob(handle, column)
         let count = Int(unsafe sqlite3_column_bytes(handle, column))

@@ -1,8 +1,8 @@
 internal import DavitStore
 
-/// What ``RowWriter`` runs, prepared once.
+/// The prepared statements of ``RowWriter``.
 ///
-/// "At" takes the key of a path, "below" the two ends of its range; see ``PathKey``.
+/// "At" statements take the key of a path, "below" statements the two bounds of its range; see ``PathKey``.
 final class WriteStatements {
     let binding: Statement
     let putBinding: Statement
@@ -41,7 +41,7 @@ final class WriteStatements {
     let measureTrash: Statement
     let dropTrash: Statement
 
-    /// The sum of something that each statement counts.
+    /// Returns the sum of a counter over all statements.
     func sum(_ count: (borrowing Statement) -> Int) -> Int {
         var sum = count(binding) + count(putBinding) + count(removeBindingAt)
         sum += count(removeBindingsBelow) + count(removeUselessBinding)
@@ -82,7 +82,7 @@ final class WriteStatements {
             """, on: connection)
         moveBindingAt = try Statement(
             "UPDATE resource SET parent = ?3, name = ?4 WHERE parent = ?1 AND name = ?2", on: connection)
-        // `||` makes text of its operands, with the same bytes.
+        // `||` converts its operands to text with the same bytes.
         moveBindingsBelow = try Statement(
             """
             UPDATE resource SET parent = CAST(?3 || substr(parent, ?4) AS BLOB)
@@ -110,7 +110,7 @@ final class WriteStatements {
             UPDATE property SET parent = CAST(?3 || substr(parent, ?4) AS BLOB)
             WHERE parent >= ?1 AND parent < ?2
             """, on: connection)
-        // `length` of a BLOB reads no more than the header of its row.
+        // `length` of a BLOB only reads the header of its row.
         propertyBytes = try Statement(
             """
             SELECT coalesce(sum(length(CAST(namespace AS BLOB)) + length(CAST(local AS BLOB)) + length(element)), 0)
@@ -164,7 +164,7 @@ final class WriteStatements {
             WHERE id = ?1
             """, on: connection)
         removeUpload = try Statement("DELETE FROM upload WHERE id = ?1", on: connection)
-        // "Under" is at and below: the collection itself is where its members have their `parent`.
+        // "Under" means at and below: a collection's `folder` equals the `parent` of its members.
         removeUploadsUnder = try Statement(
             "DELETE FROM upload WHERE folder >= ?1 AND folder < ?2", on: connection)
         moveUploadsUnder = try Statement(

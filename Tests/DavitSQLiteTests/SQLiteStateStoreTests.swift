@@ -212,7 +212,7 @@ struct SQLiteStateStoreTests {
             }
             reasons.withLock { $0.append(why) }
         }
-        #expect(reasons.withLock { $0 } == ["the check was ended", "the check was ended"])
+        #expect(reasons.withLock { $0 } == ["integrity check aborted", "integrity check aborted"])
         try store.apply(setting("a/last"))
         #expect(try store.records(under: path("a")).count == 101)
     }

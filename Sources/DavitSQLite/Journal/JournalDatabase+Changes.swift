@@ -2,20 +2,20 @@ package import DavitHTTP
 package import DavitStore
 
 extension JournalDatabase {
-    /// One change: the last one of a member.
+    /// The last change of a member.
     package struct Change: Hashable, Sendable {
         package let number: Int64
         package let kind: JournalEntry.Kind
         package let isRemoved: Bool
-        /// The collection of which it is a member.
+        /// The parent collection of the member.
         package let folder: ResourcePath
         package let name: [UInt8]
     }
 
-    /// The changes of members of `path`, in the order of their numbers.
+    /// Returns the changes of members of `path`, ordered by number.
     /// - Parameters:
-    ///   - isDeep: of members at any depth.
-    ///   - through: the last number of interest.
+    ///   - isDeep: whether to include members at any depth.
+    ///   - through: the highest number to include.
     package func changes(
         in path: ResourcePath, isDeep: Bool, after: Int64, through: Int64, limit: Int
     ) throws(StateError) -> [Change] {
@@ -37,8 +37,8 @@ extension JournalDatabase {
         return changes
     }
 
-    /// Rows passed without a key, and sorts, by what asks for changes: 0 where an index serves.
+    /// The number of full-scan steps and sorts in queries for changes; 0 if all use an index.
     package var scanSteps: Int { statements.members.scanSteps + statements.below.scanSteps }
-    /// What asking for changes has cost so far, in steps of SQLite's machine.
+    /// The total cost of queries for changes so far, in steps of SQLite's virtual machine.
     package var steps: Int { statements.members.steps + statements.below.steps }
 }

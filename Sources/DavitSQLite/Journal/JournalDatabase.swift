@@ -2,49 +2,50 @@ internal import CSQLite
 package import DavitHTTP
 package import DavitStore
 
-/// The rows of the change journal, `journal.sqlite`. Used by one thread at a time; every call may block.
+/// The database of the change journal, `journal.sqlite`. Used by one thread at a time; all calls may block.
 ///
-/// All of it follows from the shared folder: a journal that is lost or damaged is made anew, and tokens of the old one are
-/// refused.
+/// Its contents are derived from the shared folder: a journal that is lost or damaged is created again, and
+/// tokens of the old one are refused.
 package final class JournalDatabase {
-    /// A start may have lost the last commits with the power, and with them numbers that clients know. The next ones lie
-    /// so far above that none comes twice.
+    /// A power loss may have lost the last commits, and with them numbers that clients already know. On each
+    /// start, numbering continues after a gap that is larger than any such loss, so that no number is used
+    /// twice.
     private static let gap: Int64 = 1 << 32
 
     private let connection: Connection
     let statements: JournalStatements
     private let removalLimit: Int
-    /// Names this journal, and no other.
+    /// The unique id of this journal.
     package let id: String
-    /// The highest number given out.
+    /// The highest number assigned so far.
     package private(set) var last: Int64
-    /// Removals up to this number are forgotten.
+    /// Removals up to this number have been discarded.
     package private(set) var trimmed: Int64
-    /// About how many removals there are: at least so many.
+    /// An upper bound on the number of removals.
     private var removals: Int
 
-    /// Opens the journal, or makes a new one.
+    /// Opens the journal, or creates a new one.
     /// - Parameters:
-    ///   - path: the file, in a folder that others cannot enter.
-    ///   - newID: the name of a new journal.
-    ///   - removalLimit: removals that are remembered; of more, the older half is forgotten.
-    /// - Throws: `failed` also where the file is damaged, or something else.
+    ///   - path: the database file, in a folder that is not accessible to other users.
+    ///   - newID: returns the id of a new journal.
+    ///   - removalLimit: the maximum number of removals to keep; when exceeded, the older half is discarded.
+    /// - Throws: `failed`, also if the file is damaged or not a journal.
     package init(path: String, removalLimit: Int, newID: () -> String) throws(StateError) {
         let error = unsafe davit_make_private_file(path)
         if error != 0 {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
-            throw .failed(reason: "\(path): cannot be written (error \(error))")
+            throw .failed(reason: "cannot write \(path) (error \(error))")
         }
         let connection = try Connection(path: path, busyMilliseconds: 5000)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
-            throw .failed(reason: "journal.sqlite: no WAL in this folder")
+            throw .failed(reason: "journal.sqlite: the file system does not support WAL")
         }
         try connection.promise(.processDeath)
         try connection.execute("PRAGMA journal_size_limit = 16777216")
         try JournalSchema.make(in: connection, id: newID)
         guard let id = try connection.texts("SELECT id FROM journal").first else {
-            throw .failed(reason: "journal.sqlite is not whole")
+            throw .failed(reason: "journal.sqlite is incomplete")
         }
         self.id = id
         last = try connection.integer("SELECT last FROM journal") + Self.gap
@@ -56,15 +57,15 @@ package final class JournalDatabase {
         try transaction { () throws(StateError) in }
     }
 
-    /// True if there is such a file, whatever is in it.
+    /// Whether the file exists, regardless of its contents.
     package static func exists(at path: String) -> Bool { unsafe davit_file_exists(path) != 0 }
 
-    /// Removes a journal that nobody has open.
+    /// Removes a journal, which must not be open.
     package static func remove(at path: String) {
         for end in ["", "-wal", "-shm", "-journal"] { unsafe davit_remove_file(path + end) }
     }
 
-    /// Commits what `body` does, or nothing of it.
+    /// Commits the changes of `body`, or none if it throws.
     package func transaction<R, E: Error>(
         _ body: () throws(E) -> R, mapping: (StateError) -> E
     ) throws(E) -> R {
@@ -105,7 +106,7 @@ package final class JournalDatabase {
         try folders(statements.folderOf, [.integer(id)]).first
     }
 
-    /// The folders at and below a path that are there.
+    /// Returns the existing folders at and below a path.
     package func folders(under path: ResourcePath) throws(StateError) -> [JournalFolder] {
         try folders(statements.foldersUnder, path.subtree)
     }
@@ -118,19 +119,19 @@ package final class JournalDatabase {
         return folders
     }
 
-    /// A folder that was never read.
+    /// Adds a folder that has not been read yet.
     package func addFolder(at path: ResourcePath) throws(StateError) -> JournalFolder {
         var id: Int64 = 0
         try statements.addFolder.forEachRow([.blob(path.bytes)]) { row in id = row.integer(0) }
         return JournalFolder(id: id, path: path, identity: ResourceIdentity(inode: 0, birth: 0))
     }
 
-    /// Records which one it is, and that it is there.
+    /// Records the identity of a folder, and that it exists.
     package func set(_ folder: JournalFolder) throws(StateError) {
         try set(folder.id, folder.identity, isGone: false)
     }
 
-    /// Records that nothing is there any more.
+    /// Records that the folder no longer exists.
     package func setGone(_ folder: JournalFolder) throws(StateError) {
         try set(folder.id, ResourceIdentity(inode: 0, birth: 0), isGone: true)
     }
@@ -143,7 +144,7 @@ package final class JournalDatabase {
 
     // MARK: Entries
 
-    /// Also of a removed member; nil if there never was one.
+    /// Returns the entry of a member, existing or removed; nil if the name was never recorded.
     package func entry(_ name: [UInt8], in folder: Int64) throws(StateError) -> JournalEntry? {
         var entry: JournalEntry?
         try statements.entry.forEachRow([.integer(folder), .blob(name)]) { row in
@@ -152,7 +153,7 @@ package final class JournalDatabase {
         return entry
     }
 
-    /// The members that are there.
+    /// Returns the entries of all existing members.
     package func entries(in folder: Int64) throws(StateError) -> [[UInt8]: JournalEntry] {
         var entries: [[UInt8]: JournalEntry] = [:]
         try statements.entries.forEachRow([.integer(folder)]) { row in
@@ -168,20 +169,20 @@ package final class JournalDatabase {
         try statements.putEntry.run([.integer(folder), .blob(name), .integer(last)] + entry.values)
     }
 
-    /// Records how a member is watched, which is no change.
+    /// Records whether a member is volatile, which does not count as a change.
     package func setVolatile(
         _ isVolatile: Bool, _ name: [UInt8], in folder: Int64
     ) throws(StateError) {
         try statements.setVolatile.run([.integer(folder), .blob(name), .integer(isVolatile ? 1 : 0)])
     }
 
-    /// Forgets a name that stands for no member.
+    /// Deletes the entry of a name that is not a member.
     package func removeEntry(_ name: [UInt8], in folder: Int64) throws(StateError) {
         try statements.removeEntry.run([.integer(folder), .blob(name)])
     }
 
-    /// Records that content changes without an event, by whatever name.
-    /// - Returns: the names of which that was not known.
+    /// Marks content as volatile, under all its names.
+    /// - Returns: the names that were not marked before.
     package func takeForVolatile(
         _ identity: ResourceIdentity
     ) throws(StateError) -> [(folder: Int64, name: [UInt8])] {
@@ -193,14 +194,14 @@ package final class JournalDatabase {
         return names
     }
 
-    /// Records that all members are gone, each with a number of its own.
+    /// Records the removal of all members, each with its own number.
     package func removeEntries(in folder: Int64) throws(StateError) {
         let count = try statements.removeEntries.run([.integer(folder), .integer(last)])
         last += Int64(count)
         removals += count
     }
 
-    /// The members at any depth that can change without an event.
+    /// Returns the volatile members at any depth.
     package func volatileEntries(
         under path: ResourcePath
     ) throws(StateError) -> [(folder: JournalFolder, name: [UInt8])] {
@@ -230,7 +231,7 @@ package final class JournalDatabase {
 }
 
 extension JournalFolder {
-    /// From four columns.
+    /// Creates a folder from four columns.
     fileprivate init(_ row: borrowing Row) {
         self.init(
             id: row.integer(0), path: ResourcePath(unchecked: row.blob(1)),
@@ -240,9 +241,9 @@ extension JournalFolder {
 }
 
 extension ResourcePath {
-    /// The path itself, and from where and up to where all that is below it lies. "0" follows "/".
+    /// The path itself, and the lower and upper bound of the paths below it. "0" is the character after "/".
     var subtree: [SQLValue] {
-        // No name has so many bytes.
+        // An upper bound: no name has this many bytes.
         if isRoot { return [.blob([]), .blob([]), .blob(Array(repeating: 0xFF, count: 256))] }
         return [
             .blob(bytes), .blob(bytes + [UInt8(ascii: "/")]), .blob(bytes + [UInt8(ascii: "0")]),

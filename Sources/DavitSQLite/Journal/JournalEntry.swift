@@ -1,35 +1,38 @@
 package import DavitHTTP
 package import DavitStore
 
-/// What the journal knows of a member: enough to see that it is another one, or has another entity tag.
+/// The recorded state of a member, sufficient to detect that it was replaced or that its entity tag has
+/// changed.
 package struct JournalEntry: Hashable, Sendable {
     package enum Kind: Int64, Sendable {
-        /// A link that leads to nothing that is served, but may one day: no member, and none that is removed.
+        /// A link whose target is not served but may be one day. It is neither a member nor a removed one.
         case hidden = 0
         case content = 1
         case collection = 2
-        /// A link that leads to a collection: a member, whose own members are at another place.
+        /// A link to a collection. It is a member, but the members of the collection are recorded under its
+        /// canonical path.
         case linkedCollection = 3
     }
 
-    /// Of what is removed, what it was; content if nobody knows.
+    /// The kind of the member; for a removed one, its last kind, or content if unknown.
     package var kind: Kind
-    /// Nothing is there any more.
+    /// Whether the member no longer exists.
     package var isRemoved = false
-    /// It can change without an event in its folder: it has other names, or is a link.
+    /// Whether the member can change without an event in its folder, because it has other hard links or is a
+    /// link.
     package var isVolatile = false
     package var identity = ResourceIdentity(inode: 0, birth: 0)
     package var length: Int64 = 0
-    /// Nanoseconds since the epoch.
+    /// In nanoseconds since the epoch.
     package var modified: Int64 = 0
     package var stamp: UInt64 = 0
-    /// Seen just now, of content: it has other names. No row says it.
+    /// Whether content had other hard links when it was last examined; not stored in the database.
     package private(set) var hasOtherNames = false
 
-    /// What is left of a member.
+    /// Creates the entry of a removed member.
     /// - Parameters:
-    ///   - entry: as it was seen last; nil if it never was.
-    ///   - isHidden: whether a link is in its place.
+    ///   - entry: the last recorded state; nil if there is none.
+    ///   - isHidden: whether a link that is not served has taken its place.
     package init(removed entry: JournalEntry?, isHidden: Bool) {
         kind = entry?.kind == .hidden ? .content : entry?.kind ?? .content
         isRemoved = true
@@ -43,15 +46,15 @@ package struct JournalEntry: Hashable, Sendable {
         isVolatile = true
     }
 
-    /// A member is there.
+    /// Whether the entry is an existing member.
     package var isMember: Bool { !isRemoved && kind != .hidden }
 
-    /// - Parameter isLink: whether the member is a link to what `info` is about.
+    /// - Parameter isLink: whether the member is a link to the resource that `info` describes.
     package init(_ info: ResourceInfo, isLink: Bool) {
         kind = info.isCollection ? (isLink ? .linkedCollection : .collection) : .content
         identity = info.identity
         isVolatile = isLink
-        // Of a collection nothing counts but which one it is: its times change with its members.
+        // Only the identity of a collection is recorded, because its timestamps change with its members.
         guard !info.isCollection else { return }
         isVolatile = isLink || info.hasOtherNames
         hasOtherNames = info.hasOtherNames
@@ -60,7 +63,7 @@ package struct JournalEntry: Hashable, Sendable {
         stamp = info.stamp
     }
 
-    /// Whether somebody who has seen `other` has to be told.
+    /// Whether the difference to `other` is a change to report.
     package func differs(from other: JournalEntry) -> Bool {
         var same = other
         same.isVolatile = isVolatile
@@ -76,7 +79,7 @@ package struct JournalEntry: Hashable, Sendable {
         ]
     }
 
-    /// From seven columns, the first of which is `column`.
+    /// Creates an entry from seven columns, starting with `column`.
     init(_ row: borrowing Row, _ column: Int32) {
         let number = row.integer(column)
         kind = Kind(rawValue: abs(number)) ?? .content
@@ -90,10 +93,10 @@ package struct JournalEntry: Hashable, Sendable {
     }
 }
 
-/// A folder of the journal.
+/// A folder in the journal.
 package struct JournalFolder: Hashable, Sendable {
     package let id: Int64
     package let path: ResourcePath
-    /// Which one it was when it was read; 0 if it never was.
+    /// The identity of the folder when it was last read; 0 if it has never been read.
     package var identity: ResourceIdentity
 }

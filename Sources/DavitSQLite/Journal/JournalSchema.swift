@@ -1,18 +1,19 @@
 internal import DavitStore
 
-/// The tables of the change journal.
+/// The schema of the change journal.
 ///
-/// A folder is a collection that has been read, by its path without slashes at the ends. An entry is a member of one: what
-/// was seen there last, or (kind 0) that it is gone. Each change of an entry has a number of its own, higher than all before.
+/// A folder is a collection that has been read, identified by its path without leading or trailing slashes.
+/// An entry is a member of a folder in its last observed state; a negative kind means that it was removed.
+/// Each change of an entry gets a number higher than all earlier ones.
 enum JournalSchema {
     private static let version: Int64 = 2
 
     private static let tables: StaticString = """
         CREATE TABLE journal (
             id TEXT NOT NULL,
-            -- The highest number given out.
+            -- The highest number assigned so far.
             last INTEGER NOT NULL,
-            -- Removals up to this number are forgotten.
+            -- Removals up to this number have been discarded.
             trimmed INTEGER NOT NULL
         ) STRICT;
 
@@ -21,7 +22,7 @@ enum JournalSchema {
             path BLOB NOT NULL UNIQUE,
             inode INTEGER NOT NULL,
             birth INTEGER NOT NULL,
-            -- Nothing is there any more; its entries are all removed ones.
+            -- The folder no longer exists; all its entries are removed ones.
             is_gone INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX folder_gone ON folder (id) WHERE is_gone = 1;
@@ -29,9 +30,9 @@ enum JournalSchema {
         CREATE TABLE entry (
             folder INTEGER NOT NULL,
             name BLOB NOT NULL,
-            -- 1 content, 2 collection, 3 link to a collection; negative where that is gone; 0 never was one.
+            -- 1 content, 2 collection, 3 link to a collection; negative if removed; 0 not a member.
             kind INTEGER NOT NULL,
-            -- It can change without an event in its folder.
+            -- Whether it can change without an event in its folder.
             is_volatile INTEGER NOT NULL,
             inode INTEGER NOT NULL,
             birth INTEGER NOT NULL,
@@ -50,15 +51,15 @@ enum JournalSchema {
         PRAGMA user_version = 2;
         """
 
-    /// Makes the tables in a new database.
-    /// - Parameter id: of the journal, if it is new.
-    /// - Throws: `failed` for a database of another version, or of something else.
+    /// Creates the tables in a new database.
+    /// - Parameter id: returns the id of a new journal.
+    /// - Throws: `failed` if the database has another version or schema.
     static func make(in connection: borrowing Connection, id: () -> String) throws(StateError) {
         let found = try connection.integer("PRAGMA user_version")
         if found == version { return }
         let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
         guard found == 0, isEmpty else {
-            throw .failed(reason: "journal.sqlite is of another version")
+            throw .failed(reason: "journal.sqlite has an unsupported version")
         }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StateError) {

@@ -1,6 +1,6 @@
 internal import DavitStore
 
-/// What ``JournalDatabase`` runs, prepared once.
+/// The prepared statements of ``JournalDatabase``.
 final class JournalStatements {
     let begin: Statement
     let commit: Statement
@@ -94,8 +94,8 @@ final class JournalStatements {
                 AND kind != 0
             ORDER BY number LIMIT ?4
             """, on: connection)
-        // A removed member of a collection that is gone itself is not told of: whoever knows it hears of the
-        // collection.
+        // Removed members of a collection that no longer exists are omitted, because the removal of the
+        // collection is reported instead.
         below = try Statement(
             """
             SELECT e.number, e.kind, f.path, e.name, f.is_gone
