@@ -1,25 +1,25 @@
-/// What has happened since somebody looked: names in folders, or whole folders.
+/// The names and folders that must be compared again because of events.
 struct DirtyNames {
-    /// What events have said of a name.
+    /// What events have reported about a name.
     struct Hints: OptionSet {
         let rawValue: UInt8
 
-        /// It was given to something.
+        /// Something was created or moved to this name.
         static let arrived = Hints(rawValue: 1)
-        /// It was taken from something.
+        /// The name was removed or renamed.
         static let left = Hints(rawValue: 2)
-        /// It is a folder that may be readable now, or no longer.
+        /// A folder whose permissions have changed.
         static let access = Hints(rawValue: 4)
-        /// What it was taken from was a folder.
+        /// What was removed or renamed was a folder.
         static let folder = Hints(rawValue: 8)
 
-        /// Nothing has the name any more, as far as events tell.
+        /// Whether the name no longer exists, according to the events.
         var isOfRemoval: Bool { contains(.left) && !contains(.arrived) }
     }
 
-    /// Names of one folder that are kept; over it the folder is read as a whole.
+    /// The maximum number of names per folder; beyond it, the entire folder is marked.
     private static let namesOfFolder = 8_192
-    /// Names that are kept in all.
+    /// The maximum number of names in total.
     private static let nameLimit = 32_768
 
     private var names: [Int64: [[UInt8]: Hints]] = [:]
@@ -51,7 +51,7 @@ struct DirtyNames {
 
     mutating func removeAll() { self = DirtyNames() }
 
-    /// Everything, and begins anew.
+    /// Returns all names and folders, and removes them.
     mutating func take() -> (names: [Int64: [[UInt8]: Hints]], whole: Set<Int64>) {
         let taken = (names, whole)
         self = DirtyNames()

@@ -2,12 +2,12 @@ internal import DavitHTTP
 internal import DavitSQLite
 internal import DavitStore
 
-/// Records the difference between what the rows say and what is there.
+/// Compares the recorded state with the file system and records the differences.
 extension JournalCore {
-    /// Reads a folder and records what is other than the rows say. If it is not there any more, it stays unvisited.
+    /// Reads a folder and records the differences. If the folder no longer exists, it remains unvisited.
     func visit(_ id: Int64, _ path: ResourcePath) throws(JournalError) {
         guard let identity = try identity(ofFolder: path) else { return forget(id) }
-        // Before it is read, so that nothing is missed.
+        // The watch starts before the folder is read, so that no change is missed.
         do throws(JournalError) {
             try watches.add(
                 id, at: path, pathOf: { (id) throws(JournalError) in try self.path(of: id) },
@@ -21,14 +21,14 @@ extension JournalCore {
         var links: [[UInt8]] = []
         guard try readMembers(of: id, path, left: &left, links: &links) else { return forget(id) }
         for name in links where left[name] == nil { try compare(name, of: id, path, []) }
-        // What a listing has not met may have been renamed meanwhile.
+        // Members that the listing did not return may have been renamed meanwhile.
         for (name, row) in left {
             try settle(name, of: id, path, row: row, found: try look(path, name), [])
         }
         visited.insert(id)
     }
 
-    /// If the folder is another one than was read, nothing of that is left.
+    /// Removes the entries of the folder's subtree if the folder was replaced since it was last read.
     private func settleFolder(
         _ id: Int64, _ path: ResourcePath, _ identity: ResourceIdentity
     ) throws(JournalError) {
@@ -41,16 +41,16 @@ extension JournalCore {
     }
 
     /// - Parameters:
-    ///   - left: the members that are known; those that are met are taken out.
-    ///   - links: gets those that lead to nothing that is served.
-    /// - Returns: false if there is no such folder.
+    ///   - left: the recorded members; those found are removed from it.
+    ///   - links: receives the links whose targets are not served.
+    /// - Returns: false if the folder does not exist.
     private func readMembers(
         of id: Int64, _ path: ResourcePath, left: inout [[UInt8]: JournalEntry],
         links: inout [[UInt8]]
     ) throws(JournalError) -> Bool {
         let cursor: any MemberCursor
         do throws(StoreError) { cursor = try resources.members(of: path) } catch {
-            // Listed like PROPFIND does: what cannot be read has no members.
+            // As in PROPFIND, an unreadable folder has no members.
             if error == .forbidden { return true }
             guard Self.isAbsence(error) else { throw .store(error) }
             return false
@@ -78,7 +78,7 @@ extension JournalCore {
         try settle(name, of: id, folder, row: row, found: try look(folder, name), hints)
     }
 
-    /// Records the difference between what was there and what is.
+    /// Records the difference between the recorded and the current state of a member.
     private func settle(
         _ name: [UInt8], of id: Int64, _ folder: ResourcePath, row: JournalEntry?, found: JournalEntry?,
         _ hints: DirtyNames.Hints
@@ -101,14 +101,14 @@ extension JournalCore {
         if found.hasOtherNames, old?.isVolatile != true { try lookAtOtherNames(of: found) }
         guard found.kind == .collection else { return }
         let child = try self.folder(at: path)
-        // It may have been read before this folder was, and be another one by now.
+        // The child may have been read before this folder, and replaced since.
         if !visited.contains(child.id) || child.identity != found.identity || hints.contains(.access) {
             pending.push(child.id, path)
         }
     }
 
-    /// What is written by one name of a file is an event of that name alone; and that a file has got another name is
-    /// none of the names it had.
+    /// Compares the other names of a file. Events are reported only for the name through which a file is
+    /// written, and adding a hard link causes no event for its existing names.
     private func lookAtOtherNames(of entry: JournalEntry) throws(JournalError) {
         let names = try rows { () throws(StateError) in try database.takeForVolatile(entry.identity) }
         for (folder, name) in names where visited.contains(folder) {
@@ -117,15 +117,16 @@ extension JournalCore {
         }
     }
 
-    /// - Parameter isHidden: a link is there, which may lead to something one day, without an event in this folder.
+    /// - Parameter isHidden: whether there is a link that is not served. Its target may be served later,
+    ///   without an event in this folder.
     private func settleAbsence(
         _ name: [UInt8], _ path: ResourcePath, of id: Int64, row: JournalEntry?, isHidden: Bool,
         _ hints: DirtyNames.Hints
     ) throws(JournalError) {
         try rows { () throws(StateError) in
             let wasMember = row?.isMember ?? false
-            // Whoever made it may not know yet that it is gone again, so that removals without a row count
-            // (RFC 6578 §3.5.2).
+            // The client that created the resource may not know of its removal, so removals of unrecorded
+            // names are reported, too (RFC 6578 §3.5.2).
             let mayHaveBeen = row == nil ? mayHaveBeenServed(path, hints) : row?.kind != .hidden
             if wasMember || (hints.contains(.left) && mayHaveBeen) {
                 try database.put(JournalEntry(removed: row, isHidden: isHidden), name, in: id)
@@ -139,14 +140,15 @@ extension JournalCore {
         }
     }
 
-    /// Content of some names is not served, collections are.
+    /// Whether a removed resource may have been served. The rules exclude some names for content, but not for
+    /// collections.
     private func mayHaveBeenServed(_ path: ResourcePath, _ hints: DirtyNames.Hints) -> Bool {
         guard let rules else { return true }
         if rules.hides(path) { return false }
         return hints.contains(.folder) || !rules.refuses(content: path.name)
     }
 
-    /// - Parameter kept: a folder that is still there, without its members.
+    /// - Parameter kept: a folder that still exists, but without its members.
     func removeSubtree(_ path: ResourcePath, but kept: Int64? = nil) throws(JournalError) {
         let folders = try rows { () throws(StateError) in try database.folders(under: path) }
         for folder in folders {
@@ -165,9 +167,9 @@ extension JournalCore {
         pending.remove(id)
     }
 
-    // MARK: Looking
+    // MARK: Lookup
 
-    /// What a member is, as PROPFIND would list it; nil if it would not.
+    /// Returns the state of a member as PROPFIND would list it, or nil if it would not.
     func look(_ folder: ResourcePath, _ name: [UInt8]) throws(JournalError) -> JournalEntry? {
         guard let path = folder.appending(name) else { return nil }
         if let rules, !rules.lists(name) { return nil }
@@ -177,7 +179,8 @@ extension JournalCore {
             switch lookup.state {
             case .mapped(let info):
                 if lookup.path == path { return JournalEntry(info, isLink: false) }
-                // Found by another spelling: that is the name of the member, and this one is nobody's.
+                // The resource was found under another spelling, which is the name of the member; this name
+                // does not exist.
                 let itself = try resources.lookup(path, last: .itself, wait: .allowed)
                 return itself.path == path ? JournalEntry(info, isLink: true) : nil
             case .unservable: return .hidden
@@ -201,7 +204,8 @@ extension JournalCore {
         }
     }
 
-    /// Nothing is there that could be served. A fault is no absence: what cannot be seen for a moment was not removed.
+    /// Whether the error means that there is no resource to serve. Other errors are not absences: a resource
+    /// that is temporarily inaccessible has not been removed.
     private static func isAbsence(_ error: StoreError) -> Bool {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
@@ -214,7 +218,7 @@ extension JournalCore {
     func folder(at path: ResourcePath) throws(JournalError) -> JournalFolder {
         try rows { () throws(StateError) in
             guard let folder = try database.folder(at: path) else { return try database.addFolder(at: path) }
-            // One that was gone is there again: nobody may forget its number before it is read.
+            // The folder exists again. Mark it, so that its row is not deleted before it is read.
             if folder.identity.inode == 0 { try database.set(folder) }
             return folder
         }

@@ -4,30 +4,30 @@ internal import DavitSQLite
 internal import DavitStore
 internal import DavitSystem
 
-/// A journal that is awake: the rows, the watches, and what is to be looked at. Used by one thread at a time.
+/// An active journal: the database, the watches, and the names to compare. Used by one thread at a time.
 ///
-/// After an error it is of no use any more: what it has in memory may say more than its rows do.
+/// It must be discarded after an error, because its state in memory may be ahead of the database.
 final class JournalCore {
     let resources: any ResourceStore
-    /// What is listed; nil for everything.
+    /// Determine what is listed; nil lists everything.
     let rules: ShareRules?
     let database: JournalDatabase
     private let watch: FolderWatch
     let isCancelled: @Sendable () -> Bool
-    /// How long a call of ``advance(_:)`` goes on, in nanoseconds, where there is more to do.
+    /// The maximum duration of one call of ``advance(_:)``, in nanoseconds, unless it finishes earlier.
     private let step: Int64
     var watches: WatchTable
-    /// Folders that have been read since the start.
+    /// Folders that have been read since startup.
     var visited: Set<Int64> = []
     var pending = PendingFolders()
     var dirty = DirtyNames()
-    /// Folders that the system has stopped to watch.
+    /// Folders that the system has stopped watching.
     private var lost: [Int64] = []
 
     /// See ``FolderWatch/mounts``.
     private var mounts: [[UInt8]]
 
-    /// Members that were looked at, one call of the system each.
+    /// The number of members examined, each with one system call.
     var looks = 0
 
     init(
@@ -51,8 +51,8 @@ final class JournalCore {
 
     // MARK: Events
 
-    /// Takes the events that have happened.
-    /// - Returns: true if something has changed, or may have.
+    /// Processes pending events.
+    /// - Returns: whether something has changed or may have changed.
     @discardableResult
     func drain() -> Bool {
         var isOverflow = false
@@ -69,7 +69,7 @@ final class JournalCore {
     }
 
     private func note(_ event: DirectoryEvent, in folder: Int64) {
-        // Nobody may hear that there is, or was, something of that name.
+        // Do not disclose that a name that is not served exists or has existed.
         if let rules, !event.name.isEmpty, rules.refuses(event.name) || !rules.lists(event.name) { return }
         switch event.kind {
         case .overflow: return
@@ -82,10 +82,10 @@ final class JournalCore {
         }
     }
 
-    /// Nothing has been read, or nothing of it counts any more.
+    /// Whether nothing has been read yet, or everything must be read again.
     var startsOver: Bool { visited.isEmpty }
 
-    /// Nothing is known to be as it was. What is watched stays watched.
+    /// Discards the knowledge of all folders, so that they are read again. Watches are kept.
     func startOver() {
         visited = []
         dirty.removeAll()
@@ -114,7 +114,7 @@ final class JournalCore {
         }
     }
 
-    /// A volume that covers a folder, or no longer does, causes no event.
+    /// Detects mounts and unmounts on folders, which cause no events.
     private func lookAtMounts() {
         let mounts = watch.mounts
         guard mounts != self.mounts else { return }
@@ -142,8 +142,8 @@ final class JournalCore {
         return .done
     }
 
-    /// Records what events have told, before all that is in memory is lost: what has come and is gone at the next start
-    /// would else never be told of.
+    /// Records the changes reported by events before the state in memory is lost. A resource that was created
+    /// and removed again would otherwise never be reported.
     func settleEvents() {
         drain()
         try? database.transaction { () throws(JournalError) in
@@ -162,7 +162,7 @@ final class JournalCore {
         let (names, whole) = dirty.take()
         for (id, hints) in names where visited.contains(id) {
             guard let path = try path(of: id) else { continue }
-            // First what is gone: to some clients the name that it has now is the same one.
+            // Removals first: for some clients, an old and a new spelling are the same name.
             for (name, hints) in hints where hints.isOfRemoval { try compare(name, of: id, path, hints) }
             for (name, hints) in hints where !hints.isOfRemoval { try compare(name, of: id, path, hints) }
             if mayStop, isCancelled() { throw .interrupted }
@@ -172,7 +172,7 @@ final class JournalCore {
         }
     }
 
-    /// What can change without an event, as far as the pass asks about it.
+    /// Compares everything within the pass that can change without an event.
     private func lookAgain(_ pass: JournalPass) throws(JournalError) {
         for (id, path) in watches.unwatched where pass.covers(path) { pending.push(id, path) }
         let names = try rows { () throws(StateError) in try database.volatileEntries(under: pass.path) }
@@ -181,10 +181,10 @@ final class JournalCore {
         }
     }
 
-    /// Has the folder itself read, also where those above it were not yet.
+    /// Schedules the folder itself to be read, even if its ancestors have not been read yet.
     private func reach(_ path: ResourcePath, isNew: Bool) throws(JournalError) {
         let folder = try folder(at: path)
-        // Folders above it may have no watch, and one of them may be another one by now.
+        // Ancestors may have no watch, and may have been replaced.
         guard visited.contains(folder.id) else { return pending.push(folder.id, path) }
         if isNew, try identity(ofFolder: path) != folder.identity { pending.push(folder.id, path) }
     }

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Folders that are to be read, the last one first.
+/// A stack of folders to be read.
 struct PendingFolders {
     private var folders: [(id: Int64, path: ResourcePath)] = []
     private var ids: Set<Int64> = []
@@ -12,7 +12,7 @@ struct PendingFolders {
         if ids.insert(id).inserted { folders.append((id, path)) }
     }
 
-    /// The last one that a pass asks about; nil if there is none.
+    /// Removes and returns the last folder that the pass covers; nil if there is none.
     mutating func pop(for pass: JournalPass) -> (id: Int64, path: ResourcePath)? {
         guard let index = folders.lastIndex(where: { pass.covers($0.path) }) else { return nil }
         let folder = folders.remove(at: index)

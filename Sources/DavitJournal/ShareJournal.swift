@@ -7,43 +7,43 @@ internal import Synchronization
 
 /// The change journal of a shared folder: see `docs/decisions/journal.md`.
 ///
-/// It only looks on: davit's own changes come to it the way of everybody's. Until it is asked for the first time it has no
-/// file, no thread, no watch and no row; from then on, also after a restart, it compares in the background what it knows with what
-/// is there.
+/// It only observes: changes made by davit itself are detected in the same way as those of other programs.
+/// Before the first query it has no file, no thread, no watches and no rows. After that, and after a restart,
+/// it compares its recorded state with the file system in the background.
 public final class ShareJournal: ChangeJournal {
-    /// What a test may want otherwise.
+    /// Options for tests.
     package struct Options: Sendable {
-        /// Folders that are watched at most; all others are read anew whenever they are asked about.
+        /// The maximum number of watched folders; all others are read again for each query.
         package var watchLimit = Int.max
-        /// Removals that are remembered.
+        /// The maximum number of removals to keep.
         package var removalLimit = 200_000
-        /// Nanoseconds that one step of comparing takes, of several folders.
+        /// The duration of one step of comparing several folders, in nanoseconds.
         package var step: Int64 = 25_000_000
-        /// Whether what is asked for the first time, or after a restart, is compared in the background, too.
+        /// Whether folders are compared in the background after the first query and after a restart.
         package var walksInBackground = true
 
         package init() {}
     }
 
-    /// Writes a line for the people who run the server: a constant text and a reason.
+    /// Writes a log line for the operator: a constant message and a reason.
     public typealias Report = @Sendable (_ message: StaticString, _ reason: String) -> Void
 
     private struct State {
         var core: JournalCore?
         var thread: WatchThread?
-        /// It ends when whoever it waits for is done.
+        /// Stopped threads, which end once their current work is finished.
         var ended: [WatchThread] = []
-        /// The file is to be made anew.
+        /// Whether the file must be created again.
         var isDamaged = false
         var reported = ""
         var listeners: [@Sendable (Int64?) -> Void] = []
-        /// The last change that listeners were told of.
+        /// The last change number reported to listeners.
         var told: Int64 = 0
     }
 
     private let folder: FileResourceStore
     private let resources: any ResourceStore
-    /// Nil for everything.
+    /// Nil serves everything.
     private let rules: ShareRules?
     private let path: String
     private let background: BackgroundWork
@@ -53,11 +53,11 @@ public final class ShareJournal: ChangeJournal {
     private let isEnding = Atomic<Bool>(false)
     private let isWalking = Atomic<Bool>(false)
 
-    /// Opens nothing.
+    /// Creates a journal without opening any files.
     /// - Parameters:
-    ///   - folder: what is watched.
-    ///   - stateFolder: where `journal.sqlite` is kept. The caller keeps other servers out of it.
-    ///   - background: for comparing while nobody waits.
+    ///   - folder: the folder to watch.
+    ///   - stateFolder: the folder for `journal.sqlite`. The caller must ensure that no other server uses it.
+    ///   - background: runs comparisons while there are no queries.
     public convenience init(
         of folder: FileResourceStore, stateFolder: String, background: BackgroundWork,
         report: @escaping Report
@@ -68,8 +68,8 @@ public final class ShareJournal: ChangeJournal {
     }
 
     /// - Parameters:
-    ///   - resources: through which the folder is looked at.
-    ///   - rules: which names are served, and listed.
+    ///   - resources: the store through which the folder is examined.
+    ///   - rules: determine which names are served and listed.
     package init(
         of folder: FileResourceStore, seenThrough resources: any ResourceStore,
         rules: ShareRules = ShareRules(),
@@ -84,19 +84,20 @@ public final class ShareJournal: ChangeJournal {
         self.report = report
     }
 
-    // MARK: The life of the server
+    // MARK: Lifecycle
 
-    /// Begins where the last run has ended: asleep, or with comparing in the background. Returns at once.
+    /// Resumes the state of the last run: idle, or comparing in the background. Returns immediately.
     public func start() {
         isEnding.store(false, ordering: .relaxed)
         guard JournalDatabase.exists(at: path) else { return }
         walk()
     }
 
-    /// Ends what is under way, at the next small step. Returns at once; calls from now on are `interrupted`.
+    /// Interrupts running work at the next small step. Returns immediately; subsequent calls throw
+    /// `interrupted`.
     public func stop() { isEnding.store(true, ordering: .relaxed) }
 
-    /// Records what was told of by events, closes the file, and waits for the thread. Blocks.
+    /// Records pending events, closes the file and waits for the thread. Blocks.
     public func close() {
         isEnding.store(true, ordering: .relaxed)
         state.withLock { state in
@@ -107,15 +108,15 @@ public final class ShareJournal: ChangeJournal {
         state.withLock { $0.ended = [] }
     }
 
-    /// Blocks until those have ended that were stopped.
+    /// Blocks until all stopped threads have ended.
     package func waitForThreads() {
         for thread in state.withLock({ $0.ended }) { thread.waitForEnd() }
     }
 
-    /// Threads, and with each a queue of events, that it holds on to: for tests.
+    /// The number of threads, each of which holds an event queue; for tests.
     package var threadCount: Int { state.withLock { $0.ended.count + ($0.thread == nil ? 0 : 1) } }
 
-    // MARK: What others ask
+    // MARK: Queries
 
     public func advance(_ pass: JournalPass) throws(JournalError) -> JournalPosition? {
         let (position, last) = try withCore { (core) throws(JournalError) in
@@ -125,7 +126,7 @@ public final class ShareJournal: ChangeJournal {
         return position
     }
 
-    /// Whoever asks takes the events of changes away from the thread, which then has nothing to tell of.
+    /// Notifies listeners. A query consumes the events of changes, so the watch thread does not report them.
     private func tell(of last: Int64) {
         let listeners = state.withLock { state -> [@Sendable (Int64?) -> Void] in
             guard last != state.told else { return [] }
@@ -139,7 +140,7 @@ public final class ShareJournal: ChangeJournal {
         in path: ResourcePath, isDeep: Bool, since token: SyncToken, through: Int64, limit: Int
     ) throws(JournalError) -> [ResourceChange] {
         try withCore { (core) throws(JournalError) in
-            // Between two pieces of an answer removals may have been forgotten.
+            // Removals may have been discarded between two parts of a response.
             guard token.isValid(at: core.position) else { throw .forgotten }
             do throws(StateError) {
                 let changes = try core.database.changes(
@@ -155,26 +156,27 @@ public final class ShareJournal: ChangeJournal {
         state.withLock { $0.listeners.append(body) }
     }
 
-    /// Members that were looked at since it is awake, rows passed without a key, and steps of SQLite's machine: for tests.
+    /// The number of members examined since the journal became active, the number of full-scan steps, and the
+    /// number of SQLite virtual machine steps; for tests.
     package var costs: (looks: Int, scans: Int, steps: Int)? {
         state.withLock { state in
             state.core.map { ($0.looks, $0.database.scanSteps, $0.database.steps) }
         }
     }
 
-    /// Whether it has a file open, a thread and watches.
+    /// Whether the journal is active: it has an open file, a thread and watches.
     package var isAwake: Bool { state.withLock { $0.core != nil } }
 
-    /// As if the system had dropped events.
+    /// Simulates an overflow of the event queue.
     package func forgetEvents() { state.withLock { $0.core?.startOver() } }
 
-    // MARK: Waking and falling asleep
+    // MARK: Activation
 
     private func withCore<R: Sendable>(
         _ body: (JournalCore) throws(JournalError) -> R
     ) throws(JournalError) -> R {
         let result = state.withLock { state -> Result<R, JournalError> in
-            // It stays as it is, so that ``close()`` can record what it has heard.
+            // The core is kept, so that ``close()`` can record its events.
             if isEnding.load(ordering: .relaxed) { return .failure(.interrupted) }
             do throws(JournalError) {
                 return .success(try body(try wake(&state)))
@@ -203,7 +205,7 @@ public final class ShareJournal: ChangeJournal {
 
     private func startThread(_ watch: FolderWatch, in state: inout State) throws(JournalError) {
         guard watch.isPossible else {
-            return report("folders cannot be watched, and are read when somebody synchronises", "inotify")
+            return report("cannot watch folders; they are read again for each query", "inotify")
         }
         do throws(SystemError) {
             state.thread = try WatchThread(watch) { [weak self] in self?.noteEvents() }
@@ -217,7 +219,7 @@ public final class ShareJournal: ChangeJournal {
         do throws(StateError) {
             do throws(StateError) { return try open() } catch {
                 guard case .failed(let reason) = error, !state.isDamaged else { throw error }
-                report("the change journal cannot be read and is made anew", reason)
+                report("cannot read the change journal; creating a new one", reason)
                 JournalDatabase.remove(at: path)
                 return try open()
             }
@@ -234,7 +236,7 @@ public final class ShareJournal: ChangeJournal {
         }
     }
 
-    /// After a fault it begins anew when it is asked again; what it had committed still stands.
+    /// Deactivates the journal after an error. The next query starts it again; committed changes are kept.
     private func fail(_ state: inout State, _ error: JournalError) {
         if case .state(.failed) = error { state.isDamaged = state.core != nil }
         let isOpen = state.core != nil
@@ -243,7 +245,7 @@ public final class ShareJournal: ChangeJournal {
         guard error != .interrupted, state.reported != reason else { return }
         state.reported = reason
         report(
-            isOpen ? "the change journal has stopped and begins anew" : "there is no change journal", reason)
+            isOpen ? "change journal failed; restarting it" : "cannot open the change journal", reason)
     }
 
     private static func fallAsleep(_ state: inout State) {
@@ -251,14 +253,14 @@ public final class ShareJournal: ChangeJournal {
         guard let thread = state.thread else { return }
         state.thread = nil
         thread.stop()
-        // Each holds a queue of the system, of which a user has few.
+        // Each thread holds a system event queue, of which a user may only have a few.
         state.ended.removeAll { $0.hasEnded }
         state.ended.append(thread)
     }
 
-    // MARK: The background
+    // MARK: Background work
 
-    /// The thread: takes the events, and tells who wants to know.
+    /// Runs on the watch thread: processes events and notifies listeners.
     private func noteEvents() {
         let listeners = state.withLock { state -> [@Sendable (Int64?) -> Void] in
             guard let core = state.core, core.drain() else { return [] }
@@ -268,7 +270,7 @@ public final class ShareJournal: ChangeJournal {
         for listener in listeners { listener(nil) }
     }
 
-    /// Compares everything, a short time after the other, with as much rest between.
+    /// Compares the entire share in short steps, with pauses of about the same length.
     private func walk() {
         guard options.walksInBackground else { return }
         if isWalking.exchange(true, ordering: .acquiring) { return }
@@ -280,14 +282,14 @@ public final class ShareJournal: ChangeJournal {
                     Thread.sleep(milliseconds: Self.restMilliseconds)
                 }
             } catch {
-                // It has been reported; the next one who asks tries again.
+                // The error has been reported; the next query tries again.
                 return
             }
         }
         if !isStarted { isWalking.store(false, ordering: .releasing) }
     }
 
-    /// About as long as one step of the walk.
+    /// About the duration of one step.
     private static let restMilliseconds = 25
 }
 

@@ -2,16 +2,16 @@ internal import DavitFileStore
 internal import DavitHTTP
 internal import DavitStore
 
-/// Which folders are watched under which key, and which were read but cannot be watched.
+/// Maps watched folders to their keys, and records folders that were read but cannot be watched.
 struct WatchTable {
     private let watch: FolderWatch
     private let limit: Int
     private var folders: [Int32: Int64] = [:]
     private var keys: [Int64: Int32] = [:]
-    /// Where changes do not show by themselves.
+    /// Folders whose changes are not reported.
     private(set) var unwatched: [Int64: ResourcePath] = [:]
 
-    /// - Parameter limit: folders that are watched at most.
+    /// - Parameter limit: the maximum number of watched folders.
     init(_ watch: FolderWatch, limit: Int) {
         self.watch = watch
         self.limit = limit
@@ -19,11 +19,12 @@ struct WatchTable {
 
     func folder(of key: Int32) -> Int64? { folders[key] }
 
-    /// Watches a folder, or notes that it cannot be.
+    /// Watches a folder, or records that it cannot be watched.
     ///
-    /// A key names what is there, not the path: if another path had it, the folder was moved, or is mounted twice.
-    /// - Parameter path: says where the other folder is that is watched no longer, by its number.
-    /// - Throws: `missingAncestor` and the rest if there is no such folder.
+    /// A key identifies a directory, not a path: if another path had the same key, the directory was moved or
+    /// is mounted twice.
+    /// - Parameter pathOf: returns the path of the other folder, which is no longer watched, by its id.
+    /// - Throws: `missingAncestor` and other errors if there is no such folder.
     mutating func add<E: Error>(
         _ id: Int64, at path: ResourcePath, pathOf: (Int64) throws(E) -> ResourcePath?,
         mapping: (StoreError) -> E
@@ -48,7 +49,7 @@ struct WatchTable {
         unwatched[id] = nil
     }
 
-    /// The system watches it no longer.
+    /// Handles the end of a watch by the system.
     /// - Returns: the folder.
     mutating func ended(_ key: Int32) -> Int64? {
         guard let id = folders.removeValue(forKey: key) else { return nil }
@@ -56,12 +57,12 @@ struct WatchTable {
         return id
     }
 
-    /// Notes that a folder is not watched.
+    /// Records that a folder is not watched.
     mutating func lose(_ id: Int64, at path: ResourcePath) {
         if keys[id] == nil { unwatched[id] = path }
     }
 
-    /// A folder has gone.
+    /// Removes a folder that no longer exists.
     mutating func remove(_ id: Int64) {
         unwatched[id] = nil
         drop(id)

@@ -2,11 +2,12 @@ internal import DavitFileStore
 internal import DavitSystem
 internal import Synchronization
 
-/// A thread that sleeps until something happens in a folder that is watched.
+/// A thread that waits for events in watched folders.
 ///
-/// It keeps the queue of events short while nobody asks: the system drops them when there are too many.
+/// It keeps the event queue short even without queries, because the system drops events if the queue
+/// overflows.
 final class WatchThread: Sendable {
-    /// How long it rests after each time, so that many changes wake it few times.
+    /// The pause after each wake-up, which limits the number of wake-ups caused by frequent changes.
     private static let restMilliseconds = 50
 
     private let watch: FolderWatch
@@ -15,7 +16,7 @@ final class WatchThread: Sendable {
     private let end = Latch(count: 1)
 
     /// - Parameter body: called on the thread when there are events.
-    /// - Throws: if there is no thread to be had.
+    /// - Throws: if the thread cannot be created.
     init(_ watch: FolderWatch, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         self.watch = watch
         try Thread.start(named: "davit-journal") { [self] in
@@ -32,15 +33,15 @@ final class WatchThread: Sendable {
         }
     }
 
-    /// Has it end. Returns at once.
+    /// Stops the thread. Returns immediately.
     func stop() {
         isStopped.store(true, ordering: .releasing)
         watch.wake()
     }
 
-    /// Nothing is left to wait for.
+    /// Whether the thread has ended.
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
-    /// Blocks until it has ended, after ``stop()``.
+    /// Blocks until the thread has ended, after ``stop()``.
     func waitForEnd() { end.wait() }
 }
