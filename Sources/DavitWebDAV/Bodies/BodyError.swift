@@ -1,14 +1,14 @@
 internal import DavitHTTP
 internal import DavitXML
 
-/// Why the XML of a request is refused. Lines count from 1; 0 means unknown.
+/// The reason why the XML of a request is refused. Lines are numbered from 1; 0 means unknown.
 public enum BodyError: Error, Hashable, Sendable {
-    /// Not well-formed, over a limit, or without something its method needs: 400 (RFC 4918 §8.2).
+    /// Not well-formed, over a limit, or lacking a required element: 400 (RFC 4918 §8.2).
     case malformed(line: Int)
     /// 403 with `no-external-entities` (§16).
     case externalEntity(line: Int)
-    /// Well-formed, but another document than the method is about, a kind of lock or an operator that does not exist, or
-    /// a query that is too large: 422 (§11.2, RFC 5323 §5.5.2).
+    /// Well-formed, but not the document that the method expects, an unknown kind of lock or operator, or a
+    /// query that is too large: 422 (§11.2, RFC 5323 §5.5.2).
     case notThis(line: Int)
 
     init(_ error: XMLError) {
@@ -21,7 +21,7 @@ public enum BodyError: Error, Hashable, Sendable {
 }
 
 extension XMLElement {
-    /// The root of a request body, which must be this element of the `DAV:` namespace.
+    /// Parses a request body, whose root must be this element of the `DAV:` namespace.
     static func root(
         named local: StaticString, of bytes: [UInt8], charset: Charset?, limits: XMLLimits
     ) throws(BodyError) -> XMLElement {
@@ -30,7 +30,7 @@ extension XMLElement {
         return root
     }
 
-    /// The root of a request body, whatever it is called.
+    /// Parses a request body with any root element.
     static func root(
         of bytes: [UInt8], charset: Charset?, limits: XMLLimits
     ) throws(BodyError) -> XMLElement {
@@ -43,7 +43,7 @@ extension XMLElement {
 
     var propertyName: PropertyName { PropertyName(namespace: namespace, local: local) }
 
-    /// The one child of this name in the `DAV:` namespace; nil if there is none.
+    /// Returns the only child with this name in the `DAV:` namespace, or nil if there is none.
     /// - Throws: `malformed` if there are several.
     func only(_ local: StaticString) throws(BodyError) -> XMLElement? {
         var found: XMLElement?

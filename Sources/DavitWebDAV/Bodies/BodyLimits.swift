@@ -1,21 +1,23 @@
 public import DavitXML
 
-/// What the XML of one request may cost beside ``XMLLimits``.
+/// Limits on the XML of one request, in addition to ``XMLLimits``.
 public struct BodyLimits: Hashable, Sendable {
-    /// Read no more than `xml.bytes`; longer content is 413.
+    /// Content longer than `xml.bytes` is 413.
     public var xml = XMLLimits()
-    /// Properties named in one request; over it the body is malformed. No client is known to ask for more than
-    /// some dozens, and neon gives up at 1024 in an answer.
+    /// The maximum number of properties in one request; beyond it the body is malformed. Known clients
+    /// request a few dozen at most, and neon accepts at most 1024 in a response.
     public var properties = 1024
-    /// Bytes of all values of one PROPPATCH with their namespace declarations, which every value repeats.
+    /// The maximum size of all values of one PROPPATCH in bytes, including the namespace declarations that
+    /// are repeated in each value.
     public var valueBytes = 4 << 20
-    /// Operators of one search condition, each of which every resource in the scopes is asked.
+    /// The maximum number of operators in a search condition, which is evaluated for every resource in the
+    /// scopes.
     public var operators = 256
-    /// UTF-8 bytes of a literal of one search, patterns included; longer ones are 422.
+    /// The maximum length of a literal or pattern in a search, in UTF-8 bytes; longer ones are 422.
     public var literalBytes = 8192
-    /// Properties by which the results of one search are ordered; more are 422.
+    /// The maximum number of properties in the order of a search; more are 422.
     public var orders = 16
-    /// Scopes of one search.
+    /// The maximum number of scopes of a search.
     public var scopes = 64
 
     public init() {}

@@ -1,53 +1,53 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// The content of a refusal that a machine can understand (RFC 4918 §14.5, §16).
+/// The machine-readable body of an error response (RFC 4918 §14.5, §16).
 public enum ErrorBody {
-    /// Which precondition or postcondition did not hold.
+    /// The precondition or postcondition that was violated.
     public enum Condition: Hashable, Sendable {
         /// 409 for UNLOCK.
         case lockTokenMatchesRequestURI
-        /// 423; the lock roots whose tokens are missing, percent-encoded, at least one.
+        /// 423, with the lock roots whose tokens are missing, percent-encoded; at least one.
         case lockTokenSubmitted([[UInt8]])
-        /// 423 for LOCK; the roots of the locks in the way, percent-encoded; may be empty.
+        /// 423 for LOCK, with the roots of the conflicting locks, percent-encoded; may be empty.
         case noConflictingLock([[UInt8]])
-        /// 403 for a document type declaration that refers to the outside.
+        /// 403 for a document type declaration with external references.
         case noExternalEntities
         /// 409 for COPY and MOVE.
         case preservedLiveProperties
         /// 403 for PROPFIND of depth infinity.
         case propfindFiniteDepth
-        /// 403 in the answer to PROPPATCH.
+        /// 403 in the response to PROPPATCH.
         case cannotModifyProtectedProperty
-        /// 403 in the answer to an extended MKCOL (RFC 5689 §3.3).
+        /// 403 in the response to an extended MKCOL (RFC 5689 §3.3).
         case validResourceType
-        /// 403 for a REPORT that the resource does not know (RFC 3253 §3.6).
+        /// 403 for a REPORT that the resource does not support (RFC 3253 §3.6).
         case supportedReport
-        /// Part of an answer that is not all of it (RFC 6578 §3.6), or 403 for one that would be too large.
+        /// Part of a truncated response (RFC 6578 §3.6), or 403 if the response would be too large.
         case numberOfMatchesWithinLimits
-        /// 403 for a token that does not say any more what its holder knows (RFC 6578 §3.2).
+        /// 403 for a token that is no longer valid (RFC 6578 §3.2).
         case validSyncToken
-        /// 403 for a collection whose members are to be asked for apart (RFC 6578 §3.3).
+        /// 403 for a collection whose members must be requested separately (RFC 6578 §3.3).
         case syncTraversalSupported
-        /// 507: a limit that somebody has set (RFC 4331 §6).
+        /// 507: a quota is exceeded (RFC 4331 §6).
         case quotaNotExceeded
         /// 507: the volume is full (RFC 4331 §6).
         case sufficientDiskSpace
-        /// 400: the content is not what its digests say.
+        /// 400: the content does not match its digests.
         case digestMismatch
-        /// 400: a field is no list of digests.
+        /// 400: a field is not a list of digests.
         case digestMalformed
-        /// 403 for SEARCH in a grammar that is not known (RFC 5323 §2.4).
+        /// 403 for SEARCH with an unsupported grammar (RFC 5323 §2.4).
         case searchGrammarSupported
-        /// 403 for the same in a question about the schema.
+        /// 403 for a query schema request with an unsupported grammar.
         case searchGrammarDiscoverySupported
-        /// 409 for SEARCH; each scope that is none.
+        /// 409 for SEARCH, with each invalid scope.
         case searchScopeValid([Failure])
     }
 
-    /// A resource that is in the way, and why.
+    /// A resource that caused the error, and its status.
     public struct Failure: Hashable, Sendable {
-        /// As the client has sent it.
+        /// As sent by the client.
         public var href: [UInt8]
         public var status: HTTPStatus
 
@@ -57,13 +57,13 @@ public enum ErrorBody {
         }
     }
 
-    /// The namespace of conditions that no standard has.
+    /// The namespace of conditions that no standard defines.
     public static let ownNamespace: StaticString = "urn:davit:condition"
 
-    /// The media type of the content, and of every other XML content the server sends.
+    /// The media type of error bodies and of all other XML that the server sends.
     public static let mediaType: StaticString = "application/xml; charset=utf-8"
 
-    /// A whole document.
+    /// Returns a complete error document.
     public static func encode(_ condition: Condition) -> [UInt8] {
         let output = XMLOutput()
         output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:error xmlns:D="DAV:">"#)
@@ -72,7 +72,7 @@ public enum ErrorBody {
         return output.drain()
     }
 
-    /// The element of the condition, where the prefix `D` is declared.
+    /// Writes the element of the condition; the prefix `D` must be declared.
     static func write(_ condition: Condition, to output: XMLOutput) {
         switch condition {
         case .lockTokenMatchesRequestURI: output.markup("<D:lock-token-matches-request-uri/>")

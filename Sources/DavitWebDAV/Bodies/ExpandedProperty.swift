@@ -1,9 +1,10 @@
 internal import DavitXML
 
-/// A property that an `expand-property` report asks for (RFC 3253 §3.8).
+/// A property requested by an `expand-property` report (RFC 3253 §3.8).
 public struct ExpandedProperty: Hashable, Sendable {
     public let name: PropertyName
-    /// What is asked of each resource whose `href` stands in the value; empty if the value stays as it is.
+    /// The properties to report for each resource whose `href` occurs in the value; empty to return the value
+    /// unchanged.
     public let nested: [ExpandedProperty]
 
     public init(name: PropertyName, nested: [ExpandedProperty] = []) {
@@ -11,10 +12,12 @@ public struct ExpandedProperty: Hashable, Sendable {
         self.nested = nested
     }
 
-    /// The `property` elements directly inside, each name once: the first one counts. Unknown elements are ignored.
+    /// Parses the `property` children. Of several with the same name, the first is used. Unknown elements are
+    /// ignored.
     ///
-    /// - Parameter budget: how many may come, nested ones included; what is left of it.
-    /// - Throws: `malformed` for one without a name, and over the budget.
+    /// - Parameter budget: the maximum number of elements, including nested ones; reduced by the number
+    ///   parsed.
+    /// - Throws: `malformed` for an element without a name, and if the budget is exceeded.
     static func parse(in element: XMLElement, budget: inout Int) throws(BodyError) -> [ExpandedProperty] {
         var properties: [ExpandedProperty] = []
         var seen: Set<PropertyName> = []

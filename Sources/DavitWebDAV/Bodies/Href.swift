@@ -1,8 +1,9 @@
 /// The text of `href` elements.
 public enum Href {
-    /// A request path as it can stand in an href: the bytes that XML does not take as they are, `& < > " '`,
-    /// white space, control characters and bytes outside ASCII become percent-encoded, because Finder and others
-    /// do not read references there. All else stays byte for byte, since clients compare hrefs as text.
+    /// Prepares a request path for an href: the bytes with a special meaning in XML, `& < > " '`, white
+    /// space, control characters and bytes outside ASCII are percent-encoded, because Finder and other
+    /// clients do not decode references there. All other bytes remain unchanged, since clients compare hrefs
+    /// as text.
     public static func sanitise(_ rawPath: [UInt8]) -> [UInt8] {
         if rawPath.allSatisfy(isSafe) { return rawPath }
         var path: [UInt8] = []
@@ -19,10 +20,10 @@ public enum Href {
         return path
     }
 
-    /// As ``sanitise(_:)``; of several slashes at the start one stays, and an empty path becomes one.
+    /// As ``sanitise(_:)``, but also reduces several leading slashes to one and adds a missing one.
     ///
-    /// A client would read `//a/b` as `/b` on the host `a` (RFC 3986 §4.2). Empty segments name nothing here, so that
-    /// the resource is the same.
+    /// A client would interpret `//a/b` as `/b` on the host `a` (RFC 3986 §4.2). The server ignores empty
+    /// segments, so the resource is the same.
     public static func path(_ rawPath: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         if rawPath.first == slash, rawPath.count == 1 || rawPath[1] != slash { return sanitise(rawPath) }

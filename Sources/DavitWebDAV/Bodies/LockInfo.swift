@@ -1,10 +1,10 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// What a LOCK with content asks for (RFC 4918 §14.11). The type is always write (§14.15).
+/// The body of a LOCK request (RFC 4918 §14.11). The type is always write (§14.15).
 public struct LockInfo: Hashable, Sendable {
     public let scope: LockScope
-    /// The `owner` element as it was sent; nil if there is none (§14.17).
+    /// The `owner` element as sent; nil if there is none (§14.17).
     public let owner: PropertyValue?
 
     public init(scope: LockScope, owner: PropertyValue?) {
@@ -12,10 +12,11 @@ public struct LockInfo: Hashable, Sendable {
         self.owner = owner
     }
 
-    /// Parses the content of a LOCK; without content it is a refresh (§9.10.2), which is not for here.
+    /// Parses the body of a LOCK. A LOCK without content is a refresh (§9.10.2) and must be handled by the
+    /// caller.
     ///
-    /// - Parameter charset: the charset parameter of its media type, if there is one.
-    /// - Throws: ``BodyError``; `notThis` for a scope or type that no server knows.
+    /// - Parameter charset: the charset parameter of the media type, if any.
+    /// - Throws: ``BodyError``; `notThis` for an unknown scope or type.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> LockInfo {

@@ -1,21 +1,21 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// What an extended MKCOL sets on the new collection (RFC 5689 §5.1).
+/// The properties that an extended MKCOL sets on the new collection (RFC 5689 §5.1).
 public struct MkColBody: Hashable, Sendable {
-    /// In document order; may be empty. One for `DAV:resourcetype` is among them, if the request says what to make.
+    /// In document order; may be empty. Includes `DAV:resourcetype` if the request specifies it.
     public let properties: PropertyUpdate
-    /// Whether every `DAV:resourcetype` of the request names a collection, and nothing else besides (§3.3).
+    /// Whether every `DAV:resourcetype` in the request specifies a collection and nothing else (§3.3).
     public let isPlainCollection: Bool
 
-    /// One that sets nothing.
+    /// A body that sets no properties.
     public static let empty = MkColBody(
         properties: PropertyUpdate(instructions: []), isPlainCollection: true)
 
-    /// Parses the content of an extended MKCOL. Unknown elements are ignored (RFC 4918 §17).
+    /// Parses the body of an extended MKCOL. Unknown elements are ignored (RFC 4918 §17).
     ///
-    /// - Parameter charset: the charset parameter of its media type, if there is one.
-    /// - Throws: ``BodyError``; `notThis` for a document about something else, which the server answers 415.
+    /// - Parameter charset: the charset parameter of the media type, if any.
+    /// - Throws: ``BodyError``; `notThis` for any other document, which the server answers with 415.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> MkColBody {

@@ -1,7 +1,8 @@
 internal import DavitXML
 
 extension MultistatusWriter {
-    /// A live property of the `DAV:` namespace whose value is safe in XML as it is: digits, dates, tags.
+    /// Writes a live property of the `DAV:` namespace whose value needs no escaping in XML: digits, dates,
+    /// tags.
     public func property(_ dav: StaticString, bytes: [UInt8]) {
         openPropStat()
         output.element("D:", dav, bytes: bytes)
@@ -12,19 +13,19 @@ extension MultistatusWriter {
         output.element("D:", dav, number: number)
     }
 
-    /// A live property whose value is any text; see ``XMLOutput`` for bytes that cannot stand in XML.
+    /// Writes a live property with arbitrary text; see ``XMLOutput`` for bytes that XML does not allow.
     public func property(_ dav: StaticString, escaped text: [UInt8]) {
         openPropStat()
         output.element("D:", dav, escaped: text)
     }
 
-    /// A live property whose value is constant XML, with the prefix `D` for the `DAV:` namespace.
+    /// Writes a live property whose value is constant XML; the prefix `D` is bound to the `DAV:` namespace.
     public func property(_ dav: StaticString, markup: StaticString) {
         openPropStat()
         output.element("D:", dav, markup: markup)
     }
 
-    /// A live property of any namespace, with any text as its value.
+    /// Writes a live property of any namespace with arbitrary text.
     public func property(_ name: PropertyName, escaped text: [UInt8]) {
         openPropStat()
         let prefix = writeTag(name)
@@ -36,19 +37,19 @@ extension MultistatusWriter {
         output.byte(UInt8(ascii: ">"))
     }
 
-    /// A dead property as it was set; the value brings its name along.
+    /// Writes a dead property as it was set; the value includes the property element.
     public func deadProperty(_ value: PropertyValue) {
         openPropStat()
         output.bytes(value.element)
     }
 
-    /// A property without value: in an answer to propname, to PROPPATCH, or with a status that is no success.
+    /// Writes a property without a value: in a response to propname or PROPPATCH, or with an error status.
     public func emptyProperty(_ name: PropertyName) {
         openPropStat()
         writeEmpty(name)
     }
 
-    /// The same for a name that is written again and again.
+    /// As ``emptyProperty(_:)-(PropertyName)``, for a name that is written repeatedly.
     public func emptyProperty(_ element: EmptyPropertyElement) {
         openPropStat()
         output.bytes(element.bytes)
@@ -66,14 +67,15 @@ extension MultistatusWriter {
         output.markup("/>")
     }
 
-    /// The start tag up to where it ends; a namespace that is not `DAV:` is declared in it.
+    /// Writes the start tag without its closing `>`, including the namespace declaration for namespaces other
+    /// than `DAV:`.
     /// - Returns: the prefix with its colon.
     private func writeTag(_ name: PropertyName) -> StaticString {
         let prefix: StaticString =
             switch name.namespace {
             case "DAV:": "D:"
             case "": ""
-            // Always bound, and to no other prefix (Namespaces in XML §3).
+            // This namespace is always bound to `xml`, and to no other prefix (Namespaces in XML §3).
             case "http://www.w3.org/XML/1998/namespace": "xml:"
             default: "N:"
             }
@@ -92,7 +94,8 @@ extension MultistatusWriter {
     }
 }
 
-/// A property without value as ``MultistatusWriter/emptyProperty(_:)`` writes it, made once.
+/// A property without a value, serialised once, in the form written by
+/// ``MultistatusWriter/emptyProperty(_:)``.
 public struct EmptyPropertyElement: Hashable, Sendable {
     fileprivate let bytes: [UInt8]
 

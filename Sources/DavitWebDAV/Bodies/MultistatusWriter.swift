@@ -1,19 +1,20 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// Writes a multistatus body (RFC 4918 §13) piece by piece, so that it can be sent while it is made.
+/// Writes a multistatus body (RFC 4918 §13) incrementally, so that it can be sent while it is being
+/// generated.
 ///
-/// The steps follow the grammar: `begin`, then for each resource `beginResponse`, then either
-/// `responseStatus` or any number of `beginPropStat`, properties, `endPropStat`, then `endResponse`; at last
-/// `end`. A propstat without properties is left out, so that it can be begun before it is known whether there
-/// will be any. Elements of the `DAV:` namespace have the prefix `D`, which Windows needs; hrefs, dates, numbers
-/// and tokens are written without white space or references, which Finder needs. Used by one task at a time.
+/// The calls follow the grammar: `begin`; for each resource `beginResponse`, either `responseStatus` or any
+/// number of `beginPropStat`, properties, `endPropStat`, and `endResponse`; finally `end`. A propstat without
+/// properties is omitted, so it can be begun before it is known whether there will be any. Elements of the
+/// `DAV:` namespace have the prefix `D`, which Windows requires; hrefs, dates, numbers and tokens are written
+/// without white space or references, as Finder requires. Used by one task at a time.
 public final class MultistatusWriter {
     let output = XMLOutput()
-    /// A propstat was begun, and its start tag is held back until the first property.
+    /// A propstat has been begun, but its start tag is deferred until the first property.
     @safe @exclusivity(unchecked) private var isPropStatPending = false
     @safe @exclusivity(unchecked) private var isPropStatOpen = false
-    /// The response has a propstat or a status.
+    /// Whether the response has a propstat or a status.
     @safe @exclusivity(unchecked) private var hasResult = false
 
     public init() {}
@@ -23,26 +24,27 @@ public final class MultistatusWriter {
     }
 
     /// - Parameters:
-    ///   - description: a sentence for people, about the whole answer.
-    ///   - syncToken: the state up to which the answer tells changes (RFC 6578 §6.4), a URI.
+    ///   - description: a human-readable sentence about the entire response.
+    ///   - syncToken: the URI of the state that the response describes (RFC 6578 §6.4).
     public func end(description: String? = nil, syncToken: String? = nil) {
         writeDescription(description)
         if let syncToken { output.element("D:", "sync-token", escaped: Array(syncToken.utf8)) }
         output.markup("</D:multistatus>")
     }
 
-    /// Starts the answer to an extended MKCOL (RFC 5689 §5.2): propstats follow, and ``endMkColResponse()``.
+    /// Begins the response to an extended MKCOL (RFC 5689 §5.2), followed by propstats and
+    /// ``endMkColResponse()``.
     public func beginMkColResponse() {
         output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:mkcol-response xmlns:D="DAV:">"#)
     }
 
-    /// Ends what ``beginMkColResponse()`` has begun.
+    /// Ends the response begun by ``beginMkColResponse()``.
     public func endMkColResponse() { output.markup("</D:mkcol-response>") }
 
-    /// Starts the answer about one resource.
+    /// Begins the response element of one resource.
     /// - Parameters:
-    ///   - href: percent-encoded and without what XML does not take; ``Href/sanitise(_:)`` makes it so.
-    ///   - isCollection: adds a slash, unless there is one already.
+    ///   - href: percent-encoded and safe in XML, as returned by ``Href/sanitise(_:)``.
+    ///   - isCollection: adds a trailing slash unless there is one.
     public func beginResponse(href: [UInt8], isCollection: Bool = false) {
         output.markup("<D:response><D:href>")
         output.bytes(href)
@@ -51,11 +53,12 @@ public final class MultistatusWriter {
         hasResult = false
     }
 
-    /// Starts the answer about a member.
+    /// Begins the response element of a member.
     /// - Parameters:
-    ///   - href: of the collection, as for ``beginResponse(href:isCollection:)``, with a slash at its end.
-    ///   - member: its name, any bytes.
-    ///   - isCollection: adds a slash.
+    ///   - href: the href of the collection, as in ``beginResponse(href:isCollection:)``, with a trailing
+    ///     slash.
+    ///   - member: the unencoded name, any bytes.
+    ///   - isCollection: adds a trailing slash.
     public func beginResponse(href: [UInt8], member: [UInt8], isCollection: Bool) {
         output.markup("<D:response><D:href>")
         output.bytes(href)
@@ -66,8 +69,8 @@ public final class MultistatusWriter {
         hasResult = false
     }
 
-    /// Ends the answer about one resource. One that got neither a propstat nor a status had nothing to report:
-    /// it gets the status 200, because the grammar wants one of them (§14.24).
+    /// Ends the response element of one resource. If it has neither a propstat nor a status, the status 200
+    /// is added, because the grammar requires one of them (§14.24).
     public func endResponse(condition: ErrorBody.Condition? = nil, description: String? = nil) {
         if !hasResult { responseStatus(.ok) }
         writeError(condition)
@@ -75,7 +78,7 @@ public final class MultistatusWriter {
         output.markup("</D:response>")
     }
 
-    /// The status of the resource as a whole, instead of propstats.
+    /// Writes the status of the resource itself, in place of propstats.
     public func responseStatus(_ status: HTTPStatus) {
         writeStatus(status)
         hasResult = true
@@ -83,7 +86,7 @@ public final class MultistatusWriter {
 
     public func beginPropStat() { isPropStatPending = true }
 
-    /// Ends a group of properties; each propstat of a response has a status of its own.
+    /// Ends a group of properties with their common status.
     public func endPropStat(
         status: HTTPStatus, condition: ErrorBody.Condition? = nil, description: String? = nil
     ) {
@@ -101,7 +104,7 @@ public final class MultistatusWriter {
         output.markup("</D:propstat>")
     }
 
-    /// Called before each property.
+    /// Writes a deferred propstat start tag. Called before each property.
     func openPropStat() {
         guard isPropStatPending else { return }
         isPropStatPending = false
@@ -109,17 +112,17 @@ public final class MultistatusWriter {
         output.markup("<D:propstat><D:prop>")
     }
 
-    /// Bytes written and not yet taken.
+    /// The number of bytes written and not yet taken.
     public var count: Int { output.count }
 
-    /// Makes room for so many more bytes at once, where it is known that they will come.
+    /// Reserves capacity for `byteCount` more bytes.
     public func reserve(_ byteCount: Int) { output.reserve(byteCount) }
 
-    /// Everything written since the last call.
+    /// Returns and removes everything written since the last call.
     public func drain() -> [UInt8] { output.drain() }
 
-    /// Moves as much as fits behind what `buffer` holds; the rest stays for the next call.
-    /// - Returns: how many bytes were moved.
+    /// Moves as many bytes as fit to the end of `buffer`; the rest remains for the next call.
+    /// - Returns: the number of bytes moved.
     public func take(into buffer: IOBuffer) -> Int {
         unsafe buffer.fill { unsafe output.take(into: $0) }
     }

@@ -1,20 +1,21 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// What a PROPFIND wants to know (RFC 4918 §14.20).
+/// The body of a PROPFIND request (RFC 4918 §14.20).
 public enum PropFindBody: Hashable, Sendable {
-    /// The dead properties and the live ones of §15, and those of `include` as well.
+    /// All dead properties, the live ones of §15, and those in `include`.
     case allprop(include: [PropertyName])
     /// The names of all properties.
     case propname
-    /// These; each name once, in the order of the first mention.
+    /// The given properties, without duplicates, in document order.
     case prop([PropertyName])
 
-    /// Parses the content of a PROPFIND. No content means allprop (§9.1).
+    /// Parses the body of a PROPFIND. An empty body means allprop (§9.1).
     ///
     /// Unknown elements are ignored (§17).
-    /// - Parameter charset: the charset parameter of its media type, if there is one.
-    /// - Throws: ``BodyError``; `malformed` also for none or several of the three alternatives.
+    /// - Parameter charset: the charset parameter of the media type, if any.
+    /// - Throws: ``BodyError``; `malformed` also if the body does not contain exactly one of the three
+    ///   alternatives.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> PropFindBody {
@@ -36,7 +37,7 @@ public enum PropFindBody: Hashable, Sendable {
         }
     }
 
-    /// What `select` of a search asks for (RFC 5323 §5.3): `allprop` or `prop`.
+    /// Parses the `select` element of a search (RFC 5323 §5.3): `allprop` or `prop`.
     init(selecting element: XMLElement, limits: BodyLimits) throws(BodyError) {
         switch (try element.only("allprop"), try element.only("prop")) {
         case (.some, nil): self = .allprop(include: [])
@@ -45,7 +46,7 @@ public enum PropFindBody: Hashable, Sendable {
         }
     }
 
-    /// The children of a `prop` or `include` element, each name once.
+    /// Returns the children of a `prop` or `include` element, without duplicates.
     static func propertyNames(
         in element: XMLElement?, limit: Int
     ) throws(BodyError) -> [PropertyName] {

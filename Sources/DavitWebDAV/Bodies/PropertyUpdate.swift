@@ -1,13 +1,13 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// What a PROPPATCH changes (RFC 4918 §14.19).
+/// The body of a PROPPATCH request (RFC 4918 §14.19).
 public struct PropertyUpdate: Hashable, Sendable {
-    /// One property; a name may come several times, and the order counts (§9.2).
+    /// The change of one property; a name may occur several times, and the order is significant (§9.2).
     public enum Instruction: Hashable, Sendable {
-        /// The value is the property element itself, with the `xml:lang` in scope where it stood.
+        /// The value is the property element itself, with the `xml:lang` in scope.
         case set(PropertyName, PropertyValue)
-        /// What stands inside the element means nothing (§14.23).
+        /// The content of the element is ignored (§14.23).
         case remove(PropertyName)
 
         public var name: PropertyName {
@@ -22,16 +22,16 @@ public struct PropertyUpdate: Hashable, Sendable {
 
     public init(instructions: [Instruction]) { self.instructions = instructions }
 
-    /// The properties that are named, each once, in the order of the first mention.
+    /// The names of the properties, without duplicates, in document order.
     public var names: [PropertyName] {
         var seen: Set<PropertyName> = []
         return instructions.map(\.name).filter { seen.insert($0).inserted }
     }
 
-    /// Parses the content of a PROPPATCH. Unknown elements are ignored (§17).
+    /// Parses the body of a PROPPATCH. Unknown elements are ignored (§17).
     ///
-    /// - Parameter charset: the charset parameter of its media type, if there is one.
-    /// - Throws: ``BodyError``; `malformed` also if there is nothing to do.
+    /// - Parameter charset: the charset parameter of the media type, if any.
+    /// - Throws: ``BodyError``; `malformed` also if there are no instructions.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> PropertyUpdate {
@@ -42,7 +42,7 @@ public struct PropertyUpdate: Hashable, Sendable {
         return PropertyUpdate(instructions: instructions)
     }
 
-    /// What the `set` and, if that is allowed, the `remove` elements of `root` say, in document order.
+    /// Parses the `set` elements of `root` and, if allowed, the `remove` elements, in document order.
     static func instructions(
         in root: XMLElement, allowsRemove: Bool, limits: BodyLimits
     ) throws(BodyError) -> [Instruction] {

@@ -1,24 +1,25 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// What a REPORT asks for: its root element says which report it is (RFC 3253 §3.6).
+/// The body of a REPORT request; its root element identifies the report (RFC 3253 §3.6).
 public enum ReportBody: Hashable, Sendable {
     /// RFC 3253 §3.8.
     case expandProperty([ExpandedProperty])
     /// RFC 6578 §3.2.
     case syncCollection(SyncCollectionBody)
-    /// What the trash keeps: davit's own, `trash` in ``trashNamespace``.
+    /// The contents of the trash: davit's own report, `trash` in ``trashNamespace``.
     case trash
-    /// A report that this server does not know, by the name of its root element.
+    /// An unsupported report, with the name of its root element.
     case unknown(PropertyName)
 
-    /// Of the report about the trash, and of the properties in its answer.
+    /// The namespace of the trash report and of the properties in its response.
     public static let trashNamespace = "urn:davit:trash"
 
-    /// Parses the content of a REPORT.
+    /// Parses the body of a REPORT.
     ///
-    /// - Parameter charset: the charset parameter of its media type, if there is one.
-    /// - Throws: ``BodyError``; `malformed` for no content, and for a known report that lacks something.
+    /// - Parameter charset: the charset parameter of the media type, if any.
+    /// - Throws: ``BodyError``; `malformed` for an empty body, or a supported report that lacks a required
+    ///   element.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> ReportBody {

@@ -1,26 +1,26 @@
 internal import DavitXML
 
-/// What a sync-collection REPORT asks for (RFC 6578 §6.1).
+/// The body of a sync-collection REPORT (RFC 6578 §6.1).
 public struct SyncCollectionBody: Hashable, Sendable {
-    /// How deep (§6.3).
+    /// The depth of the report (§6.3).
     public enum Level: Hashable, Sendable {
-        /// The members of the collection.
+        /// Only the direct members of the collection.
         case one
-        /// The members of members, too.
+        /// All descendants.
         case infinite
     }
 
-    /// As it was sent; empty for everything there is.
+    /// The token as sent; empty for an initial synchronisation.
     public let token: String
-    /// Whether members of members are wanted.
+    /// Whether all descendants are requested.
     public let level: Level
-    /// The most changes that are wanted at once (RFC 5323 §5.17); nil for all.
+    /// The maximum number of changes to return (RFC 5323 §5.17); nil for no limit.
     public let limit: Int?
-    /// The properties of what has changed, each name once.
+    /// The properties to return for changed resources, without duplicates.
     public let properties: [PropertyName]
 
-    /// Reads the root element. Unknown elements are ignored (RFC 4918 §17).
-    /// - Throws: ``BodyError``; `malformed` for what is missing, comes twice, or has no such value.
+    /// Parses the root element. Unknown elements are ignored (RFC 4918 §17).
+    /// - Throws: ``BodyError``; `malformed` for missing or duplicate elements and invalid values.
     init(_ root: XMLElement, limits: BodyLimits) throws(BodyError) {
         guard let token = try root.only("sync-token"), let level = try root.only("sync-level"),
             let prop = try root.only("prop")

@@ -1,7 +1,7 @@
 extension Depth {
-    /// Parses the value of a Depth field (RFC 4918 §10.2), in any case. The `,noroot` that Microsoft's clients
-    /// append is accepted; ``excludesRoot(_:)`` tells it.
-    /// - Returns: nil for anything else; the server answers 400.
+    /// Parses the value of a Depth field (RFC 4918 §10.2), ignoring case. The `,noroot` suffix that
+    /// Microsoft's clients append is accepted; see ``excludesRoot(_:)``.
+    /// - Returns: nil for any other value; the server answers 400.
     public static func parse(_ value: Span<UInt8>) -> Depth? {
         if value.count == 1, value[0] == UInt8(ascii: "0") { return .zero }
         let value = FieldText(value).lowercased
@@ -16,13 +16,13 @@ extension Depth {
 
     private static let noRoot = ",noroot"
 
-    /// Whether a Depth field ends in `,noroot`: the members are asked for, and not the collection itself.
+    /// Whether a Depth field ends in `,noroot`, which requests the members without the collection itself.
     public static func excludesRoot(_ value: Span<UInt8>) -> Bool {
-        // No depth has more letters than `infinity`, and most have one.
+        // No depth is longer than `infinity`, and most are a single character.
         value.count > noRoot.utf8.count && FieldText(value).lowercased.hasSuffix(noRoot)
     }
 
-    /// As it stands in a Depth field and in a `depth` element (§14.4).
+    /// The value in a Depth field or a `depth` element (§14.4).
     public var text: StaticString {
         switch self {
         case .zero: "0"

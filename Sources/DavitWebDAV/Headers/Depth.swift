@@ -1,4 +1,4 @@
-/// How far a method goes (RFC 4918 §10.2).
+/// The depth of a method (RFC 4918 §10.2).
 public enum Depth: Hashable, Sendable {
     case zero, one, infinity
 }

@@ -1,29 +1,32 @@
 internal import DavitHTTP
 
-/// Where COPY and MOVE go (RFC 4918 §10.3): `Simple-ref`, an absolute URI or an absolute path (§8.3).
+/// The destination of COPY and MOVE (RFC 4918 §10.3): `Simple-ref`, an absolute URI or an absolute path
+/// (§8.3).
 public struct DestinationHeader: Hashable, Sendable {
-    /// In lower case; nil for a path alone.
+    /// The scheme in lower case; nil for a path.
     public let scheme: [UInt8]?
-    /// `host[:port]` in lower case, without the user information that some clients put before it (see
-    /// ``parse(_:)``); nil for a path alone, and for a URI of a scheme other than http and https.
+    /// `host[:port]` in lower case, without the user information that some clients include (see
+    /// ``parse(_:)``); nil for a path, and for a URI with a scheme other than http and https.
     public let authority: [UInt8]?
-    /// As sent, percent-encoded, with its leading slash; "/" for a URI of a scheme other than http and https.
+    /// The path as sent, percent-encoded, with its leading slash; "/" for a URI with a scheme other than http
+    /// and https.
     public let rawPath: [UInt8]
-    /// What follows `?`, without it; nil without a `?`.
+    /// The query, without the `?`; nil if there is no `?`.
     public let rawQuery: [UInt8]?
 
-    /// Why a value is refused with 400; the offset is in bytes from the start of the value.
+    /// The reason why a value is refused with 400; the offset is in bytes from the start of the value.
     public enum ParseError: Error, Hashable, Sendable {
-        /// A control character, a space, or a byte where the grammar wants another.
+        /// A control character, a space, or a byte that the grammar does not allow here.
         case unexpectedByte(UInt8, offset: Int)
         case empty(offset: Int)
-        /// A fragment is no part of a resource's name (RFC 3986 §3.5).
+        /// A fragment, which is not part of a resource's name (RFC 3986 §3.5).
         case fragment(offset: Int)
     }
 
-    /// Parses a field value, or another reference to a resource. User information (RFC 3986 §3.2.1) is dropped: it is no
-    /// part of a resource's name, and clients that were given it in their URL, as git and lftp, repeat it here. Nobody
-    /// is logged in with it. A URI of another scheme is parsed as far as its scheme: no server can be reached through it.
+    /// Parses a field value or another reference to a resource. User information (RFC 3986 §3.2.1) is
+    /// discarded: it is not part of a resource's name, but clients that were given it in their URL, such as
+    /// git and lftp, repeat it here. It is not used for authentication. Of a URI with another scheme, only
+    /// the scheme is parsed, because it cannot refer to this server.
     ///
     /// - Throws: ``ParseError``; the server answers 400.
     public static func parse(_ value: Span<UInt8>) throws(ParseError) -> DestinationHeader {
@@ -35,13 +38,13 @@ public struct DestinationHeader: Hashable, Sendable {
         }
         if let offset = text.firstIndex(of: UInt8(ascii: "#")) { throw .fragment(offset: offset) }
         if first != UInt8(ascii: "/") { return try parse(absolute: text) }
-        // `//host/path` would be a path to one reader and a host to another.
+        // Recipients may interpret `//host/path` as a path or as a host.
         if text.dropFirst().first == first { throw .unexpectedByte(first, offset: text.startIndex + 1) }
         return split(text, scheme: nil, authority: nil)
     }
 
-    /// True for a path alone and for a URI of http or https: the resources of an HTTP server have no others
-    /// (RFC 9110 §4.2).
+    /// Whether the value is a path, or a URI with the scheme http or https; the resources of an HTTP server
+    /// have no other schemes (RFC 9110 §4.2).
     public var isHTTP: Bool { scheme == nil || authority != nil }
 
     private static func parse(absolute text: ArraySlice<UInt8>) throws(ParseError) -> DestinationHeader {
@@ -69,7 +72,8 @@ public struct DestinationHeader: Hashable, Sendable {
         }
         let rest = text[(colon + 3)...]
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        // Behind the last `@`: a password that holds one unescaped is cut at the same place by those who connect.
+        // The host begins after the last `@`, so that an unescaped `@` in a password is handled as clients
+        // do.
         let host = rest[..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? rest.startIndex
         let authority = rest[host..<end]
         if authority.isEmpty { throw .empty(offset: end) }

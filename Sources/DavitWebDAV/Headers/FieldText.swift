@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// The value of a short field, trimmed, as text to compare.
+/// The trimmed value of a short field, as text for comparison.
 struct FieldText {
     /// In lower case; bytes outside ASCII are replaced.
     let lowercased: String
@@ -20,7 +20,7 @@ struct FieldText {
         return bytes
     }
 
-    /// Without the spaces and tabs at both ends (RFC 9110 §5.6.3).
+    /// Removes spaces and tabs at both ends (RFC 9110 §5.6.3).
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var rest = bytes

@@ -1,12 +1,12 @@
 public import DavitHTTP
 
 extension IfHeader {
-    /// What conditions are compared with.
+    /// The state of a resource that conditions are evaluated against.
     public struct ResourceState: Hashable, Sendable {
-        /// The tokens of all locks on the resource, those of locks of depth infinity above it included
-        /// (RFC 4918 §10.4.4).
+        /// The tokens of all locks on the resource, including locks of depth infinity on its ancestors (RFC
+        /// 4918 §10.4.4).
         public var tokens: Set<String>
-        /// The entity tag of its current representation; nil if it has none.
+        /// The entity tag of the current representation; nil if there is none.
         public var entityTag: EntityTag?
 
         public init(tokens: Set<String> = [], entityTag: EntityTag? = nil) {
@@ -14,14 +14,16 @@ extension IfHeader {
             self.entityTag = entityTag
         }
 
-        /// What a resource that is not mapped, or is not this server's, has: nothing matches it (§10.4.4).
+        /// The state of a resource that is unmapped or does not belong to this server: no condition matches
+        /// it (§10.4.4).
         public static let unmapped = ResourceState()
     }
 
-    /// Whether the field as a whole is true (§10.4.3): one of its lists holds. If not, the answer is 412.
+    /// Evaluates the field (§10.4.3): it is true if one of its lists is. If false, the response is 412.
     ///
-    /// - Parameter state: gives the state of a tagged resource, or of the request's own for nil. Asked once for
-    ///   each list up to the first that holds, and not again for the same tag in a row.
+    /// - Parameter state: returns the state of a tagged resource, or of the request's own resource for nil.
+    ///   Called for each list up to the first that holds, but not repeatedly for consecutive lists with the
+    ///   same tag.
     public func evaluate<E: Error>(
         _ state: (_ resourceTag: String?) throws(E) -> ResourceState
     ) throws(E) -> Bool {
@@ -39,8 +41,8 @@ extension IfHeader {
         return false
     }
 
-    /// Every state token in the field. A token is submitted by standing there, in whatever list and with or
-    /// without `Not` (§7.5, §10.4.1).
+    /// All state tokens in the field. A token counts as submitted if it occurs in any list, with or without
+    /// `Not` (§7.5, §10.4.1).
     public var submittedTokens: Set<String> {
         var tokens: Set<String> = []
         for list in lists {
@@ -51,7 +53,8 @@ extension IfHeader {
 }
 
 extension IfHeader.Condition {
-    /// Entity tags compare strongly: a write rests on the answer (§10.4.4, RFC 9110 §8.8.3.2).
+    /// Whether the condition holds. Uses the strong comparison of entity tags, because writes depend on the
+    /// result (§10.4.4, RFC 9110 §8.8.3.2).
     public func holds(for resource: IfHeader.ResourceState) -> Bool {
         let matches =
             switch state {

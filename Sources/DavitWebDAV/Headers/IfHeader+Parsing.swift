@@ -1,19 +1,19 @@
 internal import DavitHTTP
 
 extension IfHeader {
-    /// Why a field value is refused; offsets are in bytes from the start of the value.
+    /// The reason why a field value is refused; offsets are in bytes from the start of the value.
     public enum ParseError: Error, Hashable, Sendable {
         case unexpectedByte(UInt8, offset: Int)
-        /// The end of the value came before the bracket or quote that closes `opening`.
+        /// The value ends without the bracket or quote that closes `opening`.
         case unterminated(opening: UInt8, offset: Int)
-        /// Nothing stands where the grammar wants something.
+        /// A required element is missing.
         case empty(offset: Int)
     }
 
     /// Parses `1*No-tag-list | 1*Tagged-list` (RFC 4918 §10.4.2) in one pass.
     ///
-    /// - Parameter bytes: the field value, already limited in length by the parser of heads.
-    /// - Throws: ``ParseError``; the server answers 400 and evaluates nothing.
+    /// - Parameter bytes: the field value, whose length the head parser has already limited.
+    /// - Throws: ``ParseError``; the server answers 400 without evaluating any condition.
     public init(parsing bytes: Span<UInt8>) throws(ParseError) {
         self.init(lists: [])
         var offset = Self.skipSpaces(bytes, from: 0)
@@ -81,7 +81,8 @@ extension IfHeader {
         }
     }
 
-    /// What stands between `<` and `>`. Whether it is a URI is not looked at: one that is none matches nothing.
+    /// Parses the text between `<` and `>`. It is not checked to be a URI, because an invalid one matches
+    /// nothing.
     private static func takeURI(in bytes: Span<UInt8>, at offset: inout Int) throws(ParseError) -> String {
         let opening = offset
         var text: [UInt8] = []
@@ -100,8 +101,8 @@ extension IfHeader {
         throw .unterminated(opening: UInt8(ascii: "<"), offset: opening)
     }
 
-    /// `"[" entity-tag "]"`. The quoted text may hold brackets (RFC 9110 §8.8.3), and also spaces, as the tags
-    /// in the examples of RFC 4918 do.
+    /// Parses `"[" entity-tag "]"`. The quoted text may contain brackets (RFC 9110 §8.8.3), and also spaces,
+    /// as in the examples of RFC 4918.
     private static func takeEntityTag(
         in bytes: Span<UInt8>, at offset: inout Int
     ) throws(ParseError) -> EntityTag {
@@ -129,7 +130,7 @@ extension IfHeader {
         return EntityTag(opaque: opaque, isWeak: isWeak)
     }
 
-    /// - Parameter opening: where the bracket stands that is not closed if the value ends here.
+    /// - Parameter opening: the offset of the bracket that is unterminated if the value ends here.
     private static func expect(
         _ byte: UInt8, in bytes: Span<UInt8>, at offset: inout Int, opening: Int
     ) throws(ParseError) {
@@ -148,7 +149,7 @@ extension IfHeader {
         return offset
     }
 
-    /// A byte that may stand between angle brackets. Bytes outside ASCII are let through, because some
+    /// Whether a byte may occur between angle brackets. Bytes outside ASCII are accepted, because some
     /// clients do not encode them.
     static func isURIByte(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "<") && byte != UInt8(ascii: ">")

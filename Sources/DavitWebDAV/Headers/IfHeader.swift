@@ -7,10 +7,10 @@ public struct IfHeader: Hashable, Sendable {
 
     public init(lists: [List]) { self.lists = lists }
 
-    /// Conditions that must all hold, on one resource.
+    /// Conditions on one resource, all of which must hold.
     public struct List: Hashable, Sendable {
-        /// The `Simple-ref` in front of the list, an absolute URI or an absolute path, as sent; nil for a
-        /// No-tag-list, which is about the request's own resource.
+        /// The `Simple-ref` before the list, an absolute URI or an absolute path, as sent; nil for a
+        /// No-tag-list, which applies to the request's own resource.
         public let resourceTag: String?
         /// Never empty after parsing.
         public let conditions: [Condition]
@@ -23,13 +23,13 @@ public struct IfHeader: Hashable, Sendable {
 
     public struct Condition: Hashable, Sendable {
         public enum State: Hashable, Sendable {
-            /// A URI: a lock token, or anything else, which then never matches.
+            /// A URI: a lock token, or any other URI, which never matches.
             case stateToken(String)
             case entityTag(EntityTag)
         }
 
         public let state: State
-        /// True if `Not` stands before it.
+        /// Whether the condition is preceded by `Not`.
         public let isNegated: Bool
 
         public init(_ state: State, isNegated: Bool = false) {

@@ -1,12 +1,12 @@
-/// Whether COPY and MOVE may replace what is at their destination (RFC 4918 §10.6).
+/// Whether COPY and MOVE may replace the resource at the destination (RFC 4918 §10.6).
 public enum Overwrite: Hashable, Sendable {
-    /// `T`, and what an absent field means.
+    /// `T`, or no field.
     case allowed
     /// `F`: 412 if the destination is mapped.
     case forbidden
 
-    /// Parses the value of an Overwrite field, in any case.
-    /// - Returns: nil for anything but `T` and `F`; the server answers 400.
+    /// Parses the value of an Overwrite field, ignoring case.
+    /// - Returns: nil for any value except `T` and `F`; the server answers 400.
     public static func parse(_ value: Span<UInt8>) -> Overwrite? {
         switch FieldText(value).lowercased {
         case "t": .allowed

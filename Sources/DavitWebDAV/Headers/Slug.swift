@@ -1,18 +1,20 @@
 internal import DavitHTTP
 
-/// The name that a client proposes for what it adds: the field `Slug` (RFC 5023 §9.7).
+/// The name that a client suggests for a new member: the field `Slug` (RFC 5023 §9.7).
 public enum Slug {
-    /// Bytes of a name that the server chooses: room for a number behind it, where a volume takes 255.
+    /// The maximum length of a generated name in bytes: leaves room for a numeric suffix on volumes that
+    /// allow 255.
     private static let lengthLimit = 200
 
-    /// A name for a member, made of what was proposed: percent-decoded once, and without what some system cannot have
-    /// in a name. So no slash and no control character, none of `\ : * ? " < > |`, which are no names in Windows, and
-    /// neither dots nor spaces at its ends, where they would hide it or be lost.
+    /// Derives a member name from a suggestion: decodes percent-encoding once, and replaces or removes
+    /// characters that some system does not allow in names. The result has no slashes or control characters,
+    /// none of `\ : * ? " < > |`, which Windows does not allow, and neither dots nor spaces at its ends,
+    /// where they would hide the file or be lost.
     ///
-    /// - Parameter value: of the field, UTF-8, percent-encoded where it is not printable ASCII (§9.7.1).
-    /// - Returns: nil if that is not UTF-8, or if nothing is left of it.
+    /// - Parameter value: the field value in UTF-8, percent-encoded except for printable ASCII (§9.7.1).
+    /// - Returns: nil if the value is not UTF-8, or if the resulting name is empty.
     public static func name(from value: [UInt8]) -> [UInt8]? {
-        // A lone `%` is one that a client has not encoded.
+        // If decoding fails, the client has sent an unencoded `%`.
         let decoded = PercentCoding.decode(value) ?? value
         guard let text = String(validating: decoded, as: UTF8.self) else { return nil }
         var scalars = String.UnicodeScalarView()
@@ -28,7 +30,7 @@ public enum Slug {
         case "/", "\\", ":", "*", "?", "\"", "<", ">", "|": false
         default:
             switch scalar.properties.generalCategory {
-            // Invisible ones make two names look alike, or one look like another.
+            // Invisible characters can make different names look identical.
             case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse: false
             default: true
             }
@@ -42,7 +44,7 @@ public enum Slug {
         return Array(start[...last])
     }
 
-    /// Cut before its extension, and between two characters.
+    /// Shortens the stem and keeps the extension, without splitting a character.
     private static func shortened(_ name: [UInt8]) -> [UInt8] {
         guard name.count > lengthLimit else { return name }
         let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? name.count

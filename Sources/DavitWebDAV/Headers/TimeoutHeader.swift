@@ -1,4 +1,4 @@
-/// How long a client wants its lock to live: wishes in its order of preference (RFC 4918 §10.7).
+/// The lock timeouts requested by a client, in order of preference (RFC 4918 §10.7).
 public struct TimeoutHeader: Hashable, Sendable {
     public enum Wish: Hashable, Sendable {
         case infinite
@@ -10,15 +10,16 @@ public struct TimeoutHeader: Hashable, Sendable {
 
     public init(wishes: [Wish]) { self.wishes = wishes }
 
-    /// Parses the value of a Timeout field. Members of the list that say nothing known, such as the `Seconds-N`
-    /// of KIO, are skipped: the field is a wish and never an error. Greater numbers count as 2³²−1.
+    /// Parses the value of a Timeout field. Unknown list members, such as the `Seconds-N` of KIO, are
+    /// skipped, because the field is only a request and never an error. Numbers above 2³²−1 are treated as
+    /// 2³²−1.
     public static func parse(_ value: Span<UInt8>) -> TimeoutHeader {
         let members = FieldText.array(value).split(separator: UInt8(ascii: ","))
         return TimeoutHeader(wishes: members.compactMap(wish))
     }
 
-    /// Seconds that are granted: the first wish, within 1 to `maximum`, or `standard` without one. Always
-    /// finite: git takes `Infinite` in an answer for a failure.
+    /// Returns the timeout to grant, in seconds: the first requested one, limited to 1 through `maximum`, or
+    /// `standard` if there is none. Always finite, because git treats `Infinite` in a response as an error.
     public func granted(default standard: Int64, maximum: Int64) -> Int64 {
         let wanted: Int64 =
             switch wishes.first {

@@ -1,24 +1,26 @@
 internal import DavitHTTP
 
-/// Where the content of a PATCH goes: the field `X-Update-Range` of the media type
+/// The position of a PATCH's content: the field `X-Update-Range` of the media type
 /// `application/x-sabredav-partialupdate`.
 public enum UpdateRange: Hashable, Sendable {
-    /// From this byte on, counted from 0: `bytes=4-`, or `bytes=4-9` with the length that the content must have.
+    /// From this offset in bytes, counted from 0: `bytes=4-`, or `bytes=4-9`, which specifies the length of
+    /// the content, too.
     case from(Int64, length: Int64?)
-    /// From as many bytes before the end: `bytes=-4`.
+    /// From this number of bytes before the end: `bytes=-4`.
     case fromEnd(Int64)
-    /// Behind the last byte: `append`.
+    /// After the last byte: `append`.
     case append
 
-    /// Why a value is refused.
+    /// The reason why a value is refused.
     public enum ParseError: Error, Hashable, Sendable {
         /// 400.
         case malformed
-        /// 416: it ends before it begins.
+        /// 416: the range ends before it begins.
         case backwards
     }
 
-    /// Parses the value of the field, in any case. Several ranges are malformed: the content has one place.
+    /// Parses the field value, ignoring case. Multiple ranges are malformed, because the content has a single
+    /// position.
     public static func parse(_ value: borrowing Span<UInt8>) throws(ParseError) -> UpdateRange {
         let text = value.extracting(value.trimmedRange)
         if text.equalsIgnoringCase("append") { return .append }
@@ -35,7 +37,7 @@ public enum UpdateRange: Hashable, Sendable {
         if last.isEmpty { return .from(start, length: nil) }
         guard let end = last.decimalValue else { throw .malformed }
         guard start <= end else { throw .backwards }
-        // One more than the largest number there is would be its length.
+        // The length of a range that ends at the largest number is not representable.
         guard let range = ByteRange(parsing: range) else { throw .malformed }
         return .from(start, length: range.length)
     }

@@ -1,19 +1,19 @@
 public import DavitHTTP
 
-/// A lock as clients see it (RFC 4918 §14.1).
+/// A lock as reported to clients (RFC 4918 §14.1).
 public struct ActiveLock: Hashable, Sendable {
     public var scope: LockScope
     public var depth: Depth
-    /// The `owner` element as it was sent; nil if there was none.
+    /// The `owner` element as sent; nil if there was none.
     public var owner: PropertyValue?
-    /// Seconds until it ends; negative counts as 0.
+    /// The remaining time in seconds; negative values count as 0.
     public var remainingSeconds: Int64
     public var token: LockToken
-    /// Percent-encoded path of the lock root.
+    /// The percent-encoded path of the lock root.
     public var rootHref: [UInt8]
-    /// The account of who took it; nil without one.
+    /// The account that created the lock; nil without authentication.
     public var principal: String?
-    /// When it was taken; nil where that is not known.
+    /// The creation time; nil if unknown.
     public var created: Timestamp?
 
     public init(

@@ -1,12 +1,13 @@
 internal import DavitHTTP
 internal import DavitXML
 
-/// What `lockdiscovery` has no place for: who holds a lock, by the account, and since when.
+/// Lock details that `lockdiscovery` cannot express: the account of the lock owner and the creation time.
 public enum LockDetailsWriter {
-    /// The namespace of what is davit's own.
+    /// The namespace of davit's own properties.
     public static let namespace: StaticString = "urn:davit:property"
 
-    /// The property, where the prefix `D` is declared; a `lock` for each of the locks of `lockdiscovery`, in that order.
+    /// Writes the property, with a `lock` element for each lock of `lockdiscovery`, in the same order; the
+    /// prefix `D` must be declared.
     static func write(_ locks: [ActiveLock], to output: XMLOutput) {
         output.markup(#"<N:lock-details xmlns:N="urn:davit:property">"#)
         for lock in locks {
@@ -30,7 +31,7 @@ public enum LockDetailsWriter {
 }
 
 extension MultistatusWriter {
-    /// The property `lock-details` in the namespace `urn:davit:property`.
+    /// Writes the property `lock-details` of the namespace `urn:davit:property`.
     public func lockDetails(_ locks: [ActiveLock]) {
         openPropStat()
         LockDetailsWriter.write(locks, to: output)

@@ -2,9 +2,9 @@ internal import DavitXML
 
 /// Writes the lock properties of RFC 4918 §15.8 and §15.10.
 public enum LockDiscoveryWriter {
-    /// The content of the answer to LOCK (§9.10.1).
-    /// - Parameter locks: those on the resource; the new or refreshed one comes last, because Finder takes the
-    ///   last and git the only one.
+    /// Returns the body of a LOCK response (§9.10.1).
+    /// - Parameter locks: the locks on the resource. The new or refreshed one must be last, because Finder
+    ///   uses the last one, and git supports only one.
     public static func lockResponse(_ locks: [ActiveLock]) -> [UInt8] {
         let output = XMLOutput()
         output.markup(#"<?xml version="1.0" encoding="utf-8"?><D:prop xmlns:D="DAV:">"#)
@@ -13,7 +13,7 @@ public enum LockDiscoveryWriter {
         return output.drain()
     }
 
-    /// The property `lockdiscovery`, where the prefix `D` is declared; empty without locks.
+    /// Writes the property `lockdiscovery`, which is empty without locks; the prefix `D` must be declared.
     static func write(_ locks: [ActiveLock], to output: XMLOutput) {
         if locks.isEmpty { return output.markup("<D:lockdiscovery/>") }
         output.open("lockdiscovery")
@@ -21,7 +21,7 @@ public enum LockDiscoveryWriter {
         output.close("lockdiscovery")
     }
 
-    /// The property `supportedlock`: exclusive and shared write locks.
+    /// Writes the property `supportedlock`: exclusive and shared write locks.
     static func writeSupportedLock(to output: XMLOutput) {
         output.markup(
             """
@@ -54,13 +54,13 @@ public enum LockDiscoveryWriter {
 }
 
 extension MultistatusWriter {
-    /// The property `lockdiscovery` (§15.8).
+    /// Writes the property `lockdiscovery` (§15.8).
     public func lockDiscovery(_ locks: [ActiveLock]) {
         openPropStat()
         LockDiscoveryWriter.write(locks, to: output)
     }
 
-    /// The property `supportedlock` (§15.10).
+    /// Writes the property `supportedlock` (§15.10).
     public func supportedLock() {
         openPropStat()
         LockDiscoveryWriter.writeSupportedLock(to: output)

@@ -1,8 +1,8 @@
 extension LockToken {
-    /// A token that no lock ever had (RFC 4918 §6.5): `opaquelocktoken:` (appendix C), which the oldest clients
-    /// know, and a UUID of version 4 (RFC 9562 §5.4).
+    /// Creates a unique token (RFC 4918 §6.5): `opaquelocktoken:` (appendix C), which even the oldest clients
+    /// support, and a version 4 UUID (RFC 9562 §5.4).
     ///
-    /// - Parameter random: 16 bytes of a cryptographic source, so that nobody can guess a token.
+    /// - Parameter random: 16 bytes from a cryptographic source, so that tokens cannot be guessed.
     public static func make(from random: [UInt8]) -> LockToken {
         precondition(random.count == 16, "a UUID has 16 bytes")
         var bytes = random

@@ -1,6 +1,6 @@
 /// The name of a property: a namespace name and a local name (RFC 4918 §4.2, §17).
 public struct PropertyName: Hashable, Sendable {
-    /// Namespace name; "" for an element in no namespace.
+    /// The namespace name; "" for an element in no namespace.
     public let namespace: String
     public let local: String
 
@@ -12,6 +12,6 @@ public struct PropertyName: Hashable, Sendable {
     /// `DAV:getcontentlanguage` (RFC 4918 §15.3).
     public static let contentLanguage = dav("getcontentlanguage")
 
-    /// A name in the `DAV:` namespace.
+    /// Returns a name in the `DAV:` namespace.
     public static func dav(_ local: String) -> PropertyName { PropertyName(namespace: "DAV:", local: local) }
 }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitXML
 
 extension MultistatusWriter {
-    /// The value of `supported-query-grammar-set` (RFC 5323 §3.3).
+    /// Writes the property `supported-query-grammar-set` (RFC 5323 §3.3).
     public func supportedQueryGrammars() {
         property(
             "supported-query-grammar-set",
@@ -11,10 +11,10 @@ extension MultistatusWriter {
         )
     }
 
-    /// The whole answer about what a query can ask for in one scope (RFC 5323 §4.1, §5.19).
+    /// Writes the response element that describes which queries a scope supports (RFC 5323 §4.1, §5.19).
     /// - Parameters:
-    ///   - href: of the scope, as for ``beginResponse(href:isCollection:)``.
-    ///   - properties: those of the `DAV:` namespace that queries know the type of.
+    ///   - href: the scope, as in ``beginResponse(href:isCollection:)``.
+    ///   - properties: the properties of the `DAV:` namespace whose types are known to queries.
     public func searchSchema(href: [UInt8], _ properties: [SearchableProperty]) {
         beginResponse(href: href)
         responseStatus(.ok)
@@ -71,10 +71,10 @@ extension MultistatusWriter {
     }
 }
 
-/// A property of the `DAV:` namespace, as a query sees it.
+/// A property of the `DAV:` namespace in the schema of queries.
 public struct SearchableProperty: Hashable, Sendable {
     public var local: String
-    /// Nil for one with elements in its value: it can be selected, and nothing else.
+    /// Nil for a property with child elements, which can only be selected.
     public var type: SearchLiteral.ValueType?
 
     public init(local: String, type: SearchLiteral.ValueType?) {

@@ -1,20 +1,21 @@
-/// Numbers the characters of all patterns of a query, so that matching compares numbers instead of characters.
+/// Assigns codes to the characters of all patterns of a query, so that matching compares integers instead of
+/// characters.
 package struct SearchAlphabet: Sendable {
-    /// The code of every character that no pattern contains.
+    /// The code of all characters that occur in no pattern.
     static let unknown: UInt32 = 0
-    /// The code of a pattern's character that equals no character of any text.
+    /// The code of a pattern character that matches no text.
     static let never = UInt32.max - 1
-    /// UTF-8 bytes of the longest character that a pattern can contain. A longer one, with hundreds of combining
-    /// marks, matches wildcards only: the cost of comparing it is more than linear.
+    /// The maximum length of a pattern character in UTF-8 bytes. A longer one, with hundreds of combining
+    /// marks, is matched by wildcards only, because comparing it costs more than linear time.
     static let characterByteLimit = 128
-    /// Steps for each byte of a character outside ASCII: finding its end, and looking it up.
+    /// The cost, in steps per byte, of a character outside ASCII: finding its end and looking it up.
     private static let stepsPerByte = 16
 
-    /// Equal for canonically equivalent characters.
+    /// Canonically equivalent characters have the same key.
     private var codes: [Character: UInt32] = [:]
     private var asciiCodes = [UInt32](repeating: Self.unknown, count: 128)
 
-    /// - Parameter patterns: at most 256 of at most 1024 characters, see ``BodyLimits/operators``.
+    /// - Parameter patterns: at most 256 patterns of at most 1024 characters, see ``BodyLimits/operators``.
     package init(_ patterns: [SearchPattern]) {
         for pattern in patterns {
             for case .character(let character) in pattern.elements
@@ -22,19 +23,20 @@ package struct SearchAlphabet: Sendable {
                 codes[character] = UInt32(codes.count + 1)
             }
         }
-        // From the table, because three characters outside ASCII are equivalent to one inside.
+        // Looked up in the table, because three non-ASCII characters are canonically equivalent to ASCII
+        // ones.
         for byte in UInt8(0)..<128 {
             asciiCodes[Int(byte)] = codes[Character(Unicode.Scalar(byte))] ?? Self.unknown
         }
     }
 
-    /// The code of a character of a pattern.
+    /// Returns the code of a pattern character.
     func patternCode(of character: Character) -> UInt32 {
         character.utf8.count <= Self.characterByteLimit ? codes[character] ?? Self.never : Self.never
     }
 
-    /// Appends the code of a character of a text, or the codes of its lower case.
-    /// - Returns: the steps that took.
+    /// Appends the code of a text character, or the codes of its lowercase form.
+    /// - Returns: the cost in steps.
     fileprivate func appendCode(of character: Character, isFolded: Bool, to target: inout [UInt32]) -> Int {
         let bytes = character.utf8
         let count = bytes.count
@@ -54,23 +56,23 @@ package struct SearchAlphabet: Sendable {
     }
 }
 
-/// A text as the codes of its characters. It is decoded in parts, so that a long text does not hold a thread.
+/// A text as the codes of its characters, decoded incrementally so that a long text does not occupy a thread.
 package struct SearchText: Sendable {
     private var characters: String.Iterator
     private let isFolded: Bool
-    /// One for each character that has been decoded.
+    /// One code for each character decoded so far.
     package private(set) var codes: [UInt32] = []
-    /// True when ``codes`` has all characters.
+    /// Whether ``codes`` contains all characters.
     package private(set) var isComplete = false
 
-    /// - Parameter isFolded: to lower case.
+    /// - Parameter isFolded: whether to convert the text to lower case.
     package init(_ text: String, isFolded: Bool) {
         characters = text.makeIterator()
         self.isFolded = isFolded
         codes.reserveCapacity(min(text.utf8.count, 4096))
     }
 
-    /// Decodes further characters while `steps` is positive, and subtracts what they cost.
+    /// Decodes characters while `steps` is positive, and subtracts their cost.
     package mutating func decode(with alphabet: SearchAlphabet, steps: inout Int) {
         while steps > 0 {
             guard let character = characters.next() else {

@@ -1,14 +1,14 @@
 internal import DavitXML
 
-/// A search condition (RFC 5323 §5.5): operators over properties and literals.
+/// A search condition (RFC 5323 §5.5): operators on properties and literals.
 public indirect enum SearchCondition: Hashable, Sendable {
-    /// All, or some, of these; at least one.
+    /// All, or any, of at least one condition.
     case and([SearchCondition])
     case or([SearchCondition])
     case not(SearchCondition)
-    /// A property compared with a literal (§5.8, §5.9).
+    /// A comparison of a property with a literal (§5.8, §5.9).
     case comparison(Comparison, PropertyName, SearchLiteral, isCaseless: Bool)
-    /// A property that fits a pattern (§5.14).
+    /// A property that matches a pattern (§5.14).
     case like(PropertyName, SearchPattern, isCaseless: Bool)
     /// §5.12.
     case isCollection
@@ -16,7 +16,7 @@ public indirect enum SearchCondition: Hashable, Sendable {
     case isDefined(PropertyName)
     /// §5.15.
     case languageDefined(PropertyName)
-    /// The language of a property is in this range (§5.16).
+    /// Whether the language of a property is in this range (§5.16).
     case languageMatches(PropertyName, String)
 
     /// The operators of §5.8 and §5.9.
@@ -24,7 +24,7 @@ public indirect enum SearchCondition: Hashable, Sendable {
         case eq, lt, lte, gt, gte
     }
 
-    /// - Parameter count: of operators so far.
+    /// - Parameter count: the number of operators so far.
     init(_ element: XMLElement, limits: BodyLimits, count: inout Int) throws(BodyError) {
         count += 1
         guard count <= limits.operators, element.namespace == "DAV:" else {
@@ -52,12 +52,12 @@ public indirect enum SearchCondition: Hashable, Sendable {
         case "language-defined": self = .languageDefined(try element.operand())
         case "language-matches":
             self = .languageMatches(try element.operand(), try Self.literal(of: element, limits))
-        // §5.5.2: an operator that is not supported is 422. So is `contains`: nothing here reads content.
+        // §5.5.2: an unsupported operator is 422. This includes `contains`, because content is not searched.
         default: throw .notThis(line: element.line)
         }
     }
 
-    /// The conditions inside. No deeper than ``XMLLimits/depth``.
+    /// Parses the nested conditions. ``XMLLimits/depth`` limits the recursion.
     private static func members(
         of element: XMLElement, limits: BodyLimits, count: inout Int
     ) throws(BodyError) -> [SearchCondition] {
@@ -99,14 +99,14 @@ public indirect enum SearchCondition: Hashable, Sendable {
     }
 }
 
-/// What a property is compared with (RFC 5323 §5.10, §5.11).
+/// The literal that a property is compared with (RFC 5323 §5.10, §5.11).
 public struct SearchLiteral: Hashable, Sendable {
-    /// As what texts are compared.
+    /// The type that determines how texts are compared.
     public enum ValueType: Hashable, Sendable {
         case string, boolean, integer, decimal, dateTime
     }
 
-    /// Nil where the property decides.
+    /// Nil if the property determines the type.
     public var type: ValueType?
     public var text: String
 
@@ -115,7 +115,8 @@ public struct SearchLiteral: Hashable, Sendable {
         self.text = text
     }
 
-    /// `typed-literal`, whose `xsi:type` is one of XML Schema's; a string without it.
+    /// Parses a `typed-literal`, whose `xsi:type` is a type of XML Schema; without it, the literal is a
+    /// string.
     init(_ element: XMLElement) throws(BodyError) {
         text = element.text
         guard let name = element.attribute("type", in: "http://www.w3.org/2001/XMLSchema-instance") else {

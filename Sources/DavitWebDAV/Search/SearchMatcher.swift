@@ -1,17 +1,18 @@
 /// A compiled pattern of `like` (RFC 5323 §5.14).
 ///
-/// The parts between two `%` have a fixed length each, so it is enough to find the first occurrence of each one after
-/// the part before it; the first and the last part are compared in place. Each part is searched for in time linear in the
-/// text: by Knuth, Morris and Pratt, or, where it contains `_`, by a bit for each of its characters (Shift-And).
+/// Each part between two `%` has a fixed length, so it is sufficient to find its first occurrence after the
+/// previous part; the first and last part are compared at the ends of the text. Each part is found in time
+/// linear in the text: with the Knuth-Morris-Pratt algorithm or, if it contains `_`, with one bit per
+/// character (Shift-And).
 package struct SearchMatcher: Sendable {
-    /// Stands for `_`.
+    /// Represents `_`.
     static let anyCharacter = UInt32.max
 
-    /// How far matching one text has come.
+    /// The progress of matching one text.
     package struct Progress: Sendable {
-        /// Which part is searched for; nil before the first and the last one have been compared.
+        /// The index of the part being searched; nil until the first and last part have been compared.
         fileprivate var part: Int?
-        /// Of the text, the next character to be looked at.
+        /// The index of the next character of the text to examine.
         fileprivate var position = 0
         fileprivate var state = SearchPart.State()
 
@@ -20,13 +21,13 @@ package struct SearchMatcher: Sendable {
 
     private let first: [UInt32]
     private let last: [UInt32]
-    /// Those between the first `%` and the last one.
+    /// The parts between the first and the last `%`.
     private let parts: [SearchPart]
     private let hasAnyText: Bool
-    /// Characters of the shortest text that can match.
+    /// The minimum length of a matching text, in characters.
     private let leastCount: Int
 
-    /// - Parameter alphabet: made of this pattern, perhaps among others.
+    /// - Parameter alphabet: an alphabet that includes this pattern.
     package init(_ pattern: SearchPattern, _ alphabet: SearchAlphabet) {
         let sections = pattern.elements.split(separator: .anyText, omittingEmptySubsequences: false).map {
             $0.map { element -> UInt32 in
@@ -41,11 +42,12 @@ package struct SearchMatcher: Sendable {
         leastCount = sections.reduce(0) { $0 + $1.count }
     }
 
-    /// Goes on matching while `steps` is positive, and subtracts what that costs: at most two for each character of the
-    /// text; with `_` in a part that has `n` characters, ``SearchPart/maskedSteps`` and one for each 64 of them.
+    /// Continues matching while `steps` is positive, and subtracts the cost: at most two steps per character
+    /// of the text; for a part of `n` characters that contains `_`, ``SearchPart/maskedSteps`` plus one for
+    /// each 64 characters of the part.
     ///
-    /// - Parameter text: all of it, decoded with the alphabet of this pattern.
-    /// - Returns: whether the text matches; nil if `steps` was not enough to know.
+    /// - Parameter text: the complete text, decoded with the alphabet of this pattern.
+    /// - Returns: whether the text matches; nil if more steps are needed.
     package func advance(_ progress: inout Progress, over text: [UInt32], steps: inout Int) -> Bool? {
         var number = progress.part ?? 0
         if progress.part == nil {
@@ -69,7 +71,7 @@ package struct SearchMatcher: Sendable {
         return true
     }
 
-    /// Whether the text begins with a part. It is long enough.
+    /// Whether the text, which is long enough, begins with a part.
     private static func fits(_ part: [UInt32], _ text: ArraySlice<UInt32>) -> Bool {
         for (expected, code) in zip(part, text) where expected != code && expected != anyCharacter {
             return false
@@ -78,23 +80,24 @@ package struct SearchMatcher: Sendable {
     }
 }
 
-/// A part of a pattern without `%`, which is searched for in a text.
+/// A part of a pattern without `%`.
 enum SearchPart: Sendable {
-    /// What a search remembers of the characters it has passed.
+    /// The state of a search.
     struct State: Sendable {
-        /// So many characters before the position are the beginning of the part.
+        /// The number of characters before the position that match the beginning of the part.
         var matched = 0
-        /// Bit n is set if n + 1 characters before the position are the beginning of the part; empty at the start.
+        /// Bit n is set if the n + 1 characters before the position match the beginning of the part; empty at
+        /// the start.
         var words: [UInt64] = []
     }
 
-    /// Steps for a character of the text, apart from one for each word of bits.
+    /// The cost of one text character in steps, in addition to one step for each word of bits.
     static let maskedSteps = 8
 
     case literal([UInt32], borders: [Int])
     case masked(MaskedPart)
 
-    /// - Parameter codes: at least one.
+    /// - Parameter codes: at least one code.
     init(_ codes: [UInt32]) {
         if codes.contains(SearchMatcher.anyCharacter) {
             self = .masked(MaskedPart(codes))
@@ -103,7 +106,7 @@ enum SearchPart: Sendable {
         }
     }
 
-    /// For each number of characters, the longest beginning of the part that these end with, but for themselves.
+    /// For each prefix of the part, the length of its longest proper prefix that is also its suffix.
     private static func borders(of codes: [UInt32]) -> [Int] {
         var borders = [Int](repeating: 0, count: codes.count + 1)
         var length = 0
@@ -115,8 +118,8 @@ enum SearchPart: Sendable {
         return borders
     }
 
-    /// Searches from `position` on.
-    /// - Returns: true if the part was found, with `position` behind it; nil if `steps` was not enough.
+    /// Searches from `position`.
+    /// - Returns: true if the part was found, with `position` after it; nil if more steps are needed.
     func find(
         in text: [UInt32], from position: inout Int, upTo end: Int, _ state: inout State, steps: inout Int
     ) -> Bool? {
@@ -144,17 +147,17 @@ enum SearchPart: Sendable {
     }
 }
 
-/// A part with `_`: for each of its characters a bit that says whether the text fits so far.
+/// A part with `_`: one bit for each of its characters records whether the text matches up to that character.
 struct MaskedPart: Sendable {
-    /// Bits of one word.
+    /// The bits of one word.
     private struct Entry {
         let word: Int
         var bits: UInt64
     }
 
-    /// Where any character fits.
+    /// The positions of `_`, which match any character.
     private var anyBits: [UInt64]
-    /// Where a character fits, by its code; the words that are zero are left out.
+    /// The positions that match a character, by its code; words without bits are omitted.
     private var bits: [UInt32: [Entry]] = [:]
     private let lastBit: UInt64
 

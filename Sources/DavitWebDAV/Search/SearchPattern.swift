@@ -1,17 +1,17 @@
-/// The pattern of `like` (RFC 5323 §5.14): `%` is any text, `_` any character, and `\` takes the meaning of the next one
-/// of the three away.
+/// The pattern of `like` (RFC 5323 §5.14): `%` matches any text, `_` any character, and `\` escapes any of
+/// these three.
 public struct SearchPattern: Hashable, Sendable {
     enum Element: Hashable {
         case anyText, anyCharacter
         case character(Character)
     }
 
-    /// Characters of a pattern, wildcards included.
+    /// The maximum number of characters in a pattern, including wildcards.
     private static let limit = 1024
 
     let elements: [Element]
 
-    /// Nil for a `\` in front of anything else, and for more than 1024 characters.
+    /// Nil if `\` precedes any other character, or if there are more than 1024 characters.
     public init?(_ text: String) {
         var elements: [Element] = []
         var isEscaped = false
@@ -35,7 +35,7 @@ public struct SearchPattern: Hashable, Sendable {
 
     private init(_ elements: [Element]) { self.elements = elements }
 
-    /// The same in lower case, for text in lower case.
+    /// The pattern in lower case, for texts in lower case.
     public var lowercased: SearchPattern {
         var folded: [Element] = []
         for element in elements {
@@ -43,15 +43,15 @@ public struct SearchPattern: Hashable, Sendable {
                 folded.append(element)
                 continue
             }
-            // Some letters become two.
+            // The lowercase form of some letters has two characters.
             folded += character.lowercased().map { .character($0) }
         }
         return SearchPattern(folded)
     }
 
-    /// Returns true if the whole text matches. Characters are compared by canonical equivalence.
+    /// Whether the entire text matches. Characters are compared by canonical equivalence.
     ///
-    /// For a single text. A search compiles its patterns once, see ``SearchMatcher``.
+    /// For a single text. A search compiles its patterns once; see ``SearchMatcher``.
     public func matches(_ text: String) -> Bool {
         let alphabet = SearchAlphabet([self])
         var decoded = SearchText(text, isFolded: false)

@@ -1,17 +1,17 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// What the content of a SEARCH asks for (RFC 5323 §2.2.2, §4).
+/// The body of a SEARCH request (RFC 5323 §2.2.2, §4).
 public enum SearchRequest: Hashable, Sendable {
     /// `searchrequest` with a query in the grammar `DAV:basicsearch`.
     case query(SearchQuery)
-    /// `query-schema-discovery`: what a query could ask for in these scopes.
+    /// `query-schema-discovery`: which queries these scopes support.
     case schemaDiscovery([SearchScope])
 
-    /// Why a request is refused.
+    /// The reason why a request is refused.
     public enum ParseError: Error, Hashable, Sendable {
-        /// 400, 403 or 422, see ``BodyError``; 422 also for an operator or a type that is not known, and for more
-        /// or longer parts than ``BodyLimits`` allows.
+        /// 400, 403 or 422, see ``BodyError``; 422 also for an unknown operator or type, and for parts that
+        /// exceed ``BodyLimits``.
         case body(BodyError)
         /// 403 with `search-grammar-supported`.
         case unknownGrammar
@@ -19,9 +19,9 @@ public enum SearchRequest: Hashable, Sendable {
         case unknownGrammarOfDiscovery
     }
 
-    /// Parses the content of a SEARCH. Elements that are not known are ignored (RFC 4918 §17), but for operators.
+    /// Parses the body of a SEARCH. Unknown elements are ignored (RFC 4918 §17), except for operators.
     ///
-    /// - Parameter charset: the charset parameter of its media type, if there is one.
+    /// - Parameter charset: the charset parameter of the media type, if any.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(ParseError) -> SearchRequest {
@@ -49,15 +49,15 @@ public enum SearchRequest: Hashable, Sendable {
 
 /// A query in the grammar `DAV:basicsearch` (RFC 5323 §5.2).
 public struct SearchQuery: Hashable, Sendable {
-    /// What is told about each result (§5.3): `allprop` or `prop`.
+    /// What to report for each result (§5.3): `allprop` or `prop`.
     public var select: PropFindBody
-    /// Where results are looked for (§5.4); at least one.
+    /// Where to search (§5.4); at least one scope.
     public var scopes: [SearchScope]
-    /// What results fulfil (§5.5); nil for everything.
+    /// The condition that results must satisfy (§5.5); nil for none.
     public var condition: SearchCondition?
-    /// The order of results (§5.6), the most important property first; empty for none.
+    /// The order of results (§5.6), the most significant property first; empty for no particular order.
     public var order: [SearchOrder]
-    /// The most results (§5.17); nil for all.
+    /// The maximum number of results (§5.17); nil for no limit.
     public var limit: Int?
 
     init(_ element: XMLElement, limits: BodyLimits) throws(BodyError) {
@@ -77,7 +77,7 @@ public struct SearchQuery: Hashable, Sendable {
         guard let element else { return [] }
         var orders: [SearchOrder] = []
         for child in element.children where child.isDAV("order") {
-            // §5.6: by DAV:score, which nothing here computes.
+            // §5.6: ordering by DAV:score is not supported.
             if try child.only("score") != nil { throw .notThis(line: child.line) }
             let (up, down) = (try child.only("ascending"), try child.only("descending"))
             if up != nil && down != nil { throw .malformed(line: child.line) }
@@ -97,16 +97,16 @@ public struct SearchQuery: Hashable, Sendable {
         guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else {
             throw .malformed(line: count.line)
         }
-        // More than can be counted is no limit.
+        // A number that is too large to represent is no limit.
         return Int(String(decoding: digits, as: UTF8.self))
     }
 }
 
-/// One place in which results are looked for (RFC 5323 §5.4).
+/// One scope of a search (RFC 5323 §5.4).
 public struct SearchScope: Hashable, Sendable {
-    /// A URI, or a reference relative to the request's, as sent but for white space around it.
+    /// A URI, or a reference relative to the request URI, as sent except for surrounding white space.
     public var href: [UInt8]
-    /// How far below that.
+    /// The depth of the search below the scope.
     public var depth: Depth
 
     static func all(in from: XMLElement?, limits: BodyLimits, line: Int) throws(BodyError) -> [SearchScope] {
@@ -126,7 +126,7 @@ public struct SearchScope: Hashable, Sendable {
     }
 }
 
-/// One property by which results are ordered (RFC 5323 §5.6).
+/// One property of the sort order (RFC 5323 §5.6).
 public struct SearchOrder: Hashable, Sendable {
     public var property: PropertyName
     public var isDescending: Bool
@@ -134,7 +134,7 @@ public struct SearchOrder: Hashable, Sendable {
 }
 
 extension XMLElement {
-    /// The one property that `prop` inside names.
+    /// Returns the single property in the `prop` child.
     func operand() throws(BodyError) -> PropertyName {
         guard let prop = try only("prop"), let name = prop.firstChild, name.next == nil else {
             throw .malformed(line: line)
@@ -142,7 +142,8 @@ extension XMLElement {
         return name.propertyName
     }
 
-    /// The attribute `caseless` (RFC 5323 §5.18): without it, upper and lower case differ.
+    /// Returns the value of the attribute `caseless` (RFC 5323 §5.18); comparisons are case-sensitive by
+    /// default.
     func isCaseless() throws(BodyError) -> Bool {
         switch attribute("caseless") {
         case nil, "no": false
