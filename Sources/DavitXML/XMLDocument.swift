@@ -1,14 +1,14 @@
 internal import CXML2
 public import DavitHTTP
 
-/// A parsed document. Owns libxml2's tree; every ``XMLElement`` keeps it alive.
+/// A parsed document. Owns libxml2's tree, which each ``XMLElement`` keeps alive.
 ///
-/// Belongs to one task at a time.
+/// Used by one task at a time.
 @safe public final class XMLDocument {
     let handle: xmlDocPtr
     private let rootNode: xmlNodePtr
 
-    /// Takes over a tree that `parser` has built.
+    /// Takes ownership of a tree built by a parser.
     private init?(owning handle: xmlDocPtr) {
         guard let root = unsafe xmlDocGetRootElement(handle) else {
             unsafe xmlFreeDoc(handle)
@@ -22,12 +22,13 @@ public import DavitHTTP
 
     public var root: XMLElement { unsafe XMLElement(rootNode, of: self) }
 
-    /// Parses a whole document, in any encoding of ``Charset``.
+    /// Parses a complete document in any encoding of ``Charset``.
     ///
-    /// A byte order mark decides about the encoding, then `charset`, then the document itself (RFC 7303 §3).
+    /// A byte order mark determines the encoding, otherwise `charset`, otherwise the document itself (RFC
+    /// 7303 §3).
     ///
-    /// Nothing is fetched, no entity but the five predefined ones exists, and a document type declaration is
-    /// refused before it has any effect. Safe to call from several threads.
+    /// The parser fetches nothing, supports no entities except the five predefined ones, and refuses a
+    /// document type declaration before it has any effect. Safe to call from several threads.
     /// - Parameter charset: the charset parameter of the media type; nil if there is none.
     /// - Throws: ``XMLError``.
     public static func parse(

@@ -1,8 +1,8 @@
 internal import CXML2
 
 extension XMLElement {
-    /// The value of an attribute; nil without it.
-    /// - Parameter namespace: its namespace name; "" for an attribute without a prefix.
+    /// Returns the value of an attribute, or nil if it does not exist.
+    /// - Parameter namespace: the namespace name; "" for an attribute without a prefix.
     public func attribute(_ local: StaticString, in namespace: StaticString = "") -> String? {
         let value =
             unsafe namespace.utf8CodeUnitCount == 0
@@ -10,10 +10,11 @@ extension XMLElement {
         return unsafe Self.text(of: value)
     }
 
-    /// The value of `xml:lang` that is in force here (XML 1.0 §2.12); nil without one, "" where it was taken back.
+    /// The `xml:lang` in scope (XML 1.0 §2.12); nil if there is none, "" if it was reset.
     public var language: String? { unsafe Self.text(of: xmlNodeGetLang(node)) }
 
-    /// The namespace name that a prefix stands for in values of this element; nil for one that is not declared.
+    /// Returns the namespace name bound to a prefix in the scope of this element, or nil if it is not
+    /// declared.
     /// - Parameter prefix: "" for the default namespace.
     public func namespace(ofPrefix prefix: String) -> String? {
         let name = Array(prefix.utf8) + [0]

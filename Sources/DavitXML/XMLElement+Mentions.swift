@@ -1,15 +1,15 @@
 internal import CXML2
 
 extension XMLElement {
-    /// Every name that stands directly before a colon in the text or in an attribute value of this element and
-    /// its members. Cost: linear in the size of the element.
+    /// Returns all names that directly precede a colon in the text or in attribute values of this element and
+    /// its descendants. Cost: linear in the size of the element.
     func mentionedPrefixes() -> Set<[UInt8]> {
         var names: Set<[UInt8]> = []
         unsafe Self.collectPrefixes(below: node, into: &names)
         return names
     }
 
-    /// As deep as ``XMLLimits/depth`` lets elements be.
+    /// Recursive; ``XMLLimits/depth`` limits the depth.
     private static func collectPrefixes(below element: xmlNodePtr, into names: inout Set<[UInt8]>) {
         var attribute = unsafe element.pointee.properties
         while let current = unsafe attribute {
@@ -50,7 +50,8 @@ extension XMLElement {
         }
     }
 
-    /// A byte that can stand in a prefix; more bytes than XML has is harmless, as the name is only looked up.
+    /// Whether a byte can occur in a prefix. Accepting more bytes than XML is harmless, because the name is
+    /// only looked up.
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -63,6 +64,6 @@ extension XMLElement {
 }
 
 extension UnsafePointer<xmlChar> {
-    /// The bytes before the NUL.
+    /// The bytes before the terminating NUL.
     var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: self, count: Int(xmlStrlen(self)))) }
 }

@@ -1,7 +1,7 @@
 internal import CXML2
 
 extension XMLElement {
-    /// The elements of a name inside this one, in document order, without those inside of one that was found.
+    /// Returns the descendants with this name in document order, excluding those inside another match.
     public func descendants(named local: StaticString, in namespace: StaticString) -> [XMLElement] {
         var found: [XMLElement] = []
         for child in children {
@@ -14,11 +14,12 @@ extension XMLElement {
         return found
     }
 
-    /// Puts a copy of an element, of this document or of another, in the place of this one, which is gone afterwards
-    /// with all that is inside it: no copy of this value may be used any more. Not for the root.
+    /// Replaces this element with a copy of another one, from any document. This element and all its
+    /// descendants are freed, so no copy of this value may be used afterwards. Must not be called for the
+    /// root.
     public consuming func replace(with element: XMLElement) {
         guard let copy = unsafe xmlDocCopyNode(element.node, document.handle, 1) else {
-            fatalError("libxml2 has no memory left")
+            fatalError("libxml2 is out of memory")
         }
         unsafe xmlReplaceNode(node, copy)
         unsafe xmlFreeNode(node)

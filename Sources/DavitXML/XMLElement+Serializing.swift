@@ -1,16 +1,17 @@
 internal import CXML2
 
 extension XMLElement {
-    /// The element as UTF-8 XML that means the same in any document (RFC 4918 §4.3).
+    /// Serialises the element as UTF-8 XML with the same meaning in any document (RFC 4918 §4.3).
     ///
-    /// Kept as sent: names with their prefixes, attributes and their order, character data, CDATA sections,
-    /// comments, processing instructions. Declared inside: every namespace that an element or attribute uses,
-    /// and every prefix in scope that stands before a colon in text or in an attribute value, because it may
-    /// be a qualified name there. The `xml:lang` in scope becomes an attribute. Not kept: how attributes are
-    /// quoted, white space inside tags, `<a></a>` against `<a/>`, and characters written as references.
+    /// Preserved: names with their prefixes, attributes and their order, character data, CDATA sections,
+    /// comments, processing instructions. Declared in the result: every namespace that an element or
+    /// attribute uses, and every prefix in scope that precedes a colon in text or in an attribute value,
+    /// because that may be a qualified name. The `xml:lang` in scope becomes an attribute. Not preserved: the
+    /// quotes of attributes, white space inside tags, the difference between `<a></a>` and `<a/>`, and
+    /// character references.
     public func serializedSelfContained() -> [UInt8] {
         guard let copy = unsafe xmlDocCopyNode(node, document.handle, 1) else {
-            fatalError("libxml2 has no memory left")
+            fatalError("libxml2 is out of memory")
         }
         defer { unsafe xmlFreeNode(copy) }
         unsafe declareMentionedPrefixes(on: copy)
@@ -24,7 +25,7 @@ extension XMLElement {
         return output.drain()
     }
 
-    /// An element in no namespace must stay there where its text is put below a default namespace.
+    /// Ensures that an element in no namespace remains so when it is inserted below a default namespace.
     private func declareNoNamespace(on copy: xmlNodePtr) {
         if unsafe copy.pointee.ns == nil { unsafe xmlNewNs(copy, "", nil) }
     }
@@ -37,11 +38,11 @@ extension XMLElement {
         unsafe xmlNewNsProp(copy, xmlSearchNs(document.handle, copy, "xml"), "lang", language)
     }
 
-    /// Declares the prefixes in scope that look like a part of a qualified name in the content.
+    /// Declares the prefixes in scope that may be part of a qualified name in the content.
     private func declareMentionedPrefixes(on copy: xmlNodePtr) {
         var mentioned: Set<[UInt8]>?
         var scope: xmlNodePtr? = unsafe node
-        // The parent of the root is the document, which has no such list.
+        // The parent of the root is the document node, which has no namespace definitions.
         while let ancestor = unsafe scope, unsafe ancestor.pointee.type == XML_ELEMENT_NODE {
             var declaration = unsafe ancestor.pointee.nsDef
             while let namespace = unsafe declaration {
@@ -49,7 +50,8 @@ extension XMLElement {
                     let names = mentioned ?? mentionedPrefixes()
                     mentioned = names
                     if names.contains(unsafe prefix.bytes) {
-                        // Does nothing if the prefix is declared there already: the nearest one counts.
+                        // Has no effect if the prefix is already declared there, so the nearest declaration
+                        // takes precedence.
                         unsafe xmlNewNs(copy, namespace.pointee.href, prefix)
                     }
                 }

@@ -14,7 +14,8 @@ internal import CXML2
     public var namespace: String {
         guard let name = unsafe node.pointee.ns?.pointee.href else { return "" }
         let text = unsafe String(cString: name)
-        // In declarations, libxml2 leaves the reference that it makes of each ampersand.
+        // In namespace declarations, libxml2 keeps the character reference to which it converts each
+        // ampersand.
         return text.contains("&") ? text.replacing("&#38;", with: "&") : text
     }
 
@@ -23,10 +24,10 @@ internal import CXML2
         return unsafe String(cString: name)
     }
 
-    /// The line of the document its start tag ends on; 65535 and more are one.
+    /// The line on which the start tag ends; lines from 65535 on are reported as 65535.
     public var line: Int { unsafe Int(node.pointee.line) }
 
-    /// The elements directly inside, in document order.
+    /// The child elements in document order.
     public var children: [XMLElement] {
         var children: [XMLElement] = []
         var child = firstChild
@@ -37,13 +38,13 @@ internal import CXML2
         return children
     }
 
-    /// The first element directly inside.
+    /// The first child element.
     public var firstChild: XMLElement? { unsafe element(from: node.pointee.children) }
 
-    /// The next element beside this one.
+    /// The next sibling element.
     public var next: XMLElement? { unsafe element(from: node.pointee.next) }
 
-    /// The first element among a node and those behind it.
+    /// Returns the first element among a node and its following siblings.
     private func element(from start: xmlNodePtr?) -> XMLElement? {
         var sibling = unsafe start
         while let current = unsafe sibling {
@@ -55,21 +56,21 @@ internal import CXML2
         return nil
     }
 
-    /// All character data inside, that of members included, without comments and processing instructions.
+    /// The character data of this element and its descendants, without comments and processing instructions.
     public var text: String {
         guard let content = unsafe xmlNodeGetContent(node) else { return "" }
         defer { unsafe davit_xml_free(content) }
         return unsafe String(cString: content)
     }
 
-    /// The value of an attribute in no namespace; nil if there is none.
+    /// Returns the value of an attribute in no namespace, or nil if it does not exist.
     public func attribute(_ local: StaticString) -> String? {
         guard let value = unsafe xmlGetNoNsProp(node, local.utf8Start) else { return nil }
         defer { unsafe davit_xml_free(value) }
         return unsafe String(cString: value)
     }
 
-    /// Compares the name without making strings.
+    /// Whether the element has this name; compares without creating strings.
     public func isNamed(_ local: StaticString, in namespace: StaticString) -> Bool {
         let uri = unsafe node.pointee.ns?.pointee.href
         guard unsafe xmlStrEqual(node.pointee.name, local.utf8Start) == 1 else { return false }

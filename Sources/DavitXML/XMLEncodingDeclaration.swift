@@ -1,8 +1,8 @@
-/// The encoding declaration of a document (XML 1.0 §4.3.3), found in its bytes before they are decoded: all encodings that
-/// need a declaration have the characters of ASCII in it.
+/// Finds the encoding declaration (XML 1.0 §4.3.3) in the undecoded bytes of a document: all encodings that
+/// require a declaration represent it in ASCII.
 enum XMLEncodingDeclaration {
-    /// The name of the encoding, as it was sent; nil if there is no XML declaration, if it names none, and if it is
-    /// malformed, which the parser reports.
+    /// Returns the name of the encoding as sent; nil if there is no XML declaration, if it does not specify
+    /// an encoding, or if it is malformed, which the parser reports.
     static func label(in text: [UInt8]) -> ArraySlice<UInt8>? {
         let opening: StaticString = "<?xml"
         guard text.count > opening.utf8CodeUnitCount, text.starts(with: opening.description.utf8),
@@ -15,7 +15,7 @@ enum XMLEncodingDeclaration {
         return nil
     }
 
-    /// Takes `Name Eq AttValue` with the white space before it; nil for anything else.
+    /// Parses `Name Eq AttValue` with preceding white space; returns nil for anything else.
     private static func attribute(
         in text: [UInt8], _ offset: inout Int
     ) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {

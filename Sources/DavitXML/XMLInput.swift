@@ -1,33 +1,34 @@
 internal import DavitHTTP
 
-/// Brings a document into the one form libxml2 gets to see: UTF-8 without a byte order mark and without a
-/// character that XML forbids.
+/// Converts a document to the only form that is passed to libxml2: UTF-8 without a byte order mark and
+/// without characters that XML forbids.
 ///
-/// libxml2 itself would hand other encodings to converters that are loaded from disk, and would take a NUL for the
-/// end of the document.
+/// libxml2 itself would load converters for other encodings from disk, and would treat a NUL as the end of
+/// the document.
 enum XMLInput {
-    /// - Parameter charset: the encoding as far as it is known from outside the document.
-    /// - Throws: ``XMLError``; also where ``XMLMarkupScan`` finds something that libxml2 must not see.
+    /// - Parameter charset: the externally specified encoding, if any.
+    /// - Throws: ``XMLError``; also if ``XMLMarkupScan`` finds something that must not be passed to libxml2.
     static func prepare(
         _ bytes: [UInt8], charset: Charset? = nil, limits: XMLLimits
     ) throws(XMLError) -> [UInt8] {
         guard bytes.count <= min(limits.bytes, Int(Int32.max)) else {
             throw .limitExceeded(.bytes, XMLPosition(line: 0, column: 0))
         }
-        // The limit is about what was received; in UTF-8 it can be three times as much.
+        // The limit applies to the received bytes; the UTF-8 form can be three times as long.
         let text = try utf8(bytes, charset: charset)
         guard text.count <= Int(Int32.max) else {
             throw .limitExceeded(.bytes, XMLPosition(line: 0, column: 0))
         }
-        // A name that means nothing is an error wherever the encoding is known from (XML 1.0 §4.3.3).
+        // An unknown encoding name is an error even if the encoding is specified externally (XML 1.0 §4.3.3).
         if let label = XMLEncodingDeclaration.label(in: text) { _ = try self.charset(label) }
         if let offset = forbiddenCharacter(in: text) { throw .malformed(XMLPosition(of: offset, in: text)) }
         var scan = XMLMarkupScan(text, attributeLimit: limits.attributes)
         return Array(text[..<(try scan.usefulLength())])
     }
 
-    /// The text without its byte order mark. RFC 7303 §3: a mark decides, then `charset`, then the document itself; XML 1.0
-    /// appendix F: UTF-16 without a mark is known by its first `<`, and everything else by its declaration.
+    /// Decodes the text and removes its byte order mark. RFC 7303 §3: the mark takes precedence, then
+    /// `charset`, then the document itself. XML 1.0 appendix F: UTF-16 without a mark is detected by its
+    /// first `<`, every other encoding by its declaration.
     private static func utf8(_ bytes: [UInt8], charset: Charset?) throws(XMLError) -> [UInt8] {
         let start = bytes.prefix(4)
         if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
@@ -43,13 +44,14 @@ enum XMLInput {
         }
         switch declared {
         case .usASCII, .latin1, .windows1252: return try decode(bytes, as: declared ?? .utf8)
-        // Its declaration could be read, so that it cannot be UTF-16: some programs write that name whatever the encoding.
+        // The declaration was readable as bytes, so the encoding cannot be UTF-16; some programs always write
+        // that name.
         case nil, .utf8, .utf16, .utf16BigEndian, .utf16LittleEndian: return try decode(bytes, as: .utf8)
         }
     }
 
     private static func charset(_ label: ArraySlice<UInt8>) throws(XMLError) -> Charset {
-        // By far the most frequent one.
+        // By far the most common encoding.
         if label.elementsEqual("utf-8".utf8) || label.elementsEqual("UTF-8".utf8) { return .utf8 }
         do { return try Charset(label: Array(label)) } catch {
             throw .malformed(XMLPosition(line: 1, column: 0))
@@ -66,13 +68,13 @@ enum XMLInput {
         }
     }
 
-    /// Where a character stands that is no `Char` (XML 1.0 §2.2).
+    /// Returns the offset of the first character that is not a `Char` (XML 1.0 §2.2).
     private static func forbiddenCharacter(in text: [UInt8]) -> Int? {
         for offset in text.indices {
             switch text[offset] {
             case 0x09, 0x0A, 0x0D: break
             case 0..<0x20: return offset
-            // U+FFFE and U+FFFF; the text is known to be UTF-8.
+            // U+FFFE and U+FFFF; the text is known to be valid UTF-8.
             case 0xEF where text[offset + 1] == 0xBF && text[offset + 2] >= 0xBE: return offset
             default: break
             }

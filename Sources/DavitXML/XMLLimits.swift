@@ -1,21 +1,23 @@
-/// What a document may cost. A document over a limit is refused as a whole: status 400, 413 for ``bytes``.
+/// Limits on the resources that a document may use. A document that exceeds one is refused: status 400, 413
+/// for ``bytes``.
 public struct XMLLimits: Hashable, Sendable {
-    /// Bytes of the document as it was sent; at most 2 GiB. Callers stop reading there; ``XMLDocument`` checks
-    /// it once more.
+    /// Size of the document in bytes, as sent; at most 2 GiB. Callers stop reading at this limit;
+    /// ``XMLDocument`` checks it again.
     public var bytes = 1 << 20
-    /// Elements inside each other, the root included; at most 255, which is libxml2's own limit.
+    /// Nesting depth of elements, including the root; at most 255, the limit of libxml2 itself.
     public var depth = 64
     /// Attributes and namespace declarations of one element. libxml2 compares each with all others.
     public var attributes = 64
-    /// Namespace declarations in scope at one place. libxml2 searches them for each name.
+    /// Namespace declarations in scope at any position. libxml2 searches them for each name.
     public var declarations = 256
-    /// Elements, attributes, declarations, comments, processing instructions and CDATA sections together.
+    /// Total number of elements, attributes, declarations, comments, processing instructions and CDATA
+    /// sections.
     public var nodes = 50_000
-    /// Bytes of a local name, a prefix or a namespace name.
+    /// Length of a local name, a prefix or a namespace name in bytes.
     public var nameBytes = 1024
 
     public init() {}
 
-    /// Which limit was exceeded.
+    /// The limit that was exceeded.
     public enum Kind: Hashable, Sendable { case bytes, depth, attributes, declarations, nodes, nameBytes }
 }

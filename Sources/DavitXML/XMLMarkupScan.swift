@@ -1,15 +1,16 @@
-/// Looks once over the markup of a document before libxml2 does, for what costs libxml2 more than linear time.
+/// Scans the markup of a document before libxml2 does, for constructs that cost libxml2 more than linear
+/// time.
 ///
-/// libxml2 compares each attribute of an element with all others, goes on after most errors, and makes a copy of
-/// a comment for each error it finds in it. So the scan counts attributes, and refuses the errors behind
-/// which it would no longer see the same markup as libxml2: a `<` that starts nothing or stands in a tag, and
-/// `--` in a comment. It is no parser: what it lets through can still be malformed.
+/// libxml2 compares each attribute of an element with all others, continues after most errors, and copies a
+/// comment for each error in it. The scan therefore counts attributes, and refuses errors after which its
+/// view of the markup would differ from libxml2's: a `<` that does not start markup or is inside a tag, and
+/// `--` in a comment. It is not a parser: documents that pass can still be malformed.
 struct XMLMarkupScan {
     private let text: [UInt8]
     private let attributeLimit: Int
     private var offset = 0
 
-    /// A document type declaration is refused whatever follows; this much of it is read to tell why.
+    /// A document type declaration is always refused; this much of it is parsed to determine the error.
     private static let declarationLength = 8192
 
     init(_ text: [UInt8], attributeLimit: Int) {
@@ -17,7 +18,7 @@ struct XMLMarkupScan {
         self.attributeLimit = attributeLimit
     }
 
-    /// How much of the document libxml2 has to see: all of it, unless it has a document type declaration.
+    /// Returns how many bytes to pass to libxml2: all of them, unless there is a document type declaration.
     mutating func usefulLength() throws(XMLError) -> Int {
         while let open = text[offset...].firstIndex(of: UInt8(ascii: "<")) {
             offset = open + 1
@@ -42,7 +43,7 @@ struct XMLMarkupScan {
         return text.count
     }
 
-    /// To behind the `>` of a tag, counting the quoted values in it. At the end of the text libxml2 complains.
+    /// Skips to the end of a tag and counts its quoted values. libxml2 reports an unterminated tag.
     private mutating func skipTag(from open: Int) throws(XMLError) {
         var attributeCount = 0
         var quote: UInt8?
@@ -64,7 +65,7 @@ struct XMLMarkupScan {
         }
     }
 
-    /// XML 1.0 §2.5: `--` does not stand inside.
+    /// Skips a comment. XML 1.0 §2.5: it must not contain `--`.
     private mutating func skipComment(from open: Int) throws(XMLError) {
         skip(to: "--", from: open + 4)
         guard offset < text.count else { return }
@@ -72,8 +73,8 @@ struct XMLMarkupScan {
         offset += 1
     }
 
-    /// True for a processing instruction that libxml2 surely reads up to its end: one with a short target in
-    /// ASCII that is not the XML declaration. What stands inside any other one is scanned like the rest.
+    /// Whether libxml2 certainly parses a processing instruction to its end: one with a short ASCII target
+    /// that is not the XML declaration. The content of all others is scanned as markup.
     private func hasPlainTarget() -> Bool {
         let target = text[(offset + 1)...].prefix(65).prefix { byte in
             switch byte {
@@ -88,7 +89,7 @@ struct XMLMarkupScan {
         return [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "?")].contains(text[target.endIndex])
     }
 
-    /// To behind the first `mark` from `start` on, or to the end of the text.
+    /// Skips past the first `mark` after `start`, or to the end of the text.
     private mutating func skip(to mark: StaticString, from start: Int) {
         let mark = Array(mark.description.utf8)
         offset = start

@@ -11,7 +11,7 @@ extension XMLOutput {
 
     public func escaped(_ text: String) { escaped(Array(text.utf8)) }
 
-    /// Writes a whole element with ``escaped(_:)-(ArraySlice<UInt8>)`` text.
+    /// Writes a complete element with ``escaped(_:)-(ArraySlice<UInt8>)`` text.
     public func element(_ prefix: StaticString, _ local: StaticString, escaped text: [UInt8]) {
         if text.allSatisfy(Self.isPlain) { return element(prefix, local, bytes: text) }
         markup("<")
@@ -25,12 +25,12 @@ extension XMLOutput {
         markup(">")
     }
 
-    /// Writes the value of an attribute, without the double quotes around it, so that a parser gets the same
-    /// characters back; the rest as ``escaped(_:)-(ArraySlice<UInt8>)``.
+    /// Writes the value of an attribute, without the enclosing double quotes, so that a parser restores the
+    /// same characters. Invalid bytes are treated as in ``escaped(_:)-(ArraySlice<UInt8>)``.
     public func attributeValue(_ text: String) {
         let text = Array(text.utf8)
         if text.allSatisfy({ Self.isPlain($0) && $0 != UInt8(ascii: "\"") }) { return bytes(text) }
-        guard let buffer = unsafe xmlBufferCreate() else { fatalError("libxml2 has no memory left") }
+        guard let buffer = unsafe xmlBufferCreate() else { fatalError("libxml2 is out of memory") }
         defer { unsafe xmlBufferFree(buffer) }
         unsafe Self.permitted(text[...]).withUnsafeBufferPointer {
             unsafe xmlAttrSerializeTxtContent(buffer, nil, nil, $0.baseAddress)
@@ -42,13 +42,13 @@ extension XMLOutput {
         }
     }
 
-    /// Printable ASCII that stands for itself in character data.
+    /// Whether a byte is printable ASCII that needs no escaping in character data.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "<") && byte != UInt8(ascii: ">")
             && byte != UInt8(ascii: "&")
     }
 
-    /// Valid UTF-8 of characters that XML permits, with a NUL behind it.
+    /// Returns the text as valid UTF-8 with only characters that XML permits, followed by a NUL.
     private static func permitted(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var permitted: [UInt8] = []
         permitted.reserveCapacity(text.count + 1)
@@ -60,7 +60,7 @@ extension XMLOutput {
         return permitted
     }
 
-    /// `Char` of XML 1.0 §2.2; surrogates are no Unicode scalars.
+    /// Whether a scalar is a `Char` of XML 1.0 §2.2; surrogates are not Unicode scalars.
     private static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D: true
@@ -69,7 +69,7 @@ extension XMLOutput {
         }
     }
 
-    /// - Parameter text: not empty, and ends with NUL.
+    /// - Parameter text: NUL-terminated and not empty.
     private func writeEscaped(_ text: [UInt8]) {
         unsafe text.withUnsafeBufferPointer { text in
             unsafe withHandle { unsafe xmlOutputBufferWriteEscape($0, text.baseAddress, nil) }

@@ -1,18 +1,18 @@
 internal import CXML2
 
-/// Where XML is written: memory that the caller drains.
+/// An output buffer for XML, drained by the caller.
 ///
-/// Markup and values that need no escaping are copied there at once. What needs libxml2, escaping and whole
-/// elements, goes through one of its output buffers, whose write callback appends here. Nothing can fail but for
-/// lack of memory, which ends the process. Belongs to one task at a time.
+/// Markup and values that need no escaping are copied into the buffer directly. Escaping and serialising
+/// elements is done by libxml2, through an output buffer whose write callback appends here. The only possible
+/// failure is lack of memory, which terminates the process. Used by one task at a time.
 @safe public final class XMLOutput {
-    /// Bytes `taken..<end` are written and not yet taken.
-    // One task at a time writes: the checks for overlapping access were a tenth of a listing.
+    /// The bytes `taken..<end` have been written and not yet taken.
+    // Used by one task at a time; dynamic exclusivity checks took a tenth of the time of a listing.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
     @safe @exclusivity(unchecked) private var capacity = 2048
     @safe @exclusivity(unchecked) private var end = 0
     @safe @exclusivity(unchecked) private var taken = 0
-    /// Made when it is first needed.
+    /// Created on first use.
     @exclusivity(unchecked) private var handle: xmlOutputBufferPtr?
 
     public init() {
@@ -24,27 +24,27 @@ internal import CXML2
         unsafe memory.deallocate()
     }
 
-    /// Writes constant markup as it is.
+    /// Writes constant markup unchanged.
     public func markup(_ text: StaticString) {
         unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Writes text that is already safe in XML: percent-encoded paths, digits, dates, stored elements.
+    /// Writes text that needs no escaping: percent-encoded paths, digits, dates, stored elements.
     public func bytes(_ text: [UInt8]) { unsafe text.withUnsafeBytes { unsafe append($0) } }
 
     public func bytes(_ text: ArraySlice<UInt8>) { unsafe text.withUnsafeBytes { unsafe append($0) } }
 
-    /// Lets `body` write safe text at its place.
+    /// Lets `body` write text that needs no escaping directly into the buffer.
     /// - Parameters:
-    ///   - limit: bytes that `body` writes at most.
-    ///   - body: returns how many it has written.
+    ///   - limit: the maximum number of bytes that `body` writes.
+    ///   - body: returns the number of bytes written.
     package func bytes(limit: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) {
         let place = unsafe room(for: limit)
         let count = unsafe body(UnsafeMutableRawBufferPointer(start: place, count: limit))
         end -= limit - min(max(count, 0), limit)
     }
 
-    /// Writes one byte that means nothing in XML.
+    /// Writes one byte without special meaning in XML.
     public func byte(_ byte: UInt8) {
         let place = unsafe room(for: 1)
         unsafe place.storeBytes(of: byte, as: UInt8.self)
@@ -56,20 +56,21 @@ internal import CXML2
         unsafe Self.write(value, length, at: room(for: length))
     }
 
-    /// Writes a whole element, start tag, safe text and end tag; much cheaper than the pieces.
-    /// - Parameter prefix: with its colon, or empty.
+    /// Writes a complete element with a start tag, text that needs no escaping, and an end tag; much cheaper
+    /// than separate calls.
+    /// - Parameter prefix: the prefix with its colon, or empty.
     public func element(_ prefix: StaticString, _ local: StaticString, bytes text: [UInt8]) {
         unsafe text.withUnsafeBytes { text in unsafe element(prefix, local, text) }
     }
 
-    /// The same with constant markup inside.
+    /// Writes a complete element with constant markup as its content.
     public func element(_ prefix: StaticString, _ local: StaticString, markup: StaticString) {
         unsafe element(
             prefix, local,
             UnsafeRawBufferPointer(start: markup.utf8Start, count: markup.utf8CodeUnitCount))
     }
 
-    /// The same with a number in decimal digits.
+    /// Writes a complete element with a number in decimal digits.
     public func element(_ prefix: StaticString, _ local: StaticString, number: Int64) {
         let length = Self.length(of: number)
         unsafe element(prefix, local, length: length) { unsafe Self.write(number, length, at: $0) }
@@ -89,7 +90,7 @@ internal import CXML2
         _ prefix: StaticString, _ local: StaticString, length: Int,
         content: (UnsafeMutableRawPointer) -> Void
     ) {
-        // `<`, `>`, `</` and `>`.
+        // The 5 bytes of `<`, `>`, `</` and `>`.
         let nameLength = prefix.utf8CodeUnitCount + local.utf8CodeUnitCount
         var place = unsafe room(for: 2 * nameLength + length + 5)
         func put(_ byte: UInt8) {
@@ -113,7 +114,7 @@ internal import CXML2
         put(UInt8(ascii: ">"))
     }
 
-    /// Bytes of a number in decimal digits.
+    /// Returns the number of characters in a decimal number.
     private static func length(of value: Int64) -> Int {
         var rest = value.magnitude
         var length = value < 0 ? 2 : 1
@@ -136,22 +137,22 @@ internal import CXML2
         } while rest > 0
     }
 
-    /// Bytes written and not yet taken.
+    /// The number of bytes written and not yet taken.
     public var count: Int { end - taken }
 
-    /// Makes room for so many more bytes at once, where it is known that they will come.
+    /// Reserves capacity for `byteCount` more bytes.
     public func reserve(_ byteCount: Int) {
         if byteCount > capacity - end { grow(by: byteCount, doubles: false) }
     }
 
-    /// Everything that was written since the last call.
+    /// Returns and removes everything written since the last call.
     public func drain() -> [UInt8] {
         let drained = unsafe [UInt8](UnsafeRawBufferPointer(start: memory + taken, count: count))
         (taken, end) = (0, 0)
         return drained
     }
 
-    /// Moves as much as fits into `memory`, and returns how much that was; the rest stays for the next call.
+    /// Moves as many bytes as fit into `memory` and returns their number; the rest remains for the next call.
     public func take(into memory: UnsafeMutableRawBufferPointer) -> Int {
         let moved = min(memory.count, count)
         guard moved > 0 else { return 0 }
@@ -165,7 +166,8 @@ internal import CXML2
         return moved
     }
 
-    /// Runs `body` with libxml2's buffer; `body` returns libxml2's code. What is written to it is here afterwards.
+    /// Runs `body`, which returns a libxml2 status code, with libxml2's buffer, and then flushes it into this
+    /// one.
     func withHandle(_ body: (xmlOutputBufferPtr) -> Int32) {
         let handle = unsafe self.handle ?? makeHandle()
         if unsafe body(handle) < 0 || xmlOutputBufferFlush(handle) < 0 { Self.failForMemory() }
@@ -190,7 +192,7 @@ internal import CXML2
         unsafe room(for: bytes.count).copyMemory(from: start, byteCount: bytes.count)
     }
 
-    /// The place for the next `count` bytes, which count as written.
+    /// Returns the position for the next `count` bytes, which count as written.
     @inline(__always)
     private func room(for count: Int) -> UnsafeMutableRawPointer {
         if count > capacity - end { grow(by: count, doubles: true) }
@@ -198,7 +200,7 @@ internal import CXML2
         return unsafe memory + end
     }
 
-    /// Bytes of memory that are kept for what is written next; more was for something unusually large.
+    /// The maximum capacity in bytes to keep for reuse; a larger buffer is released after use.
     private static let keptCapacity = 512 << 10
 
     @inline(never)
@@ -211,7 +213,7 @@ internal import CXML2
     @inline(never)
     private func grow(by count: Int, doubles: Bool) {
         let needed = self.count + count
-        // What was taken makes room first, where that is most of it.
+        // If possible, reuse the space of taken bytes instead of growing.
         var target = unsafe memory
         if needed > (doubles ? capacity / 2 : capacity) {
             capacity = doubles ? max(2 * capacity, needed) : needed
@@ -225,5 +227,5 @@ internal import CXML2
         (taken, end) = (0, end - taken)
     }
 
-    private static func failForMemory() -> Never { fatalError("libxml2 has no memory left") }
+    private static func failForMemory() -> Never { fatalError("libxml2 is out of memory") }
 }
