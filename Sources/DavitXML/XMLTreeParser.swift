@@ -1,26 +1,26 @@
 internal import CXML2
 
-/// One parse: a libxml2 context whose table of events is libxml2's tree builder, with checks in front of it.
+/// One parser run: a libxml2 context whose event handlers are libxml2's tree builder with additional checks.
 ///
-/// The context points to a ``Watch``, which the events reach through it.
+/// The context refers to a ``Watch``, which the event handlers use.
 @safe struct XMLTreeParser: ~Copyable {
     private let context: xmlParserCtxtPtr
     private let watch: Watch
 
-    /// What has been seen so far.
+    /// The state of the checks.
     final class Watch {
         let limits: XMLLimits
-        /// For each open element, how many namespace declarations are in scope inside it.
+        /// For each open element, the number of namespace declarations in scope.
         var scope: [Int] = []
         var nodes = 0
         var hasDocumentType = false
-        /// The first failure; the parser was stopped for it.
+        /// The first failure, which has stopped the parser.
         var failure: XMLError?
 
         init(limits: XMLLimits) { self.limits = limits }
     }
 
-    /// libxml2 sets up its tables once, before any thread uses it.
+    /// libxml2 must be initialised once, before any thread uses it.
     private static let isLibraryReady: Bool = {
         xmlInitParser()
         return true
@@ -28,7 +28,7 @@ internal import CXML2
 
     init(limits: XMLLimits) {
         guard Self.isLibraryReady, let context = unsafe xmlNewParserCtxt() else {
-            fatalError("libxml2 has no memory left")
+            fatalError("libxml2 is out of memory")
         }
         unsafe self.context = context
         watch = Watch(limits: limits)
@@ -42,11 +42,12 @@ internal import CXML2
 
     var position: XMLPosition { unsafe context.position }
 
-    /// The caller owns the tree. It counts only if there is no ``failure``.
+    /// Parses `text` into a tree, which the caller owns. It is only valid if there is no ``failure``.
     mutating func parse(_ text: [UInt8]) -> xmlDocPtr? {
-        // No XML_PARSE_NOENT, XML_PARSE_DTDLOAD or XML_PARSE_HUGE: entities are not replaced, nothing is loaded,
-        // and the limits of libxml2 itself stay. No encoding is named either: libxml2 would have the text converted
-        // from UTF-8 to UTF-8, piece by piece; unnamed it is UTF-8, as no other one begins like what is checked.
+        // Without XML_PARSE_NOENT, XML_PARSE_DTDLOAD and XML_PARSE_HUGE, entities are not replaced, nothing
+        // is loaded, and the limits of libxml2 itself apply. The encoding is not specified either, because
+        // libxml2 would then convert the text from UTF-8 to UTF-8 in small pieces; by default it is UTF-8,
+        // since the checked text cannot begin like any other encoding.
         let options =
             XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue
             | XML_PARSE_IGNORE_ENC.rawValue
@@ -55,7 +56,7 @@ internal import CXML2
                 context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil,
                 Int32(bitPattern: UInt32(options)))
         }
-        // Its serializer writes characters as references where no encoding is known.
+        // The serializer would write non-ASCII characters as references if the encoding were unknown.
         if let tree = unsafe tree, unsafe tree.pointee.encoding == nil {
             unsafe tree.pointee.encoding = UnsafePointer(xmlStrdup("UTF-8"))
         }
@@ -69,7 +70,7 @@ extension xmlParserCtxtPtr {
         return unsafe XMLPosition(line: Int(input.pointee.line), column: Int(input.pointee.col))
     }
 
-    /// Nil once the parse has failed: events that still come are ignored.
+    /// Nil after a failure, so that further events are ignored.
     fileprivate var watch: XMLTreeParser.Watch? {
         guard let state = unsafe pointee._private else { return nil }
         let watch = unsafe Unmanaged<XMLTreeParser.Watch>.fromOpaque(state).takeUnretainedValue()
@@ -81,27 +82,27 @@ extension xmlParserCtxtPtr {
         unsafe xmlStopParser(self)
     }
 
-    /// Counts nodes that are about to be built; false stops the parse.
+    /// Counts nodes that are about to be created; returns false if the parse must stop.
     fileprivate func admits(_ count: Int) -> Bool {
         guard let watch = unsafe watch else { return false }
         watch.nodes += count
         if watch.nodes > watch.limits.nodes { unsafe stop(.limitExceeded(.nodes, position)) }
-        // What stands inside a document type declaration is checked, but never built.
+        // The content of a document type declaration is checked, but never added to the tree.
         return watch.failure == nil && !watch.hasDocumentType
     }
 }
 
 extension XMLTreeParser {
-    /// Puts the checks in front of libxml2's tree builder.
+    /// Installs the checks in front of libxml2's tree builder.
     fileprivate static func install(in table: UnsafeMutablePointer<xmlSAXHandler>) {
         unsafe installDocumentType(in: table)
         unsafe installContent(in: table)
-        // Of errors only the place is kept; without this, libxml2 would have to be kept from printing them.
+        // Only the position of an error is kept. The handler also keeps libxml2 from printing errors.
         unsafe table.pointee.serror = { context, error in
             guard let error = unsafe error, let context = unsafe context?.asParser else { return }
             let isHarmless =
                 unsafe error.pointee.level.rawValue < XML_ERR_ERROR.rawValue
-                // A namespace name is compared as text; it need not be a URI that libxml2 understands.
+                // Namespace names are compared as text and need not be URIs that libxml2 accepts.
                 || error.pointee.code == Int32(XML_WAR_NS_URI.rawValue)
             guard !isHarmless else { return }
             unsafe context.watch?.failure = .malformed(
@@ -109,8 +110,8 @@ extension XMLTreeParser {
         }
     }
 
-    /// A document type declaration is read as far as needed to tell one that refers to the outside from one that
-    /// does not, and recorded nowhere.
+    /// Parses a document type declaration only as far as needed to detect external references, and stores
+    /// nothing.
     private static func installDocumentType(in table: UnsafeMutablePointer<xmlSAXHandler>) {
         unsafe table.pointee.internalSubset = { context, _, publicIdentifier, systemIdentifier in
             guard let context = unsafe context?.asParser else { return }
@@ -130,7 +131,7 @@ extension XMLTreeParser {
             unsafe context.stop(.externalEntity(context.position))
         }
         unsafe table.pointee.attributeDecl = { _, _, _, _, _, _, values in unsafe xmlFreeEnumeration(values) }
-        // Called at the end of every document type declaration, also where there is no external subset.
+        // Called at the end of every document type declaration, even without an external subset.
         unsafe table.pointee.externalSubset = { context, _, _, _ in
             guard let context = unsafe context?.asParser else { return }
             unsafe context.stop(.malformed(context.position))
@@ -155,13 +156,14 @@ extension XMLTreeParser {
             let limit = Int32(clamping: watch.limits.nameBytes)
             var areNamesShort = unsafe xmlStrlen(local) <= limit && xmlStrlen(uri) <= limit
             var areNamesWritable = true
-            // Prefix and name of each declaration.
+            // Each declaration consists of a prefix and a name.
             for index in 0..<Int(declarationCount) * 2 {
                 let text = unsafe declarations?[index]
                 unsafe areNamesShort = areNamesShort && xmlStrlen(text) <= limit
                 unsafe areNamesWritable = areNamesWritable && text.isWritable
             }
-            // Local name, prefix, namespace name, start and end of the value of each attribute.
+            // Each attribute consists of a local name, a prefix, a namespace name, and the start and end of
+            // its value.
             for index in 0..<Int(attributeCount) {
                 areNamesShort = unsafe areNamesShort && xmlStrlen(attributes?[index * 5]) <= limit
             }
@@ -199,8 +201,8 @@ extension XMLTreeParser {
 }
 
 extension UnsafePointer<xmlChar>? {
-    /// False for a namespace name with a character that libxml2 would write as it is, although it cannot stand
-    /// in an attribute value. None of them can stand in a URI either.
+    /// False for a namespace name with a character that libxml2 would write unescaped although it is not
+    /// allowed in an attribute value. No such character is allowed in a URI either.
     fileprivate var isWritable: Bool {
         guard let text = self else { return true }
         var offset = 0
@@ -213,6 +215,6 @@ extension UnsafePointer<xmlChar>? {
 }
 
 extension UnsafeMutableRawPointer {
-    /// The parser context, which libxml2 hands to each event.
+    /// The parser context that libxml2 passes to each event handler.
     fileprivate var asParser: xmlParserCtxtPtr { unsafe assumingMemoryBound(to: xmlParserCtxt.self) }
 }
