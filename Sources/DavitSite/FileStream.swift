@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitSystem
 
-/// Stored content that passes through this process. Used by one task at a time.
+/// Streams stored content through this process. Used by one task at a time.
 final class FileStream: BodyStream {
     private let content: any FileContent
     private let work: any BlockingWork
@@ -25,7 +25,8 @@ final class FileStream: BodyStream {
             guard let read else { throw .tooBusy }
             outcome = read
         }
-        // A file that is shorter than it was cannot be finished, and the peer must see that.
+        // The file has become shorter, so the announced length cannot be sent; abort the connection so that
+        // the client notices.
         guard case .bytes(let read) = outcome, read > 0 else { throw .disconnected }
         offset += Int64(read)
     }

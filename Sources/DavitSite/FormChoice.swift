@@ -1,20 +1,21 @@
 internal import DavitHTTP
 
-/// Which form of a file a request is about: the file as it is, or its content in a coding.
+/// Chooses the representation that a request refers to: the plain file, or its gzip-coded form.
 enum FormChoice {
-    /// Whether the content is to be sent in the coding gzip.
+    /// Whether to send the content with the coding gzip.
     ///
-    /// A range is one of the file as it is, whatever the client takes otherwise: unless it wants to go on with a coded form,
-    /// and says so by the tag of that.
+    /// A range refers to the plain file, regardless of Accept-Encoding, unless the client resumes a coded
+    /// form and specifies its entity tag.
     static func takesGzip(_ request: HTTPRequest) -> Bool {
         guard AcceptEncoding(of: request).choice == .gzip else { return false }
         return !wantsRange(request) || namesCodedForm(request)
     }
 
-    /// Whether the request is about the bytes of one form: a tag of another must not stand for it.
+    /// Whether the request refers to the bytes of a specific form, so that the entity tag of another form
+    /// must not match.
     ///
-    /// Not if its condition is a date, and the client takes gzip: both forms have the same date, so that nobody can say of
-    /// which one it has bytes already.
+    /// False if the condition is a date and the client accepts gzip: both forms have the same date, so it is
+    /// unknown which of them the client already has part of.
     static func wantsRange(_ request: HTTPRequest) -> Bool {
         guard request.method == .get, request.contains(.range) else { return false }
         let hasTag = request.withValue(of: .ifRange) { EntityTag.parse($0) != nil } ?? true

@@ -2,17 +2,18 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension HTTPError {
-    /// The status of what a store could not read. What is absent has its own answer where one is known.
+    /// The error for a failed read. Callers with a more specific response for missing resources handle these
+    /// themselves.
     init(reading error: StoreError) {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop:
-            self.init(.notFound, "There is nothing here.")
-        case .forbidden: self.init(.forbidden, "This may not be read.")
+            self.init(.notFound, "Not found.")
+        case .forbidden: self.init(.forbidden, "Access denied.")
         case .wouldBlock, .busy: self = .tooBusy
         case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .tooDeep, .failed:
-            self.init(.internalServerError, "This could not be read.")
+            self.init(.internalServerError, "The resource could not be read.")
         }
     }
 
-    static let tooBusy = HTTPError(.serviceUnavailable, "Too much is waiting; try again in a moment.")
+    static let tooBusy = HTTPError(.serviceUnavailable, "The server is busy; try again later.")
 }

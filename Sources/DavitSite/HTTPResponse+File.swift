@@ -5,22 +5,25 @@ internal import DavitStore
 internal import DavitSystem
 
 extension HTTPResponse {
-    /// How a file is sent.
+    /// Options for sending a file.
     public struct FileOptions: Sendable {
-        /// The value of Content-Type; nil for that of the name.
+        /// The value of Content-Type; nil to derive it from the file name.
         public var type: String?
-        /// The table the type of a name is looked up in.
+        /// The media types of file name extensions.
         public var types = MediaTypes()
-        /// How long caches may keep the file without asking again, in seconds; 0 has them ask each time.
+        /// How long caches may use the file without revalidation, in seconds; 0 requires revalidation for
+        /// each use.
         public var cacheAgeSeconds = 0
-        /// A symbolic link at the end of the path is followed; else the answer is 404.
+        /// Whether to follow a symbolic link in the last segment of the path; otherwise a link is 404.
         public var followsLink = false
 
-        /// The type by the name, no caching without asking, no link at the end.
+        /// The default options: media type from the file name, revalidation for each use, no link in the last
+        /// segment.
         public init() {}
     }
 
-    /// A file, with entity tag, Last-Modified, conditions (RFC 9110 §13) and ranges (§14), for GET and HEAD.
+    /// Returns a file in response to GET or HEAD, with entity tag, Last-Modified, conditions (RFC 9110 §13)
+    /// and ranges (§14).
     ///
     /// ```swift
     /// routes.get("/report") { request in
@@ -28,14 +31,14 @@ extension HTTPResponse {
     /// }
     /// ```
     /// - Parameters:
-    ///   - path: of the program's own: absolute, or from the working directory. Do not make it from what a client sent: a
-    ///     folder of files is served by a `StaticSite`.
-    ///   - attachment: the name under which the file is to be saved instead of shown; it is sent in both forms of
-    ///     RFC 6266.
-    ///   - work: where the file is opened, which may block.
+    ///   - path: an absolute path, or one relative to the working directory. It must not be derived from
+    ///     client input; use `StaticSite` to serve a folder of files.
+    ///   - attachment: the name under which the file is to be saved instead of displayed; sent in both forms
+    ///     of RFC 6266.
+    ///   - work: the executor that opens the file, which may block.
     /// - Returns: 200, 206, 304, 412 or 416.
-    /// - Throws: 404 also for folders, FIFOs and devices, which are never opened; 403 where this process may not read it; 503
-    ///   where too much work waits.
+    /// - Throws: 404, also for folders, FIFOs and devices, which are never opened; 403 if this process may
+    ///   not read the file; 503 if too much work is waiting.
     public static func file(
         _ path: String, for request: HTTPRequest, attachment: String? = nil,
         options: FileOptions = FileOptions(), work: (any BlockingWork)? = nil

@@ -1,7 +1,7 @@
 package import DavitServer
 package import DavitSystem
 
-/// A pool, as handlers know it.
+/// Adapts a thread pool for use by handlers.
 package struct PoolWork: BlockingWork {
     private let pool: BlockingPool
 
@@ -18,6 +18,6 @@ package struct PoolWork: BlockingWork {
             for: client, isAdmitted: stage != .begins, isCancellable: stage != .cleansUp, work)
     }
 
-    /// For files that are opened outside of any server's handlers; its threads start when they are first needed.
+    /// The pool for files that are opened outside of a server's handlers; its threads start on first use.
     static let shared = PoolWork(pool: BlockingPool())
 }

@@ -1,14 +1,14 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// What requests find in the folder of a website. Synchronous, and says nothing to clients.
+/// Resolves requests in the folder of a website. Synchronous; does not create responses.
 final class Site: Sendable {
     enum Finding: Sendable {
-        /// A file, and what holds the same in the coding gzip, if that is to be sent.
+        /// A file, and its gzip-coded form if that is to be sent.
         case content(OpenContent, gzip: OpenContent?)
-        /// A folder that was asked for without a slash.
+        /// A folder that was requested without a trailing slash.
         case unslashedFolder
-        /// A folder to be listed.
+        /// A folder to list.
         case folder(canonicalPath: ResourcePath)
         case nothing(page: OpenContent?)
     }
@@ -26,12 +26,12 @@ final class Site: Sendable {
         notFoundPage = page.isEmpty ? nil : ResourcePath(segments: page)
     }
 
-    /// - Throws: `wouldBlock` where that is not allowed; `forbidden`, `busy`, `failed`.
+    /// - Throws: `wouldBlock` if `wait` does not allow waiting; `forbidden`, `busy`, `failed`.
     func find(
         _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool, wait: Wait
     ) throws(StoreError) -> Finding {
         if !options.showsHidden, Self.isHidden(path) { return try nothing(wait) }
-        // Who asks for a folder mostly wants its index.
+        // Most requests for a folder are for its index.
         if endsInSlash, let index = try index(of: path, request, wait) { return index }
         guard let resource = try open(path, wait) else { return try nothing(wait) }
         if let content = resource.content {
@@ -66,7 +66,7 @@ final class Site: Sendable {
         return .nothing(page: try openIfPossible(notFoundPage, wait)?.content)
     }
 
-    /// Nil for all that is not there for clients.
+    /// Opens a resource; returns nil if it does not exist for clients.
     private func open(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
         let resource: OpenResource
         do throws(StoreError) {
@@ -79,7 +79,7 @@ final class Site: Sendable {
                 throw error
             }
         }
-        // Another spelling of a name is no link.
+        // A different spelling of the name is not a link.
         if let canonical = resource.canonicalPath, canonical.equivalenceKey != path.equivalenceKey,
             !leads(to: canonical)
         {
@@ -88,7 +88,7 @@ final class Site: Sendable {
         return resource
     }
 
-    /// The same for what a response can do without.
+    /// As `open`, for optional parts of a response: errors other than `wouldBlock` also return nil.
     private func openIfPossible(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
         do throws(StoreError) { return try open(path, wait) } catch {
             if error == .wouldBlock { throw error }
@@ -96,7 +96,7 @@ final class Site: Sendable {
         }
     }
 
-    /// Whether a link may lead to what is there.
+    /// Whether the options allow a link to this target.
     private func leads(to path: ResourcePath) -> Bool {
         options.followsLinks && (options.showsHidden || !Self.isHidden(path))
     }
@@ -114,8 +114,8 @@ final class Site: Sendable {
         return gzip
     }
 
-    /// Whether a name in the path begins with a dot. One is for everybody: what protocols agree on is found under
-    /// `/.well-known` (RFC 8615).
+    /// Whether a name in the path begins with a dot, except for `/.well-known` at the top, which protocols
+    /// use (RFC 8615).
     static func isHidden(_ path: ResourcePath) -> Bool {
         var isStart = true
         let bytes = path.bytes

@@ -3,10 +3,11 @@ internal import DavitPage
 public import DavitServer
 public import DavitStore
 
-/// A folder as a website.
+/// Serves a folder as a website.
 ///
-/// GET and HEAD answer with files, by the rules of ``SiteOptions``; other methods are 405. What a share of the same folder
-/// does for a GET, this does too, at the same price: files stay open and are looked at anew each time.
+/// GET and HEAD return files according to ``SiteOptions``; other methods are 405. A GET has the same
+/// capabilities and cost as for a share of the same folder: files stay open and are validated for each
+/// request.
 public struct SiteHandler: Handler {
     private let site: Site
     private let work: any BlockingWork
@@ -14,9 +15,10 @@ public struct SiteHandler: Handler {
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - resources: the folder, with the ``SiteOptions/contentRules`` of the same options.
+    ///   - resources: the folder, opened with the ``SiteOptions/contentRules`` of the same options.
     ///   - now: the wall clock.
-    ///   - report: gets faults that clients are not told about, as text without control over its bytes.
+    ///   - report: receives internal errors that are not sent to clients, as text that may contain arbitrary
+    ///     bytes.
     public init(
         resources: any ResourceReader, work: any BlockingWork, options: SiteOptions = SiteOptions(),
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
@@ -53,7 +55,7 @@ public struct SiteHandler: Handler {
         return response(to: request, finding)
     }
 
-    /// At a mount the path may be empty: then the folder itself was asked for without its slash.
+    /// Below a mount, the path may be empty: the folder itself was requested without its slash.
     private static func place(
         of request: HTTPRequest
     ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
@@ -67,14 +69,14 @@ public struct SiteHandler: Handler {
         switch request.method {
         case .get, .head: return nil
         case .options: response = HTTPResponse(.noContent)
-        case .other: return .error(.notImplemented, "This server does not know the method.", for: request)
-        default: response = .error(.methodNotAllowed, "Here is only something to read.", for: request)
+        case .other: return .error(.notImplemented, "Method not supported.", for: request)
+        default: response = .error(.methodNotAllowed, "This resource is read-only.", for: request)
         }
         response.fields.append(.allow, "GET, HEAD, OPTIONS")
         return response
     }
 
-    /// On the event loop, where it must not wait; if it would, on another thread.
+    /// Resolves a request on the event loop without waiting or, if it would have to wait, on another thread.
     private func find(
         _ request: HTTPRequest, _ path: ResourcePath, _ endsInSlash: Bool
     ) async throws(StoreError) -> Site.Finding {
@@ -95,13 +97,13 @@ public struct SiteHandler: Handler {
         return try result.get()
     }
 
-    /// - Parameter finding: no folder to be listed.
+    /// - Parameter finding: must not be a folder to list.
     private func response(to request: HTTPRequest, _ finding: Site.Finding) -> HTTPResponse {
         switch finding {
         case .content(let plain, let gzip): return content(plain, gzip, for: request)
         case .unslashedFolder: return redirect(request)
         case .nothing(let page?): return Self.notFound(page)
-        case .nothing(nil), .folder: return .error(.notFound, "There is nothing here.", for: request)
+        case .nothing(nil), .folder: return .error(.notFound, "Not found.", for: request)
         }
     }
 
@@ -119,7 +121,7 @@ public struct SiteHandler: Handler {
         return compressed(response, of: plain, for: request)
     }
 
-    /// Codes what is sent, where there is no coded file.
+    /// Compresses the response while sending, if there is no precompressed file.
     private func compressed(
         _ response: HTTPResponse, of content: OpenContent, for request: HTTPRequest
     ) -> HTTPResponse {
@@ -131,19 +133,21 @@ public struct SiteHandler: Handler {
         return Compression().encode(coded, for: request)
     }
 
-    /// To the same place with a slash behind it: an absolute path, which cannot lead to another host.
+    /// Redirects to the same path with a trailing slash. The location is an absolute path, which cannot refer
+    /// to another host.
     private func redirect(_ request: HTTPRequest) -> HTTPResponse {
         let slash = UInt8(ascii: "/")
-        // Two slashes at the start would make what follows a host (RFC 3986 §4.2).
+        // After two slashes at the start, the next segment would be a host (RFC 3986 §4.2).
         var location = [slash] + request.fullRawPath.drop { $0 == slash } + [slash]
         if let query = request.target.rawQuery { location += [UInt8(ascii: "?")] + query }
         let response = HTTPResponse.redirect(
             to: String(decoding: location, as: UTF8.self), site.options.redirect)
-        // What is permanent for the RFC, browsers keep for good, also when the folder has become a file.
+        // Browsers cache permanent redirects indefinitely, even if the folder later becomes a file.
         return site.options.cacheAgeSeconds.map(response.cacheAge) ?? response
     }
 
-    /// The page of the site for what is not there. It is not the content of what was asked for: no conditions, no ranges.
+    /// Returns the site's page for missing resources. It does not represent the requested resource, so
+    /// conditions and ranges are ignored.
     private static func notFound(_ page: OpenContent) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, page.head.type)

@@ -3,17 +3,17 @@ internal import DavitPage
 internal import DavitServer
 internal import DavitStore
 
-/// Reads those members of a folder that the site shows.
+/// Reads the members of a folder that the site shows.
 ///
-/// Belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what makes
-/// the unchecked conformance true.
+/// Owned by one task, which passes it to one pool job at a time and waits for that job; this makes the
+/// unchecked conformance safe.
 final class SiteMembers: MemberPages, @unchecked Sendable {
     private let site: Site
     private let path: ResourcePath
     private let work: any BlockingWork
     private var cursor: (any MemberCursor)?
 
-    /// - Parameter path: canonical.
+    /// - Parameter path: the canonical path of the folder.
     init(of path: ResourcePath, in site: Site, work: any BlockingWork) {
         self.site = site
         self.path = path
@@ -40,7 +40,7 @@ final class SiteMembers: MemberPages, @unchecked Sendable {
         while true {
             let members = try cursor.next()
             let shown = members.filter { site.shows($0) }
-            // Nothing is the end.
+            // An empty result means the end, so skip batches without visible members.
             if members.isEmpty || !shown.isEmpty { return shown }
         }
     }

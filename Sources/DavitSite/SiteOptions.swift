@@ -1,38 +1,37 @@
 public import DavitHTTP
 public import DavitServer
 
-/// How a folder is served as a website.
+/// Options for serving a folder as a website.
 public struct SiteOptions: Sendable {
-    /// What is shown for a folder: the first of these names that is there.
+    /// The names of index files; the first one that exists is served for a folder.
     public var indexNames = ["index.html"]
-    /// A folder without an index is listed, in the order people expect; else it is 404.
+    /// Whether to list folders without an index, in natural order; otherwise they are 404.
     public var listsFolders = false
-    /// The page for what is not there, as a path in the folder; it is sent with status 404. If it is not there itself, the
-    /// answer is a short page of the server's own.
+    /// The path, within the folder, of the page to serve with status 404. If it does not exist, the server
+    /// sends a short default page.
     public var notFoundPage = "/404.html"
-    /// How long caches may keep files without asking again, in seconds; 0 has them ask each time, which costs a 304; nil
-    /// says nothing, and has browsers guess.
+    /// How long caches may use files without revalidation, in seconds; 0 requires revalidation for each use,
+    /// at the cost of a 304; nil omits the header field, so that browsers use heuristics.
     public var cacheAgeSeconds: Int? = 0
-    /// The types of names.
+    /// The media types of file name extensions.
     public var types = MediaTypes()
-    /// `style.css.gz` is sent for `style.css` to clients that take gzip, if it is not older. Only for types that get
-    /// shorter by compression.
+    /// Whether to send `style.css.gz` for `style.css` to clients that accept gzip, unless it is older.
+    /// Applies only to compressible media types.
     public var usesPrecompressed = true
-    /// Files of such types are compressed while they are sent, where there is no compressed one.
+    /// Whether to compress files of compressible types while sending them, if there is no precompressed file.
     public var compresses = true
-    /// Names that begin with a dot are served, too. If not, nothing with such a name anywhere in its path is, under whatever
-    /// link; but for `/.well-known` (RFC 8615).
+    /// Whether to serve names that begin with a dot. Otherwise, nothing with such a name anywhere in its path
+    /// is served, not even through links, except `/.well-known` (RFC 8615).
     public var showsHidden = false
-    /// Symbolic links are followed while they lead to something inside of the folder; else, and if they lead out of it,
-    /// there is nothing.
+    /// Whether to follow symbolic links to targets inside the folder; all other links are 404.
     public var followsLinks = true
-    /// How a browser is sent from a folder without its slash to the one with it.
+    /// The kind of redirect from a folder without a trailing slash to the one with it.
     public var redirect = HTTPResponse.Redirect.movedPermanently
 
-    /// `index.html`, no listings, nothing hidden, and gzip where it helps.
+    /// The default options: `index.html`, no listings, no hidden files, and gzip where it is useful.
     public init() {}
 
-    /// What the store says about content.
+    /// The rules for the header fields of content.
     public var contentRules: ContentRules {
         var rules = ContentRules()
         rules.types = types

@@ -168,7 +168,7 @@ struct SiteTests {
         let other = try folder.client { $0.notFoundPage = "sub/own.txt" }
         #expect(try await other.send("GET", "/missing").text == "sub/own.txt")
         let none = try folder.client { $0.notFoundPage = "" }
-        #expect(try await none.send("GET", "/missing").text == "There is nothing here.\n")
+        #expect(try await none.send("GET", "/missing").text == "Not found.\n")
         #expect(
             try await none.send("GET", "/missing", [("Accept", "text/html")]).text.contains("404 Not Found"))
     }
