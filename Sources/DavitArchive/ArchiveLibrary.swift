@@ -2,9 +2,9 @@
 internal import CArchive
 #endif
 
-/// Whether this build has libarchive (package trait `Archive`).
+/// Whether this build includes libarchive (package trait `Archive`).
 ///
-/// Without it there is no ``ZIPWriter``, and code that names it stands inside `#if Archive`.
+/// Without it, ``ZIPWriter`` does not exist, and code that uses it must be inside `#if Archive`.
 package enum ArchiveLibrary {
     package static var isAvailable: Bool {
         #if Archive
@@ -14,12 +14,12 @@ package enum ArchiveLibrary {
         #endif
     }
 
-    /// The library that is running, not the one of the build.
+    /// The version of the library at run time, which may differ from that at build time.
     package static var summary: String {
         #if Archive
         unsafe String(cString: archive_version_string())
         #else
-        "built without libarchive: no folders as ZIP files"
+        "built without libarchive: ZIP downloads are unavailable"
         #endif
     }
 }

@@ -2,7 +2,7 @@
 package struct ZIPEntry: Sendable {
     package enum Kind: Hashable, Sendable {
         case folder
-        /// Content of so many bytes, neither more nor less.
+        /// Content of exactly this length in bytes.
         case file(length: Int64)
     }
 
@@ -10,7 +10,8 @@ package struct ZIPEntry: Sendable {
         case stored, deflated
     }
 
-    /// Segments joined by slashes, none in front; that of a folder ends in one. See ``portable(_:)``.
+    /// Segments joined by slashes, without a leading one; the path of a folder ends in a slash. See
+    /// ``portable(_:)``.
     package let path: [UInt8]
     package var kind: Kind
     package var method: Method
@@ -29,12 +30,13 @@ package struct ZIPEntry: Sendable {
         self.isExecutable = isExecutable
     }
 
-    /// A path that stays in the folder where it is unpacked, whoever does that.
+    /// Returns a path that cannot leave the folder in which it is unpacked, on any system.
     ///
-    /// A backslash is a part of a name, and to programs on Windows a slash: `..\..\name` would lead them elsewhere. So
-    /// would a drive in front. The signs that do it are percent-encoded; the format knows no others (APPNOTE 4.4.17.1).
+    /// A backslash is an ordinary character in a name, but a separator for programs on Windows: `..\..\name`
+    /// would refer to another folder, as would a drive letter. These characters are percent-encoded, because
+    /// the format does not allow them (APPNOTE 4.4.17.1).
     ///
-    /// Two names never become one: a percent sign that begins one of these codes in the name itself is encoded too.
+    /// The encoding is unambiguous: a percent sign that already begins one of these codes is encoded, too.
     private static func portable(_ path: [UInt8]) -> [UInt8] {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         let hasDrive = path.count > 1 && path[1] == UInt8(ascii: ":") && letters ~= path[0] | 0x20
@@ -55,13 +57,13 @@ package struct ZIPEntry: Sendable {
         return portable
     }
 
-    /// What follows the percent sign of each code that ``portable(_:)`` makes.
+    /// The hexadecimal digits of the codes that ``portable(_:)`` generates.
     private static let codes = ["25", "3A", "5C"].map { Array($0.utf8) }
 
-    /// The most bytes that a path can have: the format counts them in 16 bits.
+    /// The maximum length of a path in bytes: the format has a 16-bit length field.
     package static let pathLimit = Int(UInt16.max)
 
-    /// Bytes of the content; 0 for a folder.
+    /// The length of the content in bytes; 0 for a folder.
     package var length: Int64 {
         switch kind {
         case .folder: 0
@@ -70,9 +72,9 @@ package struct ZIPEntry: Sendable {
     }
 }
 
-/// Why a ZIP file cannot be written.
+/// The reason why a ZIP file cannot be written.
 package enum ArchiveError: Error, Hashable, Sendable {
     case outOfMemory
-    /// In the words of the library.
+    /// The error message of libarchive.
     case failed(reason: String)
 }

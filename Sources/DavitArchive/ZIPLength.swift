@@ -1,7 +1,8 @@
-/// How long a ZIP file of stored entries will be, before it is written (APPNOTE 4.3, as libarchive makes use of it).
+/// Computes the length of a ZIP file of stored entries before it is written (APPNOTE 4.3, as implemented by
+/// libarchive).
 package struct ZIPLength: Sendable {
     private static let limit32 = Int64(UInt32.max)
-    /// What libarchive puts behind each name: modification time, and a place for the owner.
+    /// The extra fields that libarchive writes after each name: modification time and owner.
     private static let extraBytes: Int64 = 9 + 15
 
     private var contentEnd: Int64 = 0
@@ -10,16 +11,16 @@ package struct ZIPLength: Sendable {
 
     package init() {}
 
-    /// Counts one entry, whose method is stored.
+    /// Adds the length of one entry, whose method must be `stored`.
     package mutating func add(_ entry: ZIPEntry) { add(entry, written: entry.length) }
 
-    /// - Parameter written: bytes of content that really follow.
+    /// - Parameter written: the number of bytes of content that are actually written.
     mutating func add(_ entry: ZIPEntry, written: Int64) {
         let offset = contentEnd
         let name = Int64(entry.path.count)
         let isLong = entry.length > Self.limit32
         contentEnd += 30 + name + Self.extraBytes + (isLong ? 20 : 0) + written
-        // The checksum and the lengths, behind the content.
+        // The data descriptor after the content: checksum and lengths.
         if entry.kind != .folder { contentEnd += isLong ? 24 : 16 }
         directoryBytes += 46 + name + Self.extraBytes
         if written > Self.limit32 || offset > Self.limit32 {
@@ -29,7 +30,7 @@ package struct ZIPLength: Sendable {
         count += 1
     }
 
-    /// Bytes of the whole file.
+    /// The length of the entire file in bytes.
     package var bytes: Int64 {
         let needsZIP64 =
             directoryBytes > Self.limit32 || contentEnd > Self.limit32 || count > Int(UInt16.max)
@@ -39,8 +40,8 @@ package struct ZIPLength: Sendable {
 
 #if Archive
 extension ZIPLength {
-    /// Whether the library that is running writes what is counted here; looked at once. Where it does not, no length may be
-    /// promised.
+    /// Whether the libarchive in use writes files of the length computed here; tested once. Otherwise no
+    /// Content-Length may be sent.
     package static let isExact: Bool = {
         let entries = [
             ZIPEntry(path: Array("a/".utf8), kind: .folder, modifiedSeconds: 0),
@@ -55,7 +56,7 @@ extension ZIPLength {
                 let isWritten = entry.length < 1 << 32
                 length.add(entry, written: isWritten ? entry.length : 0)
                 try writer.begin(entry)
-                // The long one is left without its content: the next call ends it.
+                // The content of the long entry is omitted; the next call ends the entry.
                 while isWritten, try writer.endEntry() {}
             }
             try writer.finish()

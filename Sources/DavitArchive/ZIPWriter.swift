@@ -1,17 +1,18 @@
 #if Archive
 internal import CArchive
 
-/// Writes one ZIP file, piece by piece, into memory from which it is taken: zip64 where something needs it, names marked
-/// as UTF-8 where they are, modification times to the second, lengths behind the content (they and the checksum are
-/// not known before).
+/// Writes one ZIP file incrementally into memory, from which the caller takes it. Uses zip64 where necessary,
+/// marks UTF-8 names as such, stores modification times in whole seconds, and writes lengths and checksums
+/// after the content, when they are known.
 ///
-/// What each entry puts into the directory at the end is kept until then: its path and some hundred bytes. Calls may take
-/// as long as their content takes to compress; they belong on a thread that may block. Used by one task at a time.
+/// The central directory is kept in memory until the end: about a hundred bytes plus the path for each entry.
+/// Calls can take as long as compressing their content, so they must be made on a thread that may block. Used
+/// by one task at a time.
 @safe package final class ZIPWriter {
-    /// Where libarchive writes.
+    /// The output of libarchive.
     fileprivate final class Output {
         @safe @exclusivity(unchecked) var bytes: [UInt8] = []
-        /// Nobody wants the rest.
+        /// Set when the remaining output is to be discarded.
         @safe @exclusivity(unchecked) var isAbandoned = false
 
         func append(_ piece: UnsafeRawBufferPointer) {
@@ -19,16 +20,17 @@ internal import CArchive
         }
     }
 
-    /// What compresses text to a quarter at the rate of a fast network; the next ones take twice the time for a tenth less.
+    /// Compresses text to a quarter at the speed of a fast network; the next levels take twice the time to
+    /// save another tenth.
     private static let level = "1"
 
     private let archive: OpaquePointer
     private let entry: OpaquePointer
     private let utf8: UnsafeMutableRawPointer?
     private let output: Output
-    /// Bytes of ``output`` that have been taken.
+    /// The number of bytes of ``output`` that have been taken.
     @safe @exclusivity(unchecked) private var takenCount = 0
-    /// Bytes that the content of the open entry still has to have.
+    /// The number of bytes that the open entry still requires.
     @safe @exclusivity(unchecked) private var missing: Int64 = 0
 
     package init() throws(ArchiveError) {
@@ -41,7 +43,7 @@ internal import CArchive
         unsafe utf8 = davit_utf8_locale()
         output = Output()
         let context = unsafe Unmanaged.passUnretained(output).toOpaque()
-        // Without blocks of its own, libarchive hands on what it has, content from where it was read.
+        // With a block size of 0, libarchive passes on all data without copying it into blocks.
         let statuses = unsafe [
             archive_write_set_format_zip(archive),
             archive_write_set_format_option(archive, "zip", "compression-level", Self.level),
@@ -52,14 +54,14 @@ internal import CArchive
     }
 
     deinit {
-        // libarchive ends what has begun, and gives back what that held.
+        // libarchive completes the archive and releases its memory.
         output.isAbandoned = true
         unsafe archive_write_free(archive)
         unsafe archive_entry_free(entry)
         unsafe davit_free_locale(utf8)
     }
 
-    /// Begins an entry; the one before it has ended.
+    /// Begins an entry; the previous one must have ended.
     package func begin(_ new: ZIPEntry) throws(ArchiveError) {
         unsafe archive_entry_clear(entry)
         var path = new.path
@@ -72,7 +74,7 @@ internal import CArchive
         unsafe archive_entry_set_mode(
             entry, mode_t(mode | Int(isFolder ? davit_entry_folder : davit_entry_file)))
         unsafe archive_entry_set_size(entry, new.length)
-        // The format has 32 bits, of which libarchive drops what is more.
+        // The format has a 32-bit field; libarchive would truncate larger values.
         let seconds = min(max(new.modifiedSeconds, Int64(Int32.min)), Int64(UInt32.max))
         unsafe archive_entry_set_mtime(entry, time_t(seconds), 0)
         let status =
@@ -82,12 +84,12 @@ internal import CArchive
             }
         guard status == ARCHIVE_OK else { throw failure }
         let locale = unsafe String(validating: new.path, as: UTF8.self) == nil ? nil : utf8
-        // A warning would be about a name that cannot be converted, and none is.
+        // A warning would concern a name that cannot be converted, but no name is converted.
         guard unsafe davit_write_header(archive, entry, locale) >= ARCHIVE_WARN else { throw failure }
         missing = new.length
     }
 
-    /// Adds to the content of the entry; what is over its length is left out.
+    /// Appends to the content of the entry; bytes beyond its length are ignored.
     package func write(_ content: UnsafeRawBufferPointer) throws(ArchiveError) {
         var rest = unsafe UnsafeRawBufferPointer(rebasing: content.prefix(Int(clamping: missing)))
         while rest.count > 0 {
@@ -98,8 +100,8 @@ internal import CArchive
         }
     }
 
-    /// Ends the entry. Content that was not written is zeros, and takes as long.
-    /// - Returns: true if there is more to do: call it again.
+    /// Ends the entry. Missing content is filled with zeros, incrementally.
+    /// - Returns: true if it must be called again.
     package func endEntry() throws(ArchiveError) -> Bool {
         if missing > 0 {
             try unsafe zeros.span.withUnsafeBytes { bytes throws(ArchiveError) in try unsafe write(bytes) }
@@ -109,15 +111,15 @@ internal import CArchive
         return false
     }
 
-    /// Writes the directory, which is the end.
+    /// Writes the central directory, which completes the file.
     package func finish() throws(ArchiveError) {
         guard unsafe archive_write_close(archive) == ARCHIVE_OK else { throw failure }
     }
 
-    /// Bytes that can be taken.
+    /// The number of bytes that can be taken.
     package var count: Int { output.bytes.count - takenCount }
 
-    /// Hands out what was written, and forgets as much of it as `body` says that it took.
+    /// Passes the pending output to `body`, and removes as many bytes as `body` returns.
     package func take(_ body: (UnsafeRawBufferPointer) -> Int) {
         takenCount += unsafe output.bytes.withUnsafeBytes {
             unsafe body(UnsafeRawBufferPointer(rebasing: $0.dropFirst(takenCount)))

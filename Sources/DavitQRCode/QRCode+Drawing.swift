@@ -1,5 +1,5 @@
 extension QRCode {
-    /// A picture of any size: one unit for each module, dark on white whatever is behind it, with its quiet zone.
+    /// Returns a scalable image with one unit per module, dark on a white background, with its quiet zone.
     package func svg() -> String {
         let side = size + 2 * Self.quietZone
         var path = ""
@@ -24,10 +24,11 @@ extension QRCode {
             """
     }
 
-    /// The same for a terminal: two rows of modules in a line of blocks, light drawn and dark left out, because most
-    /// terminals are dark; readers take both.
+    /// Returns the code for a terminal: two rows of modules per line of block characters. Light modules are
+    /// drawn and dark ones left blank, because most terminals have a dark background; readers accept both.
     ///
-    /// - Parameter isColored: sets black on white, which every reader takes, with the escape sequences of ECMA-48 §8.3.117.
+    /// - Parameter isColored: sets black on white, which every reader accepts, with the escape sequences of
+    ///   ECMA-48 §8.3.117.
     package func terminalText(isColored: Bool) -> String {
         var text = ""
         let edge = Self.quietZone / 2

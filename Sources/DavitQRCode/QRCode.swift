@@ -2,19 +2,21 @@
 internal import CQRCode
 #endif
 
-/// A text as a square of dark and light modules (ISO/IEC 18004).
+/// A text as a QR code (ISO/IEC 18004): a square of dark and light modules.
 package struct QRCode: Hashable, Sendable {
-    /// Modules on each side, without the quiet zone.
+    /// The number of modules on each side, without the quiet zone.
     package let size: Int
     /// Row by row; true is dark.
     private let modules: [Bool]
 
-    /// Modules of the light margin that a reader needs (§6.3.8).
+    /// The width of the light margin that readers require, in modules (§6.3.8).
     static let quietZone = 4
 
-    /// With the error correction M, which bears 15 % of dirt, in the smallest size that holds the text.
+    /// Encodes `text` with error correction level M, which tolerates 15 % of damage, in the smallest possible
+    /// size.
     ///
-    /// - Returns: nil if it is too long, some 2,300 bytes, or empty; and without libqrencode.
+    /// - Returns: nil if the text is empty or longer than about 2,300 bytes, or in a build without
+    ///   libqrencode.
     package init?(encoding text: [UInt8]) {
         #if QRCode
         guard let count = Int32(exactly: text.count), count > 0,
@@ -22,7 +24,7 @@ package struct QRCode: Hashable, Sendable {
         else { return nil }
         defer { unsafe QRcode_free(code) }
         size = Int(unsafe code.pointee.width)
-        // The lowest bit is the colour.
+        // The lowest bit is the colour of the module.
         modules = unsafe UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
         #else
         return nil
@@ -31,7 +33,7 @@ package struct QRCode: Hashable, Sendable {
 
     package init?(encoding text: String) { self.init(encoding: Array(text.utf8)) }
 
-    /// False outside the square, where the quiet zone is.
+    /// Whether a module is dark; false outside the square, in the quiet zone.
     package func isDark(row: Int, column: Int) -> Bool {
         guard 0..<size ~= row, 0..<size ~= column else { return false }
         return modules[row * size + column]

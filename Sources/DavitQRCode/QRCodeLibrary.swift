@@ -2,7 +2,8 @@
 internal import CQRCode
 #endif
 
-/// Whether this build has libqrencode (package trait `QRCode`). Without it, no text has a ``QRCode``.
+/// Whether this build includes libqrencode (package trait `QRCode`). Without it, no ``QRCode`` can be
+/// created.
 package enum QRCodeLibrary {
     package static var isAvailable: Bool {
         #if QRCode
@@ -12,12 +13,12 @@ package enum QRCodeLibrary {
         #endif
     }
 
-    /// The library that is running, not the one of the build.
+    /// The version of the library at run time, which may differ from that at build time.
     package static var summary: String {
         #if QRCode
         unsafe String(cString: QRcode_APIVersionString())
         #else
-        "built without libqrencode: no QR codes"
+        "built without libqrencode: QR codes are unavailable"
         #endif
     }
 }
