@@ -8,12 +8,13 @@ internal import Foundation
 #endif
 
 extension BodyReader where Value: Decodable & Sendable {
-    /// JSON (RFC 8259) in UTF-8, sent as `application/json` or as a type that ends in `+json`.
+    /// Reads JSON (RFC 8259) in UTF-8, sent as `application/json` or as a type that ends in `+json`.
     ///
-    /// Dates are text as in RFC 3339, data is Base64. Content of any other type is 415: what a page of another site can
-    /// send without asking is not read. So is text in UTF-16 or UTF-32, which older editions of the RFC had. Content over
-    /// the limit is 413, text that is no JSON 400 with the byte where it goes wrong, and JSON that does not have the form
-    /// of `type` is 422 with the path to what does not.
+    /// Dates are RFC 3339 text, data is Base64. Content of any other type is 415, which includes everything
+    /// that another site's page can send without a preflight request. Text in UTF-16 or UTF-32, which older
+    /// editions of the RFC allowed, is 415, too. Content over the limit is 413, malformed JSON is 400 with
+    /// the byte offset of the error, and JSON that does not match `type` is 422 with the path of the
+    /// mismatch.
     public static func json(_ type: Value.Type = Value.self, limitBytes: Int = 1 << 20) -> Self {
         Self { request in
             try checkType(of: request)
@@ -26,8 +27,8 @@ extension BodyReader where Value: Decodable & Sendable {
     private static func checkType(of request: HTTPRequest) throws(HTTPError) {
         guard let type = request.contentType,
             type.essence == "application/json" || type.essence.hasSuffix("+json")
-        else { throw HTTPError(.unsupportedMediaType, "JSON is expected here.") }
-        // The type has no charset (§11); one that is named must not be another.
+        else { throw HTTPError(.unsupportedMediaType, "The content must be JSON.") }
+        // The type has no charset parameter (§11); if one is given anyway, it must be compatible.
         guard let label = type.parameters["charset"] else { return }
         switch try? Charset(label: label) {
         case .utf8, .usASCII: return
@@ -36,11 +37,11 @@ extension BodyReader where Value: Decodable & Sendable {
     }
 }
 
-/// JSON between bytes and values.
+/// Converts between JSON text and values.
 enum JSONText {
-    /// - Returns: where the text begins: a byte order mark is not part of it (§8.1).
+    /// - Returns: the offset of the text, after the byte order mark, if any (§8.1).
     static func check(_ bytes: [UInt8]) throws(HTTPError) -> Int {
-        // §8.1, and RFC 4627 §3 for how others can be told: JSON begins with two ASCII characters.
+        // §8.1; detection of other encodings as in RFC 4627 §3: JSON begins with two ASCII characters.
         let begin = bytes.prefix(4)
         if begin.prefix(2).contains(0) || begin.starts(with: [0xFF, 0xFE])
             || begin.starts(with: [0xFE, 0xFF])
@@ -51,7 +52,7 @@ enum JSONText {
         do throws(JSONSyntax.Failure) { try JSONSyntax.check(bytes.span, from: start) } catch {
             switch error {
             case .malformed(let offset):
-                throw HTTPError(.badRequest, "The JSON is malformed at byte \(offset).")
+                throw HTTPError(.badRequest, "Malformed JSON at byte \(offset).")
             case .tooDeep(let offset, let limit):
                 throw HTTPError(
                     .contentTooLarge, "The JSON is nested deeper than \(limit) levels at byte \(offset).")
@@ -79,25 +80,26 @@ enum JSONText {
         return Array(try encoder.encode(value))
     }
 
-    /// No values, which can be secrets; names are those of the program's types, or keys of a dictionary.
+    /// Never includes values, which may be secret; the names are those of the program's types, or keys of a
+    /// dictionary.
     private static func refusal(_ error: DecodingError?) -> String {
         switch error {
         case .keyNotFound(let key, let context):
             "The JSON has no \(path(context.codingPath + [key]))."
         case .typeMismatch(_, let context):
-            "The JSON has another type of value\(place(context.codingPath))."
+            "The JSON has a value of the wrong type\(place(context.codingPath))."
         case .valueNotFound(_, let context):
-            "The JSON has null\(place(context.codingPath))."
+            "The JSON has an unexpected null\(place(context.codingPath))."
         case .dataCorrupted(let context):
-            "The JSON has a value that is not possible\(place(context.codingPath))."
-        default: "The JSON does not have the form that is expected."
+            "The JSON has an invalid value\(place(context.codingPath))."
+        default: "The JSON does not have the expected structure."
         }
     }
 
-    /// Nothing where the decoder does not tell, as for numbers that do not fit.
+    /// Empty if the decoder does not report a path, as for numbers that are out of range.
     private static func place(_ keys: [any CodingKey]) -> String { keys.isEmpty ? "" : " at \(path(keys))" }
 
-    /// As in `items[2].name`.
+    /// The path in the form `items[2].name`.
     private static func path(_ keys: [any CodingKey]) -> String {
         var text = ""
         for key in keys {
@@ -113,6 +115,6 @@ enum JSONText {
 
 extension HTTPError {
     fileprivate static var notUTF8: HTTPError {
-        HTTPError(.unsupportedMediaType, "The JSON must be in UTF-8.")
+        HTTPError(.unsupportedMediaType, "The JSON must be encoded in UTF-8.")
     }
 }

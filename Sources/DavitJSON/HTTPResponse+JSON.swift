@@ -2,10 +2,11 @@ public import DavitHTTP
 internal import DavitServer
 
 extension HTTPResponse {
-    /// `application/json` from a value. Dates become text as in RFC 3339, data Base64.
+    /// Creates an `application/json` response from a value. Dates become RFC 3339 text, data becomes Base64.
     ///
-    /// The whole text is made in memory, on the event loop.
-    /// - Throws: what the value says that cannot be encoded, like a number that is not finite; a route answers 500 then.
+    /// The entire text is created in memory, on the event loop.
+    /// - Throws: the encoding error of the value, for example for a number that is not finite; in a route
+    ///   this results in 500.
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok) throws -> HTTPResponse {
         .bytes(try JSONText.encode(value), type: "application/json", status: status)
     }

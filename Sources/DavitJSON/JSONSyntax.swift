@@ -1,26 +1,27 @@
-/// Checks a JSON text (RFC 8259) without building anything, to say where it goes wrong: the decoder does not tell.
+/// Checks a JSON text (RFC 8259) without building values, to find the position of errors, which the decoder
+/// does not report.
 ///
-/// One pass over the bytes; memory for one byte per level of nesting.
+/// One pass over the bytes; memory is one byte per nesting level.
 struct JSONSyntax {
-    /// Why a text is refused. Offsets are in bytes from the start of the text.
+    /// The reason why a text is refused. Offsets are in bytes from the start of the text.
     enum Failure: Error, Hashable {
-        /// The first byte that cannot stand where it is, or the end of the text.
+        /// At the first byte that is not allowed, or at the end of the text.
         case malformed(offset: Int)
         case tooDeep(offset: Int, limit: Int)
     }
 
-    /// As deep as the decoder goes.
+    /// The nesting limit of the decoder.
     static let depthLimit = 512
 
     private enum Expected { case value, valueOrEnd, name, nameOrEnd, separator }
 
     private var index = 0
-    /// Whether each level is an object, the outermost first.
+    /// For each level, outermost first, whether it is an object.
     private var levels: [Bool] = []
 
     private init(from index: Int) { self.index = index }
 
-    /// - Parameter start: where the text begins.
+    /// - Parameter start: the offset of the text.
     static func check(_ bytes: borrowing Span<UInt8>, from start: Int = 0) throws(Failure) {
         var syntax = JSONSyntax(from: start)
         try syntax.check(bytes)
@@ -74,9 +75,9 @@ struct JSONSyntax {
         return .separator
     }
 
-    // MARK: Pieces
+    // MARK: Tokens
 
-    /// §2: space, tab and line ends.
+    /// §2: space, tab and line breaks.
     private mutating func skipSpace(_ bytes: borrowing Span<UInt8>) {
         while let byte = peek(bytes), byte == 32 || byte == 9 || byte == 10 || byte == 13 { index += 1 }
     }
@@ -118,7 +119,7 @@ struct JSONSyntax {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
     }
 
-    /// §7, at its quotation mark.
+    /// Parses a string (§7), starting at its opening quotation mark.
     private mutating func takeString(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         index += 1
         while let byte = peek(bytes) {
@@ -135,7 +136,8 @@ struct JSONSyntax {
         throw .malformed(offset: index)
     }
 
-    /// Half of a surrogate pair alone is refused: no string holds it (§8.2).
+    /// Parses an escape sequence. An unpaired surrogate is refused, because a string cannot represent it
+    /// (§8.2).
     private mutating func takeEscape(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         let start = index
         index += 1
@@ -158,7 +160,7 @@ struct JSONSyntax {
         guard 0xDC00...0xDFFF ~= (try takeUnit(bytes)) else { throw .malformed(offset: start) }
     }
 
-    /// At the `u`.
+    /// Parses four hexadecimal digits, starting at the `u`.
     private mutating func takeUnit(_ bytes: borrowing Span<UInt8>) throws(Failure) -> UInt32 {
         index += 1
         var unit: UInt32 = 0
@@ -172,7 +174,7 @@ struct JSONSyntax {
         return unit
     }
 
-    /// One scalar of UTF-8 (RFC 3629 §4).
+    /// Parses one UTF-8 encoded scalar (RFC 3629 §4).
     private mutating func takeScalar(_ bytes: borrowing Span<UInt8>, _ first: UInt8) throws(Failure) {
         let second: ClosedRange<UInt8>
         let count: Int

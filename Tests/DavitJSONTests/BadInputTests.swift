@@ -50,7 +50,7 @@ struct BadInputTests {
         row("/multipart", "multipart/form-data", "", 400, "boundary"),
         row("/form", form, "a=1", 400, "coding", coding: "gzip"),
         // Another type
-        row("/json", "application/json", "{\"a\":1}", 422, "another type"),
+        row("/json", "application/json", "{\"a\":1}", 422, "wrong type"),
         // Unsupported
         row("/form", "text/plain", "a=1", 415, "form"),
         row("/form", form + "; charset=x", "a=1", 415, "charset"),

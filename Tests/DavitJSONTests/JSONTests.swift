@@ -82,11 +82,11 @@ struct JSONTests {
 
     static let mismatched: [(path: String, text: String, reason: String)] = [
         ("/item", #"{"name":"a"}"#, "no count"), ("/item", #"{"name":"a","count":"1"}"#, "at count"),
-        ("/item", #"{"name":"a","count":1.5}"#, "not possible"),
+        ("/item", #"{"name":"a","count":1.5}"#, "invalid value"),
         ("/item", #"{"name":null,"count":1}"#, "name"),
         ("/item", #"{"name":"a","count":1,"tags":["b",2]}"#, "at tags[1]"),
-        ("/item", "[]", "another type of value."),
-        ("/item", #"{"name":"a","count":99999999999999999999}"#, "not possible"),
+        ("/item", "[]", "value of the wrong type."),
+        ("/item", #"{"name":"a","count":99999999999999999999}"#, "invalid value"),
         ("/items", #"[{"name":"a","count":1},{"name":"a"}]"#, "no [1].count"),
     ]
 
@@ -151,7 +151,7 @@ struct JSONTests {
         let response = try await Self.send("/any", bytes)
         #expect(response.status == 400, "\(String(decoding: bytes, as: UTF8.self))")
         #expect(
-            response.text == "The JSON is malformed at byte \(offset).\n",
+            response.text == "Malformed JSON at byte \(offset).\n",
             "\(String(decoding: bytes, as: UTF8.self))")
     }
 
