@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// What a line of the access log costs, the record of it included.
+/// Measures formatting a line of the access log, including the creation of its record.
 func accessBenchmarks() -> [Benchmark] {
     let head = """
         GET /photos/2026/summer/IMG_0001.jpg?size=large HTTP/1.1\r

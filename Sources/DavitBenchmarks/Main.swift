@@ -1,10 +1,13 @@
 internal import DavitSystem
 
-/// What the small parts of a request cost: nanoseconds, the ratio to a reference loop of this process, allocations.
+/// Measures the parts of handling a request: nanoseconds, the ratio to a reference loop in this process, and
+/// allocations.
 ///
-/// Prints one line for each, with tabs between: name, nanoseconds, ratio, allocations or `-`. See `bench/micro.py`.
+/// Prints one tab-separated line for each: name, nanoseconds, ratio, allocations or `-`. See
+/// `bench/micro.py`.
 @main struct Main {
-    /// Each benchmark and the reference take turns; the quickest turn of each counts, which others disturbed least.
+    /// Each benchmark alternates with the reference; the fastest round of each counts, because it was
+    /// disturbed least.
     private static let rounds = 80
 
     static func main() async {
@@ -29,7 +32,7 @@ internal import DavitSystem
         }
     }
 
-    /// With three decimals.
+    /// Formats a number with three decimals.
     private static func text(_ value: Double) -> String {
         let thousandths = Int((value * 1000).rounded())
         let decimals = String(thousandths % 1000 + 1000).dropFirst()

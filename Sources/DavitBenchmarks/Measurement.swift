@@ -1,9 +1,10 @@
 internal import DavitSystem
 
-/// Something small that is done again and again.
+/// A small operation that is repeated many times.
 struct Benchmark {
     let name: String
-    /// Does it so many times; returns something that depends on all of it, so that nothing is left out.
+    /// Runs the given number of iterations; returns a value that depends on all of them, so that the compiler
+    /// cannot remove any.
     let run: (Int) async -> Int
 
     init(_ name: String, _ once: @escaping () -> Int) {
@@ -25,9 +26,9 @@ struct Benchmark {
     }
 }
 
-/// A loop whose speed is that of the processor: what is compared with it travels from machine to machine.
+/// A loop limited by the processor's speed: ratios to it are comparable between machines.
 enum Reference {
-    /// FNV-1a over 1 KiB: each step needs the one before it.
+    /// FNV-1a over 1 KiB: each step depends on the previous one.
     static func benchmark() -> Benchmark {
         let bytes = (0..<1024).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         return Benchmark("a hash of 1 KiB") {
@@ -40,13 +41,13 @@ enum Reference {
 
 enum Measurement {
     private static let turnNanoseconds: Int64 = 2_000_000
-    /// Where `Tests/Guard/allocations.c` counts, if it was loaded: two numbers of 8 bytes, the first that of
-    /// allocations.
+    /// The file in which `Tests/Guard/allocations.c`, if loaded, publishes two 8-byte numbers, the first of
+    /// which is the number of allocations.
     private static let counts = Environment.variable("DAVIT_GUARD_ALLOCATIONS")
-    /// What results are added to, by the main task alone.
+    /// Accumulates results; used by the main task only.
     nonisolated(unsafe) private static var sink = 0
 
-    /// Nanoseconds for so many iterations.
+    /// Returns the duration of the iterations in nanoseconds.
     static func time(_ benchmark: Benchmark, _ iterations: Int) async -> Int64 {
         let start = Clock.now()
         let sum = await benchmark.run(iterations)
@@ -55,7 +56,7 @@ enum Measurement {
         return end - start
     }
 
-    /// How many iterations take about as long as a turn shall take.
+    /// Returns the number of iterations that take about the duration of one round.
     static func calibrate(_ benchmark: Benchmark) async -> Int {
         var iterations = 16
         while true {
@@ -67,7 +68,7 @@ enum Measurement {
         }
     }
 
-    /// Allocations of one iteration; nil if nothing counts them.
+    /// Returns the number of allocations per iteration; nil if they are not counted.
     static func allocations(_ benchmark: Benchmark, _ iterations: Int) async -> Double? {
         guard let before = allocationCount() else { return nil }
         _ = await time(benchmark, iterations)

@@ -24,7 +24,7 @@ func webDAVBenchmarks() -> [Benchmark] {
     ]
 }
 
-/// What a member of a listing costs once it is known.
+/// Measures writing one member of a listing, whose properties are already known.
 private func member() -> Benchmark {
     let writer = MultistatusWriter()
     let buffer = IOBuffer(capacity: 64 * 1024)

@@ -11,7 +11,7 @@ private let shortHead = Array(
 
     """.utf8)
 
-/// As a WebDAV client of a desktop sends it.
+/// A typical request of a desktop WebDAV client.
 private let longHead = Array(
     """
     PROPFIND /Documents/Reports%20and%20drafts/ HTTP/1.1\r
