@@ -1,8 +1,9 @@
 /// Comparison of secrets.
 package enum ConstantTime {
-    /// Whether both are the same bytes. The time depends on the lengths, never on the bytes: compare what has a
-    /// known length, such as digests.
-    // Not inlined: a caller that knows one side must not have it turned into a comparison that ends early.
+    /// Whether both byte sequences are equal. The time depends on their lengths, never on their contents;
+    /// compare only values of known length, such as digests.
+    // Not inlined, so that the compiler cannot turn it into a comparison that ends early when one side is
+    // known.
     @inline(never)
     package static func areEqual(_ a: borrowing Span<UInt8>, _ b: borrowing Span<UInt8>) -> Bool {
         guard a.count == b.count else { return false }

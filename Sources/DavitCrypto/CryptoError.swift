@@ -1,11 +1,12 @@
 #if TLS
 internal import COpenSSL
 
-/// A call of OpenSSL that failed for a reason that the caller has no case for.
+/// A failed OpenSSL call without a more specific error case.
 package struct CryptoError: Error, Equatable, Sendable {
-    /// The function of OpenSSL.
+    /// The name of the OpenSSL function.
     package let call: String
-    /// OpenSSL's own constant text, without the data it keeps beside it; never a secret. Empty if it gave none.
+    /// The constant reason text of OpenSSL, without additional data; never contains secrets. Empty if there
+    /// is none.
     package let reason: String
 
     package init(call: String, reason: String) {
@@ -13,14 +14,13 @@ package struct CryptoError: Error, Equatable, Sendable {
         self.reason = reason
     }
 
-    /// Takes the reason from the error queue of this thread, and empties that.
+    /// Takes the reason from the error queue of this thread, and clears the queue.
     init(_ call: StaticString) {
         self.init(call: "\(call)", reason: ErrorQueue.take().text)
     }
 }
 
-/// The errors that OpenSSL collects for each thread. A call and the look into its queue must not have an `await`
-/// between them.
+/// The per-thread error queue of OpenSSL. There must be no `await` between a call and reading the queue.
 enum ErrorQueue {
     struct Entry: Equatable {
         var library: Int32
@@ -28,7 +28,7 @@ enum ErrorQueue {
         var text: String
     }
 
-    /// The oldest error, which is the cause of the others; drops them all.
+    /// Returns the oldest error, which caused the others, and clears the queue.
     static func take() -> Entry {
         let code = ERR_get_error()
         defer { ERR_clear_error() }
@@ -39,7 +39,7 @@ enum ErrorQueue {
             text: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")
     }
 
-    /// SSL_get_error looks at the queue: what an earlier call left there would be taken for its result.
+    /// Clears the queue before a call, because SSL_get_error would misinterpret errors of earlier calls.
     static func clear() { ERR_clear_error() }
 }
 #endif

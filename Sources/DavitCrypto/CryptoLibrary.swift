@@ -2,10 +2,10 @@
 internal import COpenSSL
 #endif
 
-/// Whether this build has OpenSSL (package trait `TLS`).
+/// Whether this build includes OpenSSL (package trait `TLS`).
 ///
-/// Without it, this target is ``RandomBytes``, ``ConstantTime`` and ``TLSRecord``; digests, password hashes,
-/// certificates and TLS do not exist, and code that names them stands inside `#if TLS`.
+/// Without it, this target only contains ``RandomBytes``, ``ConstantTime`` and ``TLSRecord``; there are no
+/// digests, password hashes, certificates or TLS, and code that uses them must be inside `#if TLS`.
 package enum CryptoLibrary {
     package static var isAvailable: Bool {
         #if TLS
@@ -15,7 +15,8 @@ package enum CryptoLibrary {
         #endif
     }
 
-    /// For `--version` and the log: the library that is running, not the one of the build.
+    /// For `--version` and the log: the version of the library at run time, which may differ from that at
+    /// build time.
     package static var summary: String {
         #if TLS
         unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))

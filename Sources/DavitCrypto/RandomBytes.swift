@@ -1,4 +1,4 @@
-/// Random bytes for salts, keys and nonces, from the generator of the operating system.
+/// Random bytes for salts, keys and nonces, from the operating system's generator.
 package enum RandomBytes {
     package static func make(count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

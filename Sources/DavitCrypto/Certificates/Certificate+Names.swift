@@ -3,19 +3,20 @@ internal import COpenSSL
 package import DavitHTTP
 
 extension Certificate {
-    /// A certificate is to be replaced when it has no more than this left.
+    /// A certificate is replaced when its remaining validity is at most this long.
     package static let renewalSeconds: Int64 = 30 * 86_400
 
-    /// Whether it is time for another one. False also before it begins to be valid: another one would not help.
+    /// Whether the certificate should be replaced. False if it is not yet valid, because a new one would not
+    /// help.
     package func needsRenewal(now: Timestamp) throws(CryptoError) -> Bool {
         now >= (try validity()).upperBound.adding(seconds: -Self.renewalSeconds)
     }
 
-    /// Whether clients accept it for this host: an IP address, or a DNS name (RFC 6125 §6.4). The names are
-    /// those of its subjectAltName; a wildcard stands for one whole label.
+    /// Whether the certificate is valid for a host: an IP address, or a DNS name (RFC 6125 §6.4). Only names
+    /// in subjectAltName count; a wildcard matches one whole label.
     package func covers(_ host: String, wildcards: Bool = true) -> Bool {
         defer { ErrorQueue.clear() }
-        // OpenSSL ends a text at a zero byte, and takes a name with a dot at its beginning for "any name below".
+        // OpenSSL ends the text at a zero byte, and interprets a name with a leading dot as "any subdomain".
         guard !host.isEmpty, !host.utf8.contains(0), !host.hasPrefix(".") else { return false }
         switch unsafe X509_check_ip_asc(handle, host, 0) {
         case 1: return true
@@ -27,7 +28,7 @@ extension Certificate {
         return unsafe X509_check_host(handle, host, host.utf8.count, flags, nil) == 1
     }
 
-    /// Whether the other certificate is of who signed this one. Says nothing about either's validity.
+    /// Whether `authority` has signed this certificate. Does not check the validity of either.
     package func isSigned(by authority: Certificate) -> Bool {
         defer { ErrorQueue.clear() }
         guard unsafe X509_check_issued(authority.handle, handle) == X509_V_OK else { return false }

@@ -4,23 +4,23 @@ package import DavitHTTP
 
 /// An X.509 certificate (RFC 5280).
 ///
-/// Nothing changes it after it was made, and OpenSSL fills its caches under locks of its own, which is what
-/// makes the unchecked conformance true.
+/// Immutable after creation, and OpenSSL protects its internal caches with locks; this makes the unchecked
+/// conformance safe.
 @safe package final class Certificate: @unchecked Sendable {
     package enum ReadError: Error, Equatable, Sendable {
-        /// There is no certificate in the text.
+        /// The text contains no certificate.
         case none
         case notReadable(CryptoError)
     }
 
     let handle: OpaquePointer
 
-    /// Takes over one reference.
+    /// Takes ownership of one reference.
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 
     deinit { unsafe X509_free(handle) }
 
-    /// All certificates in the bytes of a PEM file, at least one, in their order; keys between them are skipped.
+    /// Returns all certificates in a PEM file, at least one, in order; keys between them are skipped.
     package static func read(pem: [UInt8]) throws(ReadError) -> [Certificate] {
         let bio: MemoryBIO
         do throws(CryptoError) { bio = try MemoryBIO.holding(pem) } catch { throw .notReadable(error) }
@@ -44,7 +44,8 @@ package import DavitHTTP
         return try bio.take()
     }
 
-    /// SHA-256 of the certificate's DER form, by which people compare certificates: 32 bytes.
+    /// Returns the SHA-256 digest of the certificate's DER form, by which people compare certificates: 32
+    /// bytes.
     package func fingerprint() throws(CryptoError) -> [UInt8] {
         let algorithm = Digest.Algorithm.sha256
         var bytes = [UInt8](repeating: 0, count: algorithm.byteCount)
@@ -54,7 +55,7 @@ package import DavitHTTP
         return bytes
     }
 
-    /// The fingerprint as browsers and `openssl x509 -fingerprint` show it: `AB:CD:…`.
+    /// Returns the fingerprint in the form that browsers and `openssl x509 -fingerprint` display: `AB:CD:…`.
     package func fingerprintText() throws(CryptoError) -> String {
         let digits = String(decoding: HexText.encode(try fingerprint()), as: UTF8.self).uppercased()
         var text = ""
@@ -65,7 +66,8 @@ package import DavitHTTP
         return text
     }
 
-    /// The distinguished name of its owner, as RFC 4514 writes it, in ASCII: other bytes are escaped.
+    /// Returns the distinguished name of the subject in the form of RFC 4514, in ASCII with other bytes
+    /// escaped.
     package func subject() throws(CryptoError) -> String {
         let bio = try MemoryBIO()
         guard unsafe davit_print_name(bio.handle, X509_get_subject_name(handle)) >= 0 else {
@@ -74,12 +76,12 @@ package import DavitHTTP
         return String(decoding: try bio.take(), as: UTF8.self)
     }
 
-    /// The first and the last second at which it is valid.
+    /// Returns the first and the last second of the validity period.
     package func validity() throws(CryptoError) -> ClosedRange<Timestamp> {
         let first = try unsafe Self.timestamp(X509_get0_notBefore(handle))
         let last = try unsafe Self.timestamp(X509_get0_notAfter(handle))
         guard first <= last else {
-            throw CryptoError(call: "X509_get0_notAfter", reason: "ends before it begins")
+            throw CryptoError(call: "X509_get0_notAfter", reason: "expiry precedes start of validity")
         }
         return first...last
     }

@@ -2,11 +2,12 @@
 internal import COpenSSL
 internal import DavitHTTP
 
-/// A certificate in the making. A class, because the initializer of one that fails half-way frees the handle.
+/// A certificate under construction. It is a class so that the handle is freed if the initializer fails
+/// halfway.
 @safe final class CertificateDraft {
     private let handle: OpaquePointer
 
-    /// A draft of version 3 with a random serial number (RFC 5280 §4.1.2.2), valid in `validity`.
+    /// Creates a version 3 certificate with a random serial number (RFC 5280 §4.1.2.2).
     init(
         key: PrivateKey, commonName: String, validity: ClosedRange<Timestamp>
     ) throws(CryptoError) {
@@ -29,7 +30,7 @@ internal import DavitHTTP
 
     private func setSerialNumber() throws(CryptoError) {
         var bytes = RandomBytes.make(count: 16)
-        // Positive, not zero, and without leading zeros.
+        // Positive, nonzero, and without leading zeros.
         bytes[0] = bytes[0] & 0x3f | 0x40
         guard let number = unsafe BN_bin2bn(bytes, Int32(bytes.count), nil) else {
             throw CryptoError("BN_bin2bn")
@@ -40,8 +41,7 @@ internal import DavitHTTP
         }
     }
 
-    /// The issuer, without which the identifiers of keys cannot be written: nil for a certificate that signs
-    /// itself.
+    /// Sets the issuer, which must precede the key identifier extensions; nil for a self-signed certificate.
     func setIssuer(_ issuer: Certificate?) throws(CryptoError) {
         let name = unsafe X509_get_subject_name(issuer?.handle ?? handle)
         guard unsafe X509_set_issuer_name(handle, name) == 1 else {
@@ -51,7 +51,7 @@ internal import DavitHTTP
 
     /// Adds an extension in OpenSSL's text form (x509v3_config(5)).
     ///
-    /// - Parameter value: a comma begins another value in it: names are to be checked before.
+    /// - Parameter value: must contain only validated names, because a comma begins another value.
     func addExtension(_ kind: Int32, _ value: String, issuer: Certificate?) throws(CryptoError) {
         var context = unsafe X509V3_CTX()
         unsafe X509V3_set_ctx(&context, issuer?.handle ?? handle, handle, nil, nil, 0)
@@ -62,7 +62,8 @@ internal import DavitHTTP
         guard unsafe X509_add_ext(handle, made, -1) == 1 else { throw CryptoError("X509_add_ext") }
     }
 
-    /// Signs with SHA-256. The result shares the draft's memory: the draft is not to be changed any more.
+    /// Signs the certificate with SHA-256. The result shares the draft's memory, so the draft must not be
+    /// changed afterwards.
     func signed(with key: PrivateKey) throws(CryptoError) -> Certificate {
         guard unsafe X509_sign(handle, key.handle, EVP_sha256()) > 0 else { throw CryptoError("X509_sign") }
         guard unsafe X509_up_ref(handle) == 1 else { throw CryptoError("X509_up_ref") }

@@ -2,10 +2,10 @@
 internal import COpenSSL
 package import DavitHTTP
 
-/// Makes certificates for a server that has none: an authority of its own, which people add to what their
-/// clients trust, and certificates signed by it.
+/// Creates certificates for a server that has none: a private certificate authority, which users add to the
+/// trusted ones of their clients, and certificates signed by it.
 package enum CertificateMaker {
-    /// A certificate with its key.
+    /// A certificate and its key.
     package struct Pair: Sendable {
         package let certificate: Certificate
         package let key: PrivateKey
@@ -16,26 +16,26 @@ package enum CertificateMaker {
         }
     }
 
-    /// Why a certificate for these hosts cannot be made.
+    /// The reason why a certificate for these hosts cannot be created.
     package enum Problem: Error, Equatable, Sendable {
-        /// Neither a name nor an address was given.
+        /// No name or address was given.
         case noHost
-        /// Not a DNS name in ASCII, with at most one `*` as its first label.
+        /// Not an ASCII DNS name with at most one `*`, as the first label.
         case badName(String)
-        /// Not an IP address in text; zone identifiers mean nothing to another host.
+        /// Not an IP address; zone identifiers are not allowed, because they are meaningless on other hosts.
         case badAddress(String)
         case failed(CryptoError)
     }
 
-    /// Ten years.
+    /// The validity of an authority: ten years.
     package static let authoritySeconds: Int64 = 3652 * 86_400
-    /// 825 days, the longest that Apple's systems accept.
+    /// The validity of a server certificate: 825 days, the maximum that Apple systems accept.
     package static let leafSeconds: Int64 = 825 * 86_400
-    /// Certificates begin an hour ago, for clients whose clocks are slow.
+    /// Certificates become valid one hour before their creation, for clients whose clocks are slow.
     static let backdatedSeconds: Int64 = 3600
 
-    /// An authority that can sign certificates of servers, but not of other authorities.
-    /// - Parameter name: its common name, 1 to 64 characters, which people see in the lists of their clients.
+    /// Creates an authority that can sign server certificates, but not other authorities.
+    /// - Parameter name: its common name, 1 to 64 characters, which clients display.
     package static func makeAuthority(named name: String, now: Timestamp) throws(CryptoError) -> Pair {
         let key = try PrivateKey.makeP256()
         let first = now.adding(seconds: -backdatedSeconds)
@@ -48,7 +48,7 @@ package enum CertificateMaker {
         return Pair(certificate: try draft.signed(with: key), key: key)
     }
 
-    /// A certificate of a server, for these hosts alone, that ends no later than its authority's.
+    /// Creates a server certificate for the given hosts only, which expires no later than its authority.
     ///
     /// - Parameters:
     ///   - names: DNS names, in ASCII; `*` may be the first label.
@@ -60,7 +60,7 @@ package enum CertificateMaker {
         do throws(CryptoError) {
             let key = try PrivateKey.makeP256()
             let first = now.adding(seconds: -backdatedSeconds)
-            // Both ends count (RFC 5280 §4.1.2.5).
+            // Both ends are inclusive (RFC 5280 §4.1.2.5).
             let last = min(
                 first.adding(seconds: leafSeconds - 1), try authority.certificate.validity().upperBound)
             guard first <= last else {

@@ -2,15 +2,15 @@
 internal import COpenSSL
 
 extension CertificateMaker {
-    /// Whether a certificate can be made for this name.
+    /// Whether a certificate can be created for this name.
     package static func isName(_ text: String) -> Bool { HostList.isName(text) }
 
-    /// Whether a certificate can be made for this address.
+    /// Whether a certificate can be created for this address.
     package static func isAddress(_ text: String) -> Bool { HostList.isAddress(text) }
 }
 
-/// The hosts of a certificate, checked: what is in here has no character that OpenSSL's text form of extensions
-/// gives a meaning to.
+/// The validated hosts of a certificate: they contain no characters with a special meaning in OpenSSL's text
+/// form of extensions.
 struct HostList {
     private let names: [String]
     private let addresses: [String]
@@ -28,11 +28,12 @@ struct HostList {
         (names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }).joined(separator: ",")
     }
 
-    /// What people are shown; a common name has 64 characters at most (RFC 5280 appendix A.1).
+    /// The name that clients display; a common name has at most 64 characters (RFC 5280 appendix A.1).
     var commonName: String { (names + addresses).first { $0.utf8.count <= 64 } ?? "davit" }
 
-    /// Letters, digits, hyphens, and underscores, which names in Windows networks have (RFC 1123 §2.1). `*` only
-    /// as the whole first label, in front of two others at least, as clients want it (RFC 6125 §7.2).
+    /// Whether `name` consists of letters, digits, hyphens, and underscores, which occur in Windows networks
+    /// (RFC 1123 §2.1). `*` is only allowed as the entire first label, followed by at least two others, as
+    /// clients require (RFC 6125 §7.2).
     static func isName(_ name: String) -> Bool {
         guard 1...253 ~= name.utf8.count else { return false }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -44,7 +45,7 @@ struct HostList {
             guard 1...63 ~= label.count, label.first != 45, label.last != 45 else { return false }
             guard label.allSatisfy(isNameCharacter) else { return false }
         }
-        // A name that ends with digits alone reads as an IPv4 address.
+        // A name whose last label is numeric is interpreted as an IPv4 address.
         return !(labels.last?.allSatisfy { $0 >= 48 && $0 <= 57 } ?? true)
     }
 

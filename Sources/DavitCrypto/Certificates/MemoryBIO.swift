@@ -1,7 +1,7 @@
 #if TLS
 internal import COpenSSL
 
-/// Memory that OpenSSL reads PEM from and writes text into.
+/// A memory buffer from which OpenSSL reads PEM and into which it writes text.
 @safe struct MemoryBIO: ~Copyable {
     let handle: OpaquePointer
 
@@ -21,7 +21,7 @@ internal import COpenSSL
 
     deinit { unsafe BIO_free_all(handle) }
 
-    /// What has been written, and not been taken.
+    /// Returns and removes everything written so far.
     func take() throws(CryptoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: unsafe BIO_ctrl_pending(handle))
         let count = Int32(clamping: bytes.count)

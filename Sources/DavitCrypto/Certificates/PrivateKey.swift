@@ -3,11 +3,11 @@ internal import COpenSSL
 
 /// The private key of a certificate.
 ///
-/// Nothing changes the key after it was made, which is what makes the unchecked conformance true.
+/// Immutable after creation, which makes the unchecked conformance safe.
 @safe package final class PrivateKey: @unchecked Sendable {
-    /// Why a PEM text gives no key; never has a part of the text.
+    /// The reason why a PEM text cannot be used; never contains part of the text.
     package enum ReadError: Error, Equatable, Sendable {
-        /// There is a key, with a pass phrase. Nobody is there to type it.
+        /// The key is protected by a pass phrase, which a server cannot ask for.
         case isEncrypted
         case notReadable(CryptoError)
     }
@@ -18,12 +18,12 @@ internal import COpenSSL
 
     deinit { unsafe EVP_PKEY_free(handle) }
 
-    /// The first private key in the bytes of a PEM file; certificates before it are skipped.
+    /// Reads the first private key in a PEM file; certificates before it are skipped.
     package convenience init(pem: [UInt8]) throws(ReadError) {
         let bio: MemoryBIO
         do throws(CryptoError) { bio = try MemoryBIO.holding(pem) } catch { throw .notReadable(error) }
         var isEncrypted = false
-        // Without a callback OpenSSL asks for the pass phrase at the terminal, and waits.
+        // Without a callback, OpenSSL prompts for the pass phrase at the terminal and waits.
         let key = unsafe PEM_read_bio_PrivateKey(
             bio.handle, nil,
             { _, _, _, wasAsked in
@@ -38,13 +38,13 @@ internal import COpenSSL
         unsafe self.init(owning: key)
     }
 
-    /// A new key on the curve P-256, which all clients know and which signs in some 16 µs.
+    /// Creates a key on the curve P-256, which all clients support and which signs in about 16 µs.
     package static func makeP256() throws(CryptoError) -> PrivateKey {
         guard let key = unsafe davit_make_p256_key() else { throw CryptoError("EVP_EC_gen") }
         return unsafe PrivateKey(owning: key)
     }
 
-    /// PKCS #8 in PEM, not encrypted: for a file that only its owner may read.
+    /// Returns the key as unencrypted PKCS #8 in PEM, for a file that only its owner may read.
     package func pem() throws(CryptoError) -> [UInt8] {
         let bio = try MemoryBIO()
         guard unsafe PEM_write_bio_PKCS8PrivateKey(bio.handle, handle, nil, nil, 0, nil, nil) == 1 else {
@@ -58,7 +58,8 @@ internal import COpenSSL
         return unsafe X509_check_private_key(certificate.handle, handle) == 1
     }
 
-    /// True for RSA, which takes ten times as long to sign as the other kinds: some 230 µs with 2048 bits.
+    /// Whether it is an RSA key, which takes ten times as long to sign as the other kinds: about 230 µs with
+    /// 2048 bits.
     package var signsSlowly: Bool { unsafe EVP_PKEY_get_base_id(handle) == EVP_PKEY_RSA }
 }
 #endif

@@ -1,12 +1,12 @@
 #if TLS
 internal import COpenSSL
 
-/// A message digest that is fed piece by piece.
+/// An incremental message digest.
 @safe package struct Digest: ~Copyable {
     package enum Algorithm: Sendable, CaseIterable {
-        /// For RFC 7616 and Content-MD5 alone: collisions are cheap.
+        /// Only for RFC 7616 and Content-MD5, because collisions are easy to find.
         case md5
-        /// For protocols that name it alone: collisions are possible.
+        /// Only for protocols that require it, because collisions can be found.
         case sha1
         case sha256, sha512
 
@@ -19,8 +19,8 @@ internal import COpenSSL
             }
         }
 
-        /// OpenSSL's method. Fetched once, because each look-up takes longer than the digest of a short text.
-        /// Nil where its configuration has none, such as MD5 in FIPS mode.
+        /// OpenSSL's implementation. Fetched once, because each lookup takes longer than hashing a short
+        /// text. Nil if it is disabled by configuration, such as MD5 in FIPS mode.
         var method: OpaquePointer? {
             switch self {
             case .md5: unsafe Methods.md5
@@ -57,7 +57,7 @@ internal import COpenSSL
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Another one that has seen the same, and goes on by itself.
+    /// Returns an independent digest in the same state.
     package borrowing func copy() throws(CryptoError) -> Digest { try Digest(copying: self) }
 
     package mutating func update(_ bytes: borrowing Span<UInt8>) throws(CryptoError) {
@@ -65,7 +65,7 @@ internal import COpenSSL
         guard code == 1 else { throw CryptoError("EVP_DigestUpdate") }
     }
 
-    /// The digest of everything so far.
+    /// Returns the digest of all bytes so far.
     package consuming func finish() throws(CryptoError) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: algorithm.byteCount)
         guard unsafe EVP_DigestFinal_ex(context, &result, nil) == 1 else {
@@ -74,7 +74,7 @@ internal import COpenSSL
         return result
     }
 
-    /// The digest of bytes that are all there.
+    /// Returns the digest of `bytes`.
     package static func of(
         _ bytes: borrowing Span<UInt8>, _ algorithm: Algorithm
     ) throws(CryptoError) -> [UInt8] {
@@ -91,7 +91,7 @@ internal import COpenSSL
     }
 }
 
-/// Constant once fetched, and never freed.
+/// Constant after initialisation, and never freed.
 private enum Methods {
     nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
     nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)

@@ -2,11 +2,11 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// SHA-256 of a key and a message behind it, for looking up secrets that come again and again.
+/// SHA-256 of a key followed by a message, for looking up secrets that recur often.
 ///
-/// The codes must stay in this process: who sees one could make that of a longer message, which ``MessageCode``
-/// prevents with a second pass. Keeps its digest context: OpenSSL's one-shot functions make allocations each
-/// time. Who comes while another thread uses it makes one for himself.
+/// Codes must stay in this process: with one of them, the code of a longer message can be computed, which
+/// ``MessageCode`` prevents with a second pass. The digest context is reused, because OpenSSL's one-shot
+/// functions allocate memory each time. If another thread is using it, a new one is created.
 @safe package final class KeyedDigest: Sendable {
     /// The code of a message.
     package struct Code: Hashable, Sendable {
@@ -20,7 +20,7 @@ internal import Synchronization
 
         package static func == (a: Code, b: Code) -> Bool { a.words == b.words }
 
-        /// All bits are equally random.
+        /// All bits are uniformly distributed.
         package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
         package var bytes: [UInt8] { unsafe withUnsafeBytes(of: words) { unsafe Array($0) } }
@@ -30,10 +30,10 @@ internal import Synchronization
 
     private let key: [UInt8]
     private let lock = Mutex(())
-    /// Used by whoever has `lock`.
+    /// Protected by `lock`.
     nonisolated(unsafe) private let context: OpaquePointer
 
-    /// - Parameter key: 16 random bytes, with which a message of 39 bytes is one block.
+    /// - Parameter key: 16 random bytes, with which a message of up to 39 bytes fits in one block.
     package init(key: [UInt8]) throws(CryptoError) {
         self.key = key
         unsafe context = try Self.makeContext()
@@ -63,7 +63,7 @@ internal import Synchronization
         return code
     }
 
-    /// Nil if OpenSSL fails.
+    /// Returns nil if OpenSSL fails.
     private func make(_ message: UnsafeRawBufferPointer, _ context: OpaquePointer) -> Code? {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.codeLength, alignment: 8) { code in
             guard unsafe EVP_DigestInit_ex2(context, nil, nil) == 1,

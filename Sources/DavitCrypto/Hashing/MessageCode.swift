@@ -1,14 +1,14 @@
 #if TLS
 internal import COpenSSL
 
-/// HMAC with SHA-256 (RFC 2104, RFC 4231): 32 bytes that only who has the key can make.
+/// HMAC with SHA-256 (RFC 2104, RFC 4231): 32 bytes that can only be computed with the key.
 package enum MessageCode {
     package static func make(
         for message: borrowing Span<UInt8>, key: borrowing Span<UInt8>
     ) throws(CryptoError) -> [UInt8] {
         let algorithm = Digest.Algorithm.sha256
         var code = [UInt8](repeating: 0, count: algorithm.byteCount)
-        // A null key means "the one of the last call": the empty key needs an address, too.
+        // A null pointer means "the key of the last call", so an empty key needs an address, too.
         var emptyKey: UInt8 = 0
         let isMade = unsafe message.withUnsafeBufferPointer { message in
             unsafe key.withUnsafeBytes { key in

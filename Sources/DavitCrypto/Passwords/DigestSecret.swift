@@ -1,15 +1,16 @@
 #if TLS
 internal import DavitHTTP
 
-/// What Digest authentication needs of a password (RFC 7616 §3.4.2): `H(user ":" realm ":" password)`.
+/// The secret that Digest authentication derives from a password (RFC 7616 §3.4.2): `H(user ":" realm ":"
+/// password)`.
 ///
-/// Whoever has it can authenticate in this realm: it is to be kept like a password. It cannot be turned back
-/// into one, except by guessing, which is fast.
+/// It is sufficient to authenticate in this realm, so it must be protected like a password. The password
+/// cannot be recovered from it except by guessing, which is fast.
 package struct DigestSecret: Equatable, Sendable {
-    /// The algorithms of RFC 7616 §3.2 that are offered, without their `-sess` forms.
+    /// The supported algorithms of RFC 7616 §3.2, without their `-sess` variants.
     package enum Algorithm: Sendable, CaseIterable {
         case sha256
-        /// For clients that know nothing else.
+        /// For clients that support nothing else.
         case md5
 
         /// The value of `algorithm` in the challenge.
@@ -28,7 +29,7 @@ package struct DigestSecret: Equatable, Sendable {
         }
     }
 
-    /// What a request says of itself, as it stands in its field, without quotes (RFC 7616 §3.4).
+    /// The parameters of a request's Authorization field, unquoted (RFC 7616 §3.4).
     package struct Answer: Sendable {
         package var method: [UInt8]
         package var uri: [UInt8]
@@ -50,7 +51,7 @@ package struct DigestSecret: Equatable, Sendable {
     }
 
     package let algorithm: Algorithm
-    /// Lower-case hexadecimal digits, as they are kept and as the formula takes them.
+    /// Lowercase hexadecimal digits, as stored and as used in the formula.
     package let digits: [UInt8]
 
     package init(
@@ -60,7 +61,8 @@ package struct DigestSecret: Equatable, Sendable {
         digits = try Self.hash([user, realm, password], algorithm)
     }
 
-    /// The kept form; nil unless it has as many hexadecimal digits as the algorithm gives.
+    /// Parses the stored form; nil unless it has the number of hexadecimal digits that the algorithm
+    /// produces.
     package init?(digits: [UInt8], algorithm: Algorithm) {
         guard let bytes = HexText.decode(digits), bytes.count == algorithm.digest.byteCount else {
             return nil
@@ -69,21 +71,21 @@ package struct DigestSecret: Equatable, Sendable {
         self.digits = HexText.encode(bytes)
     }
 
-    /// Whether `response` is the one that only who has the secret can make, for `qop=auth` (§3.4.1).
+    /// Whether `response` proves knowledge of the secret, for `qop=auth` (§3.4.1).
     ///
-    /// - Parameter response: the digits as the client sent them; lower case alone is right (§3.3).
+    /// - Parameter response: the digits as sent; only lower case is valid (§3.3).
     package func verifies(_ response: [UInt8], for answer: Answer) throws(CryptoError) -> Bool {
         ConstantTime.areEqual(try self.response(to: answer), response)
     }
 
-    /// The value of `response`: `KD(H(A1), nonce ":" nc ":" cnonce ":" qop ":" H(A2))`.
+    /// Returns the expected `response`: `KD(H(A1), nonce ":" nc ":" cnonce ":" qop ":" H(A2))`.
     package func response(to answer: Answer) throws(CryptoError) -> [UInt8] {
         let request = try Self.hash([answer.method, answer.uri], algorithm)
         return try Self.hash(
             [digits, answer.nonce, answer.count, answer.clientNonce, Array("auth".utf8), request], algorithm)
     }
 
-    /// The digest of the parts with colons between them, as digits.
+    /// Returns the digest of the parts joined by colons, as hexadecimal digits.
     private static func hash(_ parts: [[UInt8]], _ algorithm: Algorithm) throws(CryptoError) -> [UInt8] {
         let joined = Array(parts.joined(separator: [UInt8(ascii: ":")]))
         return HexText.encode(try Digest.of(joined, algorithm.digest))
@@ -91,6 +93,6 @@ package struct DigestSecret: Equatable, Sendable {
 }
 
 extension DigestSecret: CustomStringConvertible {
-    package var description: String { "a \(algorithm.name) Digest secret" }
+    package var description: String { "\(algorithm.name) Digest secret" }
 }
 #endif

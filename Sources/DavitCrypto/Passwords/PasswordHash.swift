@@ -1,16 +1,16 @@
 #if TLS
-/// A password as it may be kept: salted, and slow to guess.
+/// A password hash: salted, and slow to guess.
 ///
-/// Its text is `$scrypt$ln=15,r=8,p=1$SALT$HASH`, with Base64 without padding, as other programs write it. Not
-/// printable by accident: the text is a property of its own.
+/// Its text is `$scrypt$ln=15,r=8,p=1$SALT$HASH`, with unpadded Base64, as in other programs. The text is a
+/// separate property, so that the hash is not printed accidentally.
 package struct PasswordHash: Equatable, Sendable {
-    /// Why a text is not a hash. Never has a part of the text.
+    /// The reason why a text is not a valid hash. Never contains part of the text.
     package enum ParseError: Error, Equatable, Sendable {
         /// Not `$scrypt$ln=N,r=N,p=N$SALT$HASH`.
         case malformed
-        /// The parameters mean nothing, or ask for more than ``Scrypt/Cost/limit``.
+        /// The parameters are invalid or exceed ``Scrypt/Cost/limit``.
         case costOutOfRange
-        /// A salt of less than 8 or more than 64 bytes, or a hash of less than 16 or more than 64.
+        /// The salt is not 8 to 64 bytes, or the hash not 16 to 64 bytes long.
         case lengthOutOfRange
     }
 
@@ -21,7 +21,7 @@ package struct PasswordHash: Equatable, Sendable {
     private let salt: [UInt8]
     private let hash: [UInt8]
 
-    /// Hashes a password with a new salt of 16 bytes. Blocks for 50 to 100 ms with the standard cost.
+    /// Hashes a password with a new 16-byte salt. Blocks for 50 to 100 ms with the standard cost.
     package init(of password: [UInt8], cost: Scrypt.Cost = .standard) throws(CryptoError) {
         try self.init(of: password, salt: RandomBytes.make(count: 16), cost: cost)
     }
@@ -32,9 +32,9 @@ package struct PasswordHash: Equatable, Sendable {
         hash = try Scrypt.derive(from: password, salt: salt, cost: cost, count: 32)
     }
 
-    /// Whether this is the password. Blocks as long as making the hash took, whatever the password is.
+    /// Whether `password` matches. Blocks for as long as creating the hash took, regardless of the password.
     ///
-    /// Zero bytes at the end do not count: HMAC, which scrypt begins with, fills its key up with them.
+    /// Trailing zero bytes are ignored, because HMAC, the first step of scrypt, pads its key with them.
     package func matches(_ password: [UInt8]) throws(CryptoError) -> Bool {
         let candidate = try Scrypt.derive(from: password, salt: salt, cost: cost, count: hash.count)
         return ConstantTime.areEqual(candidate, hash)
@@ -62,7 +62,7 @@ package struct PasswordHash: Equatable, Sendable {
         self.hash = hash
     }
 
-    /// Digits only, and few: `Int` would also take a sign.
+    /// Parses up to nine digits; `Int` would also accept a sign.
     private static func number(after name: String, in parameter: Substring) -> Int? {
         guard parameter.hasPrefix(name) else { return nil }
         let digits = parameter.utf8.dropFirst(name.utf8.count)
@@ -72,6 +72,6 @@ package struct PasswordHash: Equatable, Sendable {
 }
 
 extension PasswordHash: CustomStringConvertible {
-    package var description: String { "a scrypt hash" }
+    package var description: String { "scrypt hash" }
 }
 #endif

@@ -1,12 +1,12 @@
 internal import DavitHTTP
 
-/// Base64 (RFC 4648 §4) without the `=` at its end, as hashes of passwords are written.
+/// Base64 (RFC 4648 §4) without padding, as used in password hashes.
 enum UnpaddedBase64 {
     static func encode(_ bytes: [UInt8]) -> String {
         String(Base64.encode(bytes).prefix { $0 != "=" })
     }
 
-    /// Nil for other characters, for padding, and for bits that no encoder leaves over.
+    /// Nil for invalid characters, padding, and nonzero unused bits.
     static func decode(_ text: Substring) -> [UInt8]? {
         var padded = Array(text.utf8)
         guard !padded.contains(UInt8(ascii: "=")) else { return nil }

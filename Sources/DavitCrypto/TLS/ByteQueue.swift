@@ -1,9 +1,8 @@
-/// Bytes in the order they came: appended at the end, taken from the start. Grows as needed; whoever fills it
-/// bounds it.
+/// A first-in, first-out queue of bytes. Grows as needed; the caller must limit its size.
 @safe package struct ByteQueue: ~Copyable {
     private var storage: UnsafeMutableRawPointer?
     private var capacity = 0
-    /// The bytes are those at `start..<end`; both are 0 while there are none.
+    /// The queued bytes are at `start..<end`; both are 0 if the queue is empty.
     private var start = 0
     private var end = 0
 
@@ -21,7 +20,8 @@
         end += bytes.count
     }
 
-    /// Has `body` fill room for at least `least` bytes; it returns how many it filled.
+    /// Lets `body` write into at least `least` bytes of free space; `body` returns the number of bytes
+    /// written.
     package mutating func fill<E: Error>(
         atLeast least: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
     ) throws(E) -> Int {
@@ -32,7 +32,7 @@
         return filled
     }
 
-    /// Moves as much as there is and fits into `destination`, and returns how much that was.
+    /// Moves as many bytes as fit into `destination` and returns their number.
     package mutating func take(into destination: UnsafeMutableRawBufferPointer) -> Int {
         let taken = min(count, destination.count)
         guard taken > 0, let target = destination.baseAddress, let storage = unsafe storage else { return 0 }
@@ -54,7 +54,7 @@
         }
     }
 
-    /// Gives the memory back if nothing is in it.
+    /// Releases the memory if the queue is empty.
     package mutating func releaseMemory() {
         guard isEmpty else { return }
         unsafe storage?.deallocate()
@@ -62,7 +62,7 @@
         capacity = 0
     }
 
-    /// Makes room for `needed` bytes behind the end, and returns where that is.
+    /// Ensures space for `needed` bytes after the end, and returns its address.
     private mutating func reserve(_ needed: Int) -> UnsafeMutableRawPointer {
         if let storage = unsafe storage, capacity - end >= needed { return unsafe storage + end }
         let held = count

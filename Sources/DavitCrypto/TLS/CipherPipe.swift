@@ -1,15 +1,16 @@
 #if TLS
 internal import COpenSSL
 
-/// The ciphertext that a session has not read yet and the one that it has written, as a BIO.
+/// A BIO for the ciphertext that a session has received but not yet read, and for the ciphertext that it has
+/// written.
 ///
-/// OpenSSL's own memory BIO would copy each byte once more on its way out. Belongs to one ``TLSSession``, which
-/// is used by one thread at a time.
+/// OpenSSL's own memory BIO would copy each outgoing byte once more. Owned by one ``TLSSession``, which is
+/// used by one thread at a time.
 @safe final class CipherPipe {
     @safe @exclusivity(unchecked) var input = ByteQueue()
     @safe @exclusivity(unchecked) var output = ByteQueue()
 
-    /// A BIO over this pipe, which must outlive it.
+    /// Creates a BIO for this pipe, which must outlive it.
     func makeBIO() throws(CryptoError) -> OpaquePointer {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else {
             throw CryptoError("BIO_new")
@@ -19,7 +20,7 @@ internal import COpenSSL
         return unsafe bio
     }
 
-    /// Complete before its first use, and never freed.
+    /// Constant after initialisation, and never freed.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         let kind = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
         guard let method = unsafe BIO_meth_new(kind, "davit") else { return nil }
@@ -36,7 +37,7 @@ internal import COpenSSL
     }
 }
 
-/// What tells OpenSSL an empty queue from a broken connection.
+/// Flags by which OpenSSL distinguishes an empty queue from a broken connection.
 private let waitsForInput = BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY
 
 private func readCipher(
@@ -68,7 +69,7 @@ private func control(
 ) -> Int {
     guard let pipe = unsafe CipherPipe.of(bio) else { return 0 }
     switch command {
-    // Everything is in the queue at once.
+    // Writes are queued immediately, so there is nothing to flush.
     case BIO_CTRL_FLUSH: return 1
     case BIO_CTRL_PENDING: return pipe.input.count
     case BIO_CTRL_WPENDING: return pipe.output.count

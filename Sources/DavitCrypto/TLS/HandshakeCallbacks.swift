@@ -1,28 +1,28 @@
 #if TLS
 internal import COpenSSL
 
-/// What OpenSSL asks during a handshake. It calls these on the thread, and inside the call, that drives the
-/// session; the ``TLSContext`` that they find lives as long as the session, which holds it.
+/// The callbacks of OpenSSL for the handshake. They are called on the thread that drives the session, within
+/// its calls; the ``TLSContext`` is alive because the session holds it.
 enum HandshakeCallbacks {
     private static func owner(of session: OpaquePointer?) -> TLSContext? {
         guard let pointer = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), 0) else { return nil }
         return unsafe Unmanaged<TLSContext>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// ALPN (RFC 7301 §3.2): HTTP/1.1, else HTTP/1.0, or the end for a client that offers other protocols only. Not
-    /// called for a client that offers none.
+    /// ALPN (RFC 7301 §3.2): selects HTTP/1.1, otherwise HTTP/1.0, and fails the handshake for clients that
+    /// only offer other protocols. Not called for clients without ALPN.
     static let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offers, count, _ in
         let bytes = unsafe UnsafeBufferPointer(start: offers, count: Int(count))
         guard let range = unsafe ProtocolOffers.best(in: bytes), let chosen = unsafe chosen,
             let chosenCount = unsafe chosenCount
         else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-        // OpenSSL copies it before the offers go away.
+        // OpenSSL copies the result before the offers are released.
         unsafe chosen.pointee = bytes.baseAddress.map { unsafe $0 + range.lowerBound }
         unsafe chosenCount.pointee = UInt8(range.count)
         return SSL_TLSEXT_ERR_OK
     }
 
-    /// Server name indication (RFC 6066 §3). A name that no certificate is for gets the first one.
+    /// Server name indication (RFC 6066 §3). A name without a certificate gets the first one.
     static let chooseIdentity:
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<Int32>?, UnsafeMutableRawPointer?
@@ -37,9 +37,10 @@ enum HandshakeCallbacks {
             return SSL_TLSEXT_ERR_OK
         }
 
-    /// Seals a ticket, or opens one (RFC 5077 §4): AES-256-CBC, then HMAC with SHA-256 over it.
+    /// Encrypts or decrypts a session ticket (RFC 5077 §4): AES-256-CBC, then HMAC with SHA-256.
     ///
-    /// Returns -1 for an error, 0 for "make a full handshake", 1 for success, 2 for success and a new ticket.
+    /// Returns -1 for an error, 0 to perform a full handshake, 1 for success, 2 for success with a new
+    /// ticket.
     static let useTicketKey:
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?, OpaquePointer?,
@@ -64,11 +65,13 @@ enum HandshakeCallbacks {
             guard unsafe davit_set_ticket_key(code, key.codeKey, key.codeKey.count) == 1,
                 unsafe EVP_DecryptInit_ex2(cipher, ticketCipher, key.cipherKey, vector, nil) == 1
             else { return -1 }
-            // In TLS 1.3 a ticket is for one use (RFC 8446 appendix C.4): a client needs another one each time.
+            // A TLS 1.3 ticket should be used once only (RFC 8446 appendix C.4), so the client gets a new one
+            // each time.
             return unsafe isCurrent && SSL_version(session) < TLS1_3_VERSION ? 1 : 2
         }
 
-    /// Constant once fetched, and never freed: looking it up for each ticket would take longer than using it.
+    /// Constant after initialisation, and never freed; a lookup for each ticket would take longer than using
+    /// it.
     nonisolated(unsafe) private static let ticketCipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
 
     private static func copy(_ bytes: [UInt8], to destination: UnsafeMutablePointer<UInt8>) {
@@ -76,9 +79,9 @@ enum HandshakeCallbacks {
     }
 }
 
-/// The list of protocols in a ClientHello (RFC 7301 §3.1): each has a byte with its length in front.
+/// The list of protocols in a ClientHello (RFC 7301 §3.1), each preceded by a length byte.
 enum ProtocolOffers {
-    /// Where `http/1.1` stands in it, or `http/1.0` if that is not offered; nil for neither.
+    /// Returns the range of `http/1.1` or, if it is not offered, `http/1.0`; nil if neither is.
     static func best(in offers: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         var old: Range<Int>?
         var index = 0

@@ -1,8 +1,9 @@
 #if TLS
 internal import COpenSSL
 
-/// An `SSL_CTX`: the settings of connections with one identity. They are complete before the first connection,
-/// and OpenSSL counts references under locks of its own; that makes the unchecked conformance true.
+/// An `SSL_CTX`: the settings of connections with one identity. It is not modified after the first
+/// connection, and OpenSSL protects its reference counts with locks; this makes the unchecked conformance
+/// safe.
 @safe final class ServerContext: @unchecked Sendable {
     let handle: OpaquePointer
     let certificate: Certificate
@@ -22,7 +23,8 @@ internal import COpenSSL
     deinit { unsafe SSL_CTX_free(handle) }
 
     private func setProtocol() throws(CryptoError) {
-        // Security level 2: nothing under 112 bits. Set here, like all else, so that no openssl.cnf decides.
+        // Security level 2: at least 112 bits. Set explicitly, like all other settings, so that openssl.cnf
+        // has no influence.
         unsafe SSL_CTX_set_security_level(handle, 2)
         unsafe davit_ctx_set_server_options(handle)
         unsafe davit_ctx_set_modes(handle)
@@ -86,7 +88,7 @@ internal import COpenSSL
         }
     }
 
-    /// What the callbacks find their settings by. Not retained: it owns this context.
+    /// Sets the context that the callbacks use. It is not retained, because it owns this object.
     func setOwner(_ owner: TLSContext) throws(CryptoError) {
         let pointer = unsafe Unmanaged.passUnretained(owner).toOpaque()
         guard unsafe SSL_CTX_set_ex_data(handle, 0, pointer) == 1 else {
@@ -95,8 +97,8 @@ internal import COpenSSL
     }
 }
 
-/// Ciphers with forward secrecy and authenticated encryption (RFC 9325 §4.2). AES-128 comes first: it is the
-/// quickest, and strong enough.
+/// Ciphers with forward secrecy and authenticated encryption (RFC 9325 §4.2). AES-128 is preferred because it
+/// is the fastest and strong enough.
 private enum CipherNames {
     static let tls12 = """
         ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:\

@@ -1,27 +1,27 @@
 #if TLS
 internal import COpenSSL
 
-/// A TLS connection to a server over a socket whose calls wait; for the replay of recordings. TLS 1.2 and 1.3.
+/// A TLS 1.2 or 1.3 client connection over a blocking socket, for replaying recordings.
 ///
-/// SIGPIPE has to be ignored: OpenSSL writes to the socket itself. Used by one thread at a time.
+/// SIGPIPE must be ignored, because OpenSSL writes to the socket itself. Used by one thread at a time.
 @safe package final class TLSClient {
     package enum Failure: Error, Equatable, Sendable {
-        /// The peer has closed, or something broke.
+        /// The peer has closed the connection, or it has failed.
         case closed
-        /// The time limit of the socket has passed.
+        /// The timeout of the socket has expired.
         case silent
-        /// No TLS, or nobody who can be trusted; in words.
+        /// The handshake failed, or the peer is not trusted; with the reason as text.
         case refused(String)
     }
 
     private let context: OpaquePointer
     private let handle: OpaquePointer
 
-    /// Shakes hands.
+    /// Performs the handshake.
     /// - Parameters:
-    ///   - socket: connected; has to stay open as long as this object lives.
-    ///   - host: the name or the numeric address that the certificate must be for.
-    ///   - authorities: a file of certificates in PEM to trust; nil for those of the system.
+    ///   - socket: a connected socket, which must stay open during the lifetime of this object.
+    ///   - host: the name or numeric address for which the certificate must be valid.
+    ///   - authorities: a PEM file with trusted certificates; nil for those of the system.
     package init(socket: Int32, host: String, authorities: String?) throws(Failure) {
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw .refused(Self.reason()) }
         guard let handle = unsafe SSL_new(Self.prepared(context, authorities)) else {
@@ -58,7 +58,7 @@ internal import COpenSSL
         }
     }
 
-    /// Waits for bytes; none at the end.
+    /// Waits for bytes; returns an empty array at the end of the connection.
     package func receive() throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 16 * 1024)
         ErrorQueue.clear()
@@ -76,7 +76,7 @@ internal import COpenSSL
         }
     }
 
-    /// - Returns: nil where the authorities cannot be read.
+    /// - Returns: nil if the authorities cannot be read.
     private static func prepared(_ context: OpaquePointer, _ authorities: String?) -> OpaquePointer? {
         unsafe davit_ctx_set_versions(context, TLS1_2_VERSION, TLS1_3_VERSION)
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
@@ -89,7 +89,8 @@ internal import COpenSSL
         return unsafe code == 1 ? context : nil
     }
 
-    /// What the certificate must be for; a name is also sent, so that the server can choose (RFC 6066 §3).
+    /// Sets the host for which the certificate must be valid. A name is also sent to the server (RFC 6066
+    /// §3).
     private func setName(_ host: String) -> Bool {
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host) == 1 { return true }
         var text = Array(host.utf8CString)

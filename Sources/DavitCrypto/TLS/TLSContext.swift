@@ -1,29 +1,32 @@
 #if TLS
 internal import COpenSSL
 
-/// What a server brings to every TLS connection: its identities, its rules for clients, its ticket keys.
+/// The settings shared by all TLS connections of a server: identities, rules for client certificates, ticket
+/// keys.
 ///
-/// TLS 1.2 and 1.3. To reload certificates, make another one with the same ``TicketKeys`` and give it to new
-/// connections; those that run keep theirs.
+/// TLS 1.2 and 1.3. To reload certificates, create another context with the same ``TicketKeys`` for new
+/// connections; existing connections keep theirs.
 package final class TLSContext: Sendable {
     package enum Problem: Error, Equatable, Sendable {
         case noIdentity
-        /// Client certificates are wanted, but no authority can have signed them.
+        /// Client certificates are requested, but there is no authority to verify them.
         case noAuthority
-        /// OpenSSL does not take a certificate or a key, such as an RSA key of less than 2048 bits.
+        /// OpenSSL rejected a certificate or a key, such as an RSA key of less than 2048 bits.
         case refused(CryptoError)
     }
 
-    /// One for each identity, in their order; the first is for clients that ask for no name or for another one.
+    /// One for each identity, in order; the first is the default for clients that specify no name or an
+    /// unknown one.
     let contexts: [ServerContext]
     let tickets: TicketKeys
 
-    /// Whether a handshake may take so long that it should not hold up an event loop: with an RSA key.
+    /// Whether a handshake may take too long for an event loop, because of an RSA key.
     package let handshakesSlowly: Bool
 
     /// - Parameters:
-    ///   - identities: at least one. A client that names a host (RFC 6066 §3) gets the first that has this very
-    ///     name, or else the first with a wildcard for it, or else the first. Choosing is linear in their number.
+    ///   - identities: at least one. A client that specifies a host (RFC 6066 §3) gets the first identity
+    ///     with exactly this name, otherwise the first with a matching wildcard, otherwise the first one. The
+    ///     selection is linear in their number.
     ///   - tickets: the same for all contexts of one server.
     package init(
         identities: [TLSIdentity], clients: ClientCertificates = .off, tickets: TicketKeys
@@ -48,8 +51,9 @@ package final class TLSContext: Sendable {
         }
     }
 
-    /// A session is resumed only under the rules for client certificates that it was made under: who came in
-    /// while none was demanded, or with one of another authority, makes a full handshake again.
+    /// Returns an identifier of the rules for client certificates. A session is only resumed under the rules
+    /// under which it was established: a client that connected without a required certificate, or with one of
+    /// another authority, must perform a full handshake again.
     private static func sessionContext(of clients: ClientCertificates) throws(CryptoError) -> [UInt8] {
         let rule: UInt8 =
             switch clients {
@@ -62,7 +66,7 @@ package final class TLSContext: Sendable {
         return try Digest.of(rules, .sha256)
     }
 
-    /// The context for a host that a client names; nil if no certificate is for it.
+    /// Returns the context for a host name; nil if no certificate is valid for it.
     func context(for name: String) -> ServerContext? {
         contexts.first { $0.certificate.covers(name, wildcards: false) }
             ?? contexts.first { $0.certificate.covers(name) }

@@ -1,29 +1,29 @@
 #if TLS
 internal import COpenSSL
 
-/// Why a TLS connection cannot go on. What is in the session's output is still to be sent: it ends with the alert
-/// that tells the peer, if there is one (RFC 8446 §6.2).
+/// The reason why a TLS connection has failed. The session's output must still be sent; it may end with an
+/// alert for the peer (RFC 8446 §6.2).
 package enum TLSFailure: Error, Equatable, Sendable {
-    /// The connection ended without close_notify: what was received may be incomplete (RFC 8446 §6.1).
+    /// The connection ended without close_notify, so the received data may be incomplete (RFC 8446 §6.1).
     case truncated
-    /// The peer has ended it, with the alert that OpenSSL names so.
+    /// The peer has closed the connection with an alert; OpenSSL's name of the alert.
     case refusedByPeer(String)
-    /// What the peer sent is wrong, or it offers nothing that is allowed here; OpenSSL's constant text.
+    /// The peer sent invalid data or offers nothing that is allowed; OpenSSL's constant text.
     case refused(String)
 
-    /// For the log; never has bytes of the connection.
+    /// A description for the log; never contains bytes of the connection.
     package var text: String {
         switch self {
-        case .truncated: "the connection ended in the middle"
-        case .refusedByPeer(let reason): "the peer refused: \(reason)"
+        case .truncated: "the connection was closed prematurely"
+        case .refusedByPeer(let reason): "rejected by peer: \(reason)"
         case .refused(let reason): reason
         }
     }
 
-    /// Takes the reason of the call that just failed from the queue of this thread.
+    /// Takes the reason of the failed call from the error queue of this thread.
     init(session: OpaquePointer) {
         let entry = ErrorQueue.take()
-        // Reasons from here on are the numbers of alerts that were received.
+        // Reasons from this number on are received alerts.
         if entry.library == ERR_LIB_SSL, entry.reason >= SSL_AD_REASON_OFFSET {
             self = .refusedByPeer(entry.text)
             return

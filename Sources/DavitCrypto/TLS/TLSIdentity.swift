@@ -1,21 +1,23 @@
 #if TLS
-/// A certificate, the certificates between it and an authority, and its key: who a server is.
+/// The identity of a server: a certificate, the intermediate certificates between it and an authority, and
+/// its key.
 package struct TLSIdentity: Sendable {
-    /// Why the bytes of the two files are no identity.
+    /// The reason why two PEM files are not a valid identity.
     package enum Problem: Error, Equatable, Sendable {
         case certificate(Certificate.ReadError)
         case key(PrivateKey.ReadError)
-        /// The key is not the one of the first certificate.
+        /// The key does not belong to the first certificate.
         case keyDoesNotMatch
     }
 
-    /// The server's own certificate first; each is signed by the next.
+    /// The server's own certificate first; each is signed by the next one.
     package let chain: [Certificate]
     package let key: PrivateKey
 
     /// - Parameters:
-    ///   - chain: the bytes of a PEM file, the server's own certificate first. It may have the key, too.
-    ///   - key: the bytes of a PEM file, which may be the same.
+    ///   - chain: the contents of a PEM file, with the server's own certificate first. It may also contain
+    ///     the key.
+    ///   - key: the contents of a PEM file, which may be the same.
     package init(chain: [UInt8], key: [UInt8]) throws(Problem) {
         do throws(Certificate.ReadError) { self.chain = try Certificate.read(pem: chain) } catch {
             throw .certificate(error)
@@ -29,16 +31,16 @@ package struct TLSIdentity: Sendable {
         key = pair.key
     }
 
-    /// The server's own certificate. A chain is never empty.
+    /// The server's own certificate; the chain is never empty.
     package var certificate: Certificate { chain[0] }
 }
 
-/// Whether clients are to show certificates (RFC 8446 §4.3.2).
+/// Whether clients are asked for certificates (RFC 8446 §4.3.2).
 package enum ClientCertificates: Sendable {
     case off
-    /// A client may have none; one it shows must be valid, and signed by one of these.
+    /// A certificate is optional; if presented, it must be valid and signed by one of these authorities.
     case asked([Certificate])
-    /// A client without a valid one is refused in the handshake.
+    /// A client without a valid certificate is rejected in the handshake.
     case demanded([Certificate])
 
     var authorities: [Certificate] {

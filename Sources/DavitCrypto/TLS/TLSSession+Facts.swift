@@ -1,7 +1,7 @@
 #if TLS
 internal import COpenSSL
 
-/// What was agreed on; known after the handshake.
+/// The negotiated parameters, available after the handshake.
 extension TLSSession {
     package enum Version: Sendable { case tls12, tls13 }
 
@@ -21,7 +21,7 @@ extension TLSSession {
         unsafe SSL_CIPHER_get_name(SSL_get_current_cipher(handle)).map { unsafe String(cString: $0) }
     }
 
-    /// What ALPN chose, `http/1.1`; nil if the client offered nothing.
+    /// The protocol selected by ALPN, `http/1.1`; nil if the client did not use ALPN.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -30,18 +30,18 @@ extension TLSSession {
         return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// The host that the client asked for (RFC 6066 §3); nil if it named none. As the client wrote it: to be escaped
-    /// in a log.
+    /// The host name sent by the client (RFC 6066 §3); nil if there was none. It is unvalidated and must be
+    /// escaped in logs.
     package var serverName: String? {
         guard let name = unsafe SSL_get_servername(handle, TLSEXT_NAMETYPE_host_name) else { return nil }
         return unsafe String(cString: name)
     }
 
-    /// Whether an earlier session goes on, without a signature and without certificates.
+    /// Whether an earlier session was resumed, without signatures and certificates.
     package var wasResumed: Bool { unsafe SSL_session_reused(handle) == 1 }
 
-    /// The certificate that the client has shown, and proved to be its own; valid, and signed by one of the
-    /// authorities of ``ClientCertificates``. In a resumed session, the one of the first handshake.
+    /// The certificate that the client has presented and proved to own; it is valid and signed by one of the
+    /// authorities of ``ClientCertificates``. In a resumed session, that of the original handshake.
     package var clientCertificate: Certificate? {
         guard let shown = unsafe SSL_get1_peer_certificate(handle) else { return nil }
         return unsafe Certificate(owning: shown)

@@ -2,49 +2,49 @@
 internal import COpenSSL
 package import DavitHTTP
 
-/// The server's side of one TLS connection: ciphertext in and out on one side, plain bytes on the other.
+/// The server side of a TLS connection: ciphertext on one side, plaintext on the other.
 ///
-/// It knows no socket and never waits. After each call that says so, take what is in ``withOutput(_:)`` and send
-/// it, also after a failure. While ``outputIsFull``, feed nothing and write nothing.
+/// It does not use a socket and never waits. After each call that produces output, send the bytes of
+/// ``withOutput(_:)``, even after a failure. While ``outputIsFull`` is true, do not feed input or write.
 ///
-/// Moves between threads, and is used by one at a time: that, which a type without copies ensures by itself, is
-/// all that OpenSSL asks for.
+/// May move between threads, but is used by one at a time, as OpenSSL requires; a noncopyable type guarantees
+/// this.
 @safe package struct TLSSession: ~Copyable, @unchecked Sendable {
     package enum Handshake: Equatable, Sendable {
-        /// Send the output, feed what comes, call again.
+        /// Send the output, feed received bytes, and call again.
         case needsInput
-        /// Done, with tickets in the output in TLS 1.3.
+        /// Complete; in TLS 1.3, the output contains session tickets.
         case done
         case failed(TLSFailure)
     }
 
     package enum Reading: Equatable, Sendable {
-        /// So many bytes are there, at least one.
+        /// The number of bytes read, at least one.
         case bytes(Int)
         case needsInput
-        /// The peer has said that nothing more comes (close_notify).
+        /// The peer has closed its side with close_notify.
         case ended
         case failed(TLSFailure)
     }
 
-    /// Output of this many bytes is enough to send it before more is written: four full records.
+    /// The number of bytes of output after which it should be sent before writing more: four full records.
     package static let outputLimitBytes = 65_536
 
     let handle: OpaquePointer
     let pipe: CipherPipe
-    /// Holds what the callbacks of the handshake look at.
+    /// Keeps the context used by the callbacks alive.
     private let context: TLSContext
     private var failure: TLSFailure?
     private var inputHasEnded = false
 
-    /// - Parameter now: decides about a new ticket key.
+    /// - Parameter now: determines whether to create a new ticket key.
     package init(_ context: TLSContext, now: Timestamp) throws(CryptoError) {
         context.tickets.rotate(now: now)
         let pipe = CipherPipe()
         guard let session = unsafe SSL_new(context.contexts[0].handle) else { throw CryptoError("SSL_new") }
         do throws(CryptoError) {
             let bio = try unsafe pipe.makeBIO()
-            // Both directions are the same BIO, of which the session takes one reference.
+            // The same BIO serves both directions; the session takes ownership of one reference.
             unsafe SSL_set_bio(session, bio, bio)
         } catch {
             unsafe SSL_free(session)
@@ -60,43 +60,43 @@ package import DavitHTTP
 
     // MARK: Ciphertext
 
-    /// Takes ciphertext that came from the peer, in any pieces. It is kept until a call needs it.
+    /// Queues ciphertext from the peer, in pieces of any size, until it is needed.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) { unsafe pipe.input.append(bytes) }
 
-    /// The same without a copy: `body` reads from the socket into room for at least `least` bytes, and returns
-    /// how many came. Returns that.
+    /// As ``receive(_:)``, without a copy: `body` reads from the socket into at least `least` bytes of space,
+    /// and returns the number of bytes received, which is also the result.
     package mutating func receive<E: Error>(
         atLeast least: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
     ) throws(E) -> Int {
         try unsafe pipe.input.fill(atLeast: least, body)
     }
 
-    /// The connection has ended: no more ciphertext comes.
+    /// Reports the end of the connection: no more ciphertext will arrive.
     package mutating func inputEnded() { inputHasEnded = true }
 
-    /// How much ciphertext waits to be sent.
+    /// The number of bytes of ciphertext waiting to be sent.
     package var outputCount: Int { pipe.output.count }
     package var outputIsFull: Bool { outputCount >= Self.outputLimitBytes }
 
-    /// Lends all ciphertext that waits, several records in one piece; `body` returns how many bytes were sent,
-    /// and those are dropped.
+    /// Passes all waiting ciphertext to `body`, several records at once; `body` returns the number of bytes
+    /// sent, which are removed.
     package mutating func withOutput<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Int) throws(E) {
         let sent = try unsafe pipe.output.withBytes(body)
         pipe.output.removeFirst(sent)
     }
 
-    /// Gives the memory of both queues back, where they are empty: for a connection that becomes idle.
+    /// Releases the memory of empty queues, for a connection that becomes idle.
     package mutating func releaseMemory() {
         pipe.input.releaseMemory()
         pipe.output.releaseMemory()
     }
 
-    /// Whether something of what came has not been read. It may be less than a record.
+    /// Whether there is received data that has not been read. It may be less than a record.
     package var hasInput: Bool { unsafe !pipe.input.isEmpty || SSL_pending(handle) > 0 }
 
-    // MARK: Plain bytes
+    // MARK: Plaintext
 
-    /// Goes on with the handshake as far as the input allows. May take 250 µs with an RSA key.
+    /// Continues the handshake as far as the input allows. May take 250 µs with an RSA key.
     package mutating func handshake() -> Handshake {
         if let failure { return .failed(failure) }
         ErrorQueue.clear()
@@ -104,14 +104,14 @@ package import DavitHTTP
         if code == 1 { return .done }
         switch unsafe SSL_get_error(handle, code) {
         case SSL_ERROR_WANT_READ: return inputHasEnded ? .failed(fail(.truncated)) : .needsInput
-        // A peer that leaves while it still should speak.
+        // The peer has closed its side before the handshake was complete.
         case SSL_ERROR_ZERO_RETURN: return .failed(fail(.truncated))
         default: return .failed(fail(unsafe TLSFailure(session: handle)))
         }
     }
 
-    /// Decrypts into `destination` as much as there is and fits: several records, if they have come. After the
-    /// handshake only. A failure leaves an alert in the output.
+    /// Decrypts as many received records as fit into `destination`. Only after the handshake. A failure adds
+    /// an alert to the output.
     package mutating func read(into destination: UnsafeMutableRawBufferPointer) -> Reading {
         var total = 0
         while total < destination.count {
@@ -130,7 +130,7 @@ package import DavitHTTP
             case SSL_ERROR_WANT_READ:
                 if total > 0 { return .bytes(total) }
                 return inputHasEnded ? .failed(fail(.truncated)) : .needsInput
-            // Comes again with each call.
+            // Repeated by each later call.
             case SSL_ERROR_ZERO_RETURN: return total > 0 ? .bytes(total) : .ended
             default: fail(unsafe TLSFailure(session: handle))
             }
@@ -138,8 +138,8 @@ package import DavitHTTP
         return total > 0 ? .bytes(total) : .needsInput
     }
 
-    /// Encrypts `bytes` until the output is full, and returns how many it took. Copies nothing for later: what
-    /// was not taken is to be offered again.
+    /// Encrypts `bytes` until the output is full, and returns the number of bytes consumed. Nothing is
+    /// buffered: the caller must offer the remaining bytes again.
     package mutating func write(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
         var total = 0
         while total < bytes.count, !outputIsFull {
@@ -149,7 +149,7 @@ package import DavitHTTP
             let rest = bytes.count - total
             let code = unsafe SSL_write_ex(handle, bytes.baseAddress.map { unsafe $0 + total }, rest, &count)
             guard code == 1 else {
-                // Only a handshake that is not done wants input here.
+                // Only an incomplete handshake requires input here.
                 if unsafe SSL_get_error(handle, code) == SSL_ERROR_WANT_READ { break }
                 throw fail(unsafe TLSFailure(session: handle))
             }
@@ -158,12 +158,12 @@ package import DavitHTTP
         return total
     }
 
-    /// Says that nothing more comes from here (RFC 8446 §6.1). The peer may still send. Does nothing where that
-    /// cannot be said: before the end of the handshake, and after a failure.
+    /// Sends close_notify (RFC 8446 §6.1). The peer may still send. Does nothing before the end of the
+    /// handshake and after a failure.
     package mutating func closeNotify() {
         guard failure == nil, unsafe SSL_is_init_finished(handle) == 1 else { return }
         ErrorQueue.clear()
-        // 0: sent, and the peer has not said it yet. A failure means that the connection is of no use anyway.
+        // 0: sent, but not yet received from the peer. After a failure, the connection is unusable anyway.
         _ = unsafe SSL_shutdown(handle)
         ErrorQueue.clear()
     }

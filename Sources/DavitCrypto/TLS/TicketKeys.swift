@@ -2,17 +2,17 @@
 package import DavitHTTP
 internal import Synchronization
 
-/// The keys that session tickets are sealed with (RFC 5077 §4).
+/// The keys that encrypt session tickets (RFC 5077 §4).
 ///
-/// One object is shared by all contexts of a server, one after the other as well: a client resumes its session
-/// after certificates were replaced. Keys are made at random, live in memory only, and change as connections
-/// come; who learns one can read no session older than twice ``lifetimeSeconds``.
+/// One object is shared by all contexts of a server, including later ones, so that clients can resume
+/// sessions after certificates were replaced. Keys are random, are only kept in memory, and are rotated when
+/// new connections arrive; a leaked key cannot decrypt sessions older than twice ``lifetimeSeconds``.
 package final class TicketKeys: Sendable {
-    /// How long a key seals tickets. It opens them for as long again.
+    /// How long a key encrypts tickets, in seconds. It decrypts them for the same time afterwards.
     package static let lifetimeSeconds: Int64 = 7200
 
     struct Key: Sendable {
-        /// Stands in the ticket, in the clear.
+        /// Included in the ticket unencrypted.
         let name = RandomBytes.make(count: 16)
         /// For AES-256.
         let cipherKey = RandomBytes.make(count: 32)
@@ -30,11 +30,13 @@ package final class TicketKeys: Sendable {
 
     package init(now: Timestamp) { keys = Mutex(Keys(current: Key(madeAt: now))) }
 
-    /// Makes a new key if the current one has served its time. Cheap otherwise; every new connection asks.
+    /// Replaces the current key if its lifetime has expired; otherwise cheap. Called for every new
+    /// connection.
     package func rotate(now: Timestamp) {
         keys.withLock { keys in
             let age = now.seconds - keys.current.madeAt.seconds
-            // A clock that was set back by a whole lifetime must not give a key a long life.
+            // If the clock was set back by a whole lifetime or more, replace the key as well, so that it is
+            // not used for too long.
             guard abs(age) >= Self.lifetimeSeconds else { return }
             let next = Key(madeAt: now)
             keys.previous = abs(age) < 2 * Self.lifetimeSeconds ? keys.current : nil
@@ -42,10 +44,10 @@ package final class TicketKeys: Sendable {
         }
     }
 
-    /// The key that seals new tickets.
+    /// The key that encrypts new tickets.
     var current: Key { keys.withLock { $0.current } }
 
-    /// The key of this name, and whether it is the current one; nil if there is none any more.
+    /// Returns the key with this name, and whether it is the current one; nil if it no longer exists.
     func key(named name: borrowing Span<UInt8>) -> (key: Key, isCurrent: Bool)? {
         keys.withLock { keys in
             if ConstantTime.areEqual(keys.current.name.span, name) { return (keys.current, true) }
