@@ -16,7 +16,7 @@ final class TreeCopy {
     /// Selects the members to copy; nil copies all.
     private let rules: ShareRules?
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
-    /// The source and, above it, one entry for each folder reached through a link.
+    /// The source, followed by one entry for each folder reached through a link on the current path.
     private var places: [Place] = []
     private var target: DirectoryPosition
     private var frames: [Frame] = []
