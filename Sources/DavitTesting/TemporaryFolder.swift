@@ -33,17 +33,21 @@ public final class TemporaryFolder: Sendable {
 
     private static func remove(_ path: String) {
         if unsafe unlink(path) == 0 { return }
-        if let folder = unsafe opendir(path) {
-            while let entry = unsafe readdir(folder) {
-                let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-                        unsafe String(cString: $0)
-                    }
-                }
-                if name != "." && name != ".." { remove(path + "/" + name) }
-            }
-            unsafe closedir(folder)
-        }
+        for name in names(in: path) { remove(path + "/" + name) }
         unsafe rmdir(path)
+    }
+
+    /// The names in any folder, in no particular order; none if it cannot be read.
+    public static func names(in path: String) -> [String] {
+        guard let folder = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
     }
 }

@@ -33,11 +33,13 @@ struct ReplayTests {
     /// tags, and content.
     @Test func w075ARecordedSessionOfEveryClientReplaysWithoutADifference() async throws {
         try await blocking {
-            let folder = try Self.record([Repository.recordings])
+            let clients = TemporaryFolder.names(in: Repository.recordings).filter { !$0.contains(".") }.sorted()
+            let chosen = TestExtent.sample(of: clients, every: 4).map { Repository.recordings + "/" + $0 }
+            let folder = try Self.record(chosen)
             let report = try Self.replay([folder.path + "/session"], try LiveShare())
             #expect(report.lines == [])
             #expect(report.skipped.map(\.text) == [])
-            #expect(report.exchangeCount > 400)
+            #expect(report.exchangeCount > (TestExtent.isComplete ? 400 : 20))
         }
     }
 

@@ -47,7 +47,7 @@ struct RandomHistoryTests {
     }
 
     /// What is in memory is what a new start would read, after every transaction.
-    @Test(arguments: 0..<6, StateBackend.allCases)
+    @Test(arguments: TestExtent.sample(of: Array(0..<6), every: 3), StateBackend.allCases)
     func theStateOfAShareIsThatOfItsStore(seed: UInt64, backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)

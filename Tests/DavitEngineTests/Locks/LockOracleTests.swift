@@ -53,7 +53,7 @@ struct LockOracleTests {
         try await ask(backend, [Self.wishes[first]])
     }
 
-    @Test(arguments: Array(wishes.indices))
+    @Test(arguments: TestExtent.sample(of: Array(wishes.indices), every: 6))
     func twoLocks(first: Int) async throws {
         let backend = Backend.allCases[first % Backend.allCases.count]
         for second in Self.wishes[first...] {
@@ -155,7 +155,7 @@ struct LockOracleTests {
 
     /// Requests that change resources, in sequence: tests the locks of resources that are removed, moved,
     /// replaced or copied.
-    @Test(arguments: Backend.allCases, 1...12)
+    @Test(arguments: Backend.allCases, TestExtent.sample(of: Array(1...12), every: 3))
     func aHistory(backend: Backend, seed: UInt64) async throws {
         let stateFolder = try TemporaryFolder(in: "/dev/shm")
         let store = try backend.makeStore(in: stateFolder)
