@@ -1,6 +1,6 @@
 import Davit
 
-/// A page that counts along with the server, by server-sent events: `Events [PORT]`.
+/// Counts in a page with server-sent events: `Events [PORT]`.
 @main struct Events {
     static let page = """
         <!DOCTYPE html>
@@ -20,7 +20,7 @@ import Davit
         let server = try WebServer(configuration: configuration) { routes in
             routes.get("/") { _ in .html(page) }
             routes.get("/count") { request in
-                // A browser that comes again says what it has seen.
+                // A browser that reconnects sends the last event that it received.
                 let seen = request.string(named: "Last-Event-ID").flatMap { UInt32($0) } ?? 0
                 return .events { events in
                     for number in (Int(seen) + 1)... {

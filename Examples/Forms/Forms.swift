@@ -1,14 +1,14 @@
 import Davit
 import Synchronization
 
-/// A guest book, which forgets everything when it ends: `Forms [PORT]`.
+/// A guest book that is kept in memory: `Forms [PORT]`.
 @main struct Forms {
     static let guests = Mutex<[String]>([])
     static let page = """
         <!DOCTYPE html>
         <html lang="en"><meta charset="utf-8"><title>Guest book</title>
         <form method="post" action="/"><input name="name" required> <button>Sign</button></form>
-        <p>Here were: %guests%</p></html>
+        <p>Guests: %guests%</p></html>
 
         """
 
@@ -23,12 +23,12 @@ import Synchronization
             }
             routes.post("/", body: .form()) { _, form in
                 guard let name = form["name"], !name.isEmpty else {
-                    throw HTTPError(.badRequest, "There is no name.")
+                    throw HTTPError(.badRequest, "Missing name.")
                 }
                 guests.withLock { $0.append(name) }
                 return .redirect(to: "/")
             }
         }
-        try await server.run { print("Sign at \($0)") }
+        try await server.run { print("Sign the guest book at \($0)") }
     }
 }

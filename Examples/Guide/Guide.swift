@@ -1,6 +1,6 @@
 import Davit
 
-// The pieces of code in docs/embedding.md that belong to no example of their own. They are compiled, and not run.
+// The code of docs/embedding.md that is not part of another example. It is compiled but not run.
 
 func serveAFolder() async throws {
     let server = try WebServer(sharing: "/srv/files")
@@ -48,7 +48,7 @@ func configure() -> Configuration {
     return configuration
 }
 
-/// Says how long a handler took.
+/// Adds the response time to each response.
 struct Timing: Middleware {
     func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
         let start = ContinuousClock.now
@@ -65,7 +65,7 @@ func startAndStop(_ server: WebServer) async throws {
     await server.stop()
 }
 
-/// Greets, and writes down who came.
+/// Returns a greeting and logs each visitor.
 struct Welcome: Mountable {
     let text: String
 
@@ -73,7 +73,7 @@ struct Welcome: Mountable {
         let (log, text) = (environment.log, text)
         return Router { routes in
             routes.get("/") { request in
-                log(.info, "somebody came", ["from": request.peerAddress])
+                log(.info, "request received", ["from": request.peerAddress])
                 return .text(text)
             }
         }

@@ -1,6 +1,6 @@
 import Davit
 
-/// Greets: `Hello [PORT]`.
+/// Returns a greeting: `Hello [PORT]`.
 @main struct Hello {
     static func main() async throws {
         var configuration = Configuration()

@@ -7,7 +7,7 @@ struct Note: Codable {
     var isDone: Bool?
 }
 
-/// Notes as JSON, kept in memory: `JSONAPI [PORT]`.
+/// A JSON API for notes that are kept in memory: `JSONAPI [PORT]`.
 @main struct JSONAPI {
     static let notes = Mutex<[Int: Note]>([:])
 
@@ -29,7 +29,7 @@ struct Note: Codable {
             }
             routes.get(matching: { /\/notes\/(\d+)/ }) { _, match in
                 guard let note = notes.withLock({ $0[Int(match.1) ?? 0] }) else {
-                    throw HTTPError(.notFound, "There is no such note.")
+                    throw HTTPError(.notFound, "Note not found.")
                 }
                 return try .json(note)
             }

@@ -1,6 +1,6 @@
 import Davit
 
-/// `MountedShare FOLDER STATE-FOLDER`: an API and a WebDAV share behind one port, any that is free.
+/// `MountedShare FOLDER STATE-FOLDER`: an API and a WebDAV share on one port, chosen by the system.
 @main struct MountedShare {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -10,15 +10,15 @@ import Davit
         configuration.stopsOnSignals = true
 
         let server = try WebServer(configuration: configuration) { routes in
-            routes.get("/") { _ in .html("<p>Here are <a href=\"files/\">the files</a>.</p>") }
+            routes.get("/") { _ in .html("<p><a href=\"files/\">Files</a></p>") }
             routes.get("/hello") { request in .text("Hello, \(request.query["name"] ?? "world")!") }
             routes.get(matching: { /\/users\/(\d+)/ }) { _, match in .text("User \(match.1)") }
             routes.post("/note", body: .form()) { _, form in
-                guard let text = form["text"] else { throw HTTPError(.badRequest, "There is no text.") }
+                guard let text = form["text"] else { throw HTTPError(.badRequest, "Missing text.") }
                 return .text("Noted: \(text)", status: .created)
             }
             routes.mount("/files", WebDAVShare(arguments[1], stateFolder: arguments[2]))
         }
-        try await server.run { print("The files are at \($0)files/") }
+        try await server.run { print("Sharing the files at \($0)files/") }
     }
 }

@@ -11,6 +11,6 @@ import Davit
 
         let folder = arguments.count > 1 ? arguments[1] : "."
         let server = try WebServer(sharing: folder, configuration: configuration)
-        try await server.run { print("The folder is at \($0)") }
+        try await server.run { print("Sharing the folder at \($0)") }
     }
 }

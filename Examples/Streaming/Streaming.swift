@@ -1,6 +1,6 @@
 import Davit
 
-/// Content of any length in both directions, with a few kilobytes of memory: `Streaming [PORT]`.
+/// Streams content of any length in both directions, using a few kilobytes of memory: `Streaming [PORT]`.
 @main struct Streaming {
     static func main() async throws {
         var configuration = Configuration()
@@ -8,14 +8,14 @@ import Davit
         configuration.stopsOnSignals = true
 
         let server = try WebServer(configuration: configuration) { routes in
-            // Each row is made when there is room for it on its way to the client.
+            // Each row is produced when the connection can accept it.
             routes.get(matching: { /\/squares\/(\d{1,9})/ }) { _, match in
                 let count = Int(match.1) ?? 0
                 return .stream(type: "text/csv") { writer in
                     for number in 1..<(count + 1) { try await writer.write("\(number),\(number * number)\n") }
                 }
             }
-            // Each piece is gone before the next one is read.
+            // Each piece is released before the next one is read.
             routes.post("/lines", body: .stream) { _, pieces in
                 var (lines, bytes) = (0, 0)
                 for try await piece in pieces {

@@ -1,6 +1,6 @@
 import Davit
 
-/// Keeps what is sent with a form: `Uploads FOLDER [PORT]`. Files have their final place on the same volume.
+/// Stores files that are uploaded with a form: `Uploads FOLDER [PORT]`. Temporary files are on the same volume.
 @main struct Uploads {
     static let page = """
         <!DOCTYPE html>
@@ -25,9 +25,9 @@ import Davit
                     try await upload.file.move(to: "\(folder)/\(upload.fileName)", replacing: true)
                     names.append(upload.fileName)
                 }
-                return .text("Kept: \(names.joined(separator: ", "))\n", status: .created)
+                return .text("Stored: \(names.joined(separator: ", "))\n", status: .created)
             }
         }
-        try await server.run { print("Send files at \($0)") }
+        try await server.run { print("Upload files at \($0)") }
     }
 }

@@ -12,6 +12,6 @@ import Davit
         site.options.cacheAgeSeconds = 60
 
         let server = try WebServer(site, configuration: configuration)
-        try await server.run { print("The site is at \($0)") }
+        try await server.run { print("Serving the website at \($0)") }
     }
 }

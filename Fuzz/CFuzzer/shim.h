@@ -1,5 +1,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// libFuzzer as a library; the executable has the main function.
+// The entry point of libFuzzer as a library; the executable defines main.
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*callback)(const uint8_t *data, size_t size));

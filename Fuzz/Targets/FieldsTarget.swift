@@ -1,6 +1,6 @@
 import DavitHTTP
 
-/// The small grammars: what is taken is taken again, with the same meaning, when it is written.
+/// Small grammars: every accepted value parses to the same meaning after it is written out.
 func fuzzFields(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     switch choice % 8 {
@@ -21,10 +21,10 @@ private func checkDate(_ bytes: [UInt8]) {
     guard let date = HTTPDate.parse(bytes.span, now: now) else { return }
     let text = HTTPDate.imf(date)
     invariant(text.count == 29, "29 bytes")
-    invariant(HTTPDate.parse(text.span, now: now)?.seconds == date.seconds, "a date written again")
-    // Dates that no timestamp can hold become its first or its last instant.
+    invariant(HTTPDate.parse(text.span, now: now)?.seconds == date.seconds, "same date after writing")
+    // Dates outside the range of timestamps become the first or last representable instant.
     if bytes.count == 29, bytes[3] == UInt8(ascii: ","), abs(date.seconds) < 9_223_372_036 {
-        invariant(text.dropFirst(3) == bytes.dropFirst(3), "what an IMF date says")
+        invariant(text.dropFirst(3) == bytes.dropFirst(3), "IMF date is preserved")
     }
 }
 
@@ -33,26 +33,26 @@ private func checkTags(_ bytes: [UInt8]) {
     guard case .tags(let tags) = EntityTagList.parse(bytes.span) else { return }
     var text: [UInt8] = []
     for tag in tags {
-        invariant(EntityTag.parse(tag.encoded.span) == tag, "a tag written again")
+        invariant(EntityTag.parse(tag.encoded.span) == tag, "same tag after writing")
         text += (text.isEmpty ? [] : Array(", ".utf8)) + tag.encoded
     }
-    invariant(EntityTagList.parse(text.span) == .tags(tags), "tags written again")
+    invariant(EntityTagList.parse(text.span) == .tags(tags), "same tags after writing")
 }
 
-/// RFC 3986 §2.1: no segment leads anywhere.
+/// RFC 3986 §2.1: no segment is a dot segment.
 private func checkPath(_ bytes: [UInt8]) {
     if let decoded = PercentCoding.decode(bytes) {
         var encoded: [UInt8] = []
         PercentCoding.append(decoded, to: &encoded)
-        invariant(PercentCoding.decode(encoded) == decoded, "encoded again")
-        invariant(encoded.allSatisfy { $0 > 32 && $0 < 127 }, "only visible ASCII")
+        invariant(PercentCoding.decode(encoded) == decoded, "same bytes after encoding again")
+        invariant(encoded.allSatisfy { $0 > 32 && $0 < 127 }, "encoded as visible ASCII")
     }
     guard let path = try? ResourcePath.parse(rawPath: [UInt8(ascii: "/")] + bytes).path else { return }
     for segment in path.segments {
         invariant(!segment.isEmpty && !segment.contains(0), "a segment")
         invariant(!segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8), "no dot segment")
     }
-    invariant(ResourcePath(segments: path.segments) == path, "from its segments")
+    invariant(ResourcePath(segments: path.segments) == path, "same path from its segments")
 }
 
 /// RFC 9110 §7.2
@@ -60,21 +60,21 @@ private func checkHost(_ bytes: [UInt8]) {
     guard let host = HostField(parsing: bytes.span) else { return }
     var text = host.host
     if let port = host.port { text += Array(":\(port)".utf8) }
-    invariant(HostField(parsing: text.span) == host, "a host written again")
+    invariant(HostField(parsing: text.span) == host, "same host after writing")
     invariant(
         !host.host.isEmpty && !host.host.contains { $0.isControl || $0 == 32 || $0 == 47 },
-        "no more than a host")
+        "only host characters")
 }
 
 /// RFC 6266, RFC 8187
 private func checkDisposition(_ bytes: [UInt8]) {
     let name = String(decoding: bytes, as: UTF8.self)
     let value = ContentDisposition.attachment(named: name)
-    invariant(value.allSatisfy { $0 >= 32 && $0 < 127 }, "one line of ASCII")
+    invariant(value.allSatisfy { $0 >= 32 && $0 < 127 }, "value is one line of ASCII")
     let taken = FieldParameters(parsing: value.span, from: "attachment".utf8.count)
-    guard let taken else { return invariant(false, "a field that can be read") }
+    guard let taken else { return invariant(false, "field can be parsed") }
     guard let file = taken["filename"] else { return }
-    invariant(!file.contains(UInt8(ascii: "/")) && !file.contains(UInt8(ascii: "\\")), "no path")
+    invariant(!file.contains(UInt8(ascii: "/")) && !file.contains(UInt8(ascii: "\\")), "no path in a name")
     if let extended = taken["filename*"] {
         let prefix = Array("UTF-8''".utf8)
         invariant(extended.starts(with: prefix), "RFC 8187 §3.2")
@@ -98,26 +98,26 @@ private func checkMediaType(_ bytes: [UInt8]) {
         }
         text.append(UInt8(ascii: "\""))
     }
-    invariant(ContentType(parsing: text.span) == type, "a media type written again")
+    invariant(ContentType(parsing: text.span) == type, "same media type after writing")
 }
 
 /// RFC 7617 §2, RFC 7616 §3.4, RFC 7239 §4
 private func checkCredentials(_ bytes: [UInt8]) {
     if let pair = Credentials.basic(from: bytes.span) {
-        invariant(!pair.user.contains(UInt8(ascii: ":")), "a name has no colon")
+        invariant(!pair.user.contains(UInt8(ascii: ":")), "no colon in a user name")
         invariant(String(validating: pair.user + pair.password, as: UTF8.self) != nil, "UTF-8")
     }
     if let digest = DigestCredentials(parsing: bytes.span) {
-        invariant(digest.countDigits.count == 8, "eight digits")
-        invariant(digest.clientNonce.count <= DigestCredentials.clientNonceLimit, "a short cnonce")
+        invariant(digest.countDigits.count == 8, "count of eight digits")
+        invariant(digest.clientNonce.count <= DigestCredentials.clientNonceLimit, "cnonce within the limit")
     }
     _ = ForwardedElement(parsing: bytes.span)
 }
 
 private func checkForm(_ bytes: [UInt8]) {
     guard let form = try? FormFields(parsing: bytes, limitFields: 16) else { return }
-    invariant(form.count <= 16, "not too many fields")
+    invariant(form.count <= 16, "field count within the limit")
     for field in form {
-        invariant(field.name.utf8.count + field.value.utf8.count <= 3 * bytes.count, "no more than there is")
+        invariant(field.name.utf8.count + field.value.utf8.count <= 3 * bytes.count, "fields within input")
     }
 }

@@ -1,19 +1,19 @@
 import DavitHTTP
 
-/// `Forwarded` (RFC 7239) and the `X-Forwarded-` fields, as a server behind a trusted proxy reads them: what is left of the
-/// elements that the proxy added does not change what is read.
+/// `Forwarded` (RFC 7239) and the `X-Forwarded-` fields behind a trusted proxy: elements before those that
+/// the proxy added do not change the result.
 func fuzzForwarded(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     let isOlder = choice % 2 == 1
     guard let alone = lastElement(after: [], isOlder) else {
-        return invariant(false, "the proxy's own element")
+        return invariant(false, "the proxy's element is parsed")
     }
-    // Nil where the head is refused as a whole.
+    // Nil if the whole head is rejected.
     guard let found = lastElement(after: bytes, isOlder) else { return }
-    invariant(found == alone, "a client cannot change what the proxy says")
+    invariant(found == alone, "the client cannot change the proxy's element")
 }
 
-/// The last element of a field whose left part is made by a client and whose last element is the proxy's.
+/// Returns the last element of a field that consists of client input and the proxy's element.
 private func lastElement(after client: [UInt8], _ isOlder: Bool) -> [UInt8]? {
     let name = isOlder ? "X-Forwarded-For" : "Forwarded"
     let own = isOlder ? "192.0.2.1" : "for=192.0.2.1;proto=https"
@@ -23,7 +23,7 @@ private func lastElement(after client: [UInt8], _ isOlder: Bool) -> [UInt8]? {
     var last: [UInt8]?
     request.forEachElementFromRight(of: isOlder ? .xForwardedFor : .forwarded) { bytes in
         if !isOlder, ForwardedElement(parsing: bytes) == nil { return .extend }
-        invariant(!bytes.isEmpty && bytes.count <= head.count, "an element from the field")
+        invariant(!bytes.isEmpty && bytes.count <= head.count, "element is part of the field")
         if last == nil { last = [UInt8](copying: bytes) }
         return .next
     }

@@ -1,9 +1,9 @@
-/// What can be fuzzed, by the name on the command line and of the folder with its seeds.
+/// The fuzz targets, named like the command-line argument and the folder of seeds.
 enum FuzzTarget: String, CaseIterable, Sendable {
     case head, chunked, multipart, range, ifheader, fields
     case parts, digests, uploads, forwarded, xml, synctoken, userfile, zipnames
 
-    /// Written once, before the first input; libFuzzer runs on one thread.
+    /// Set once, before the first input; libFuzzer runs on one thread.
     nonisolated(unsafe) static var chosen = FuzzTarget.head
 
     func run(_ input: [UInt8]) {
@@ -26,12 +26,12 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// Ends the process, so that libFuzzer keeps the input.
+/// Ends the process if the condition is false, so that libFuzzer saves the input.
 func invariant(_ holds: Bool, _ name: StaticString) {
     if !holds { fatalError("broken: \(name)") }
 }
 
-/// Takes the first byte as a choice of the fuzzer, the rest as what is read.
+/// Splits the input: the first byte selects a variant, the rest is the input of the parser.
 func divided(_ input: [UInt8]) -> (choice: Int, rest: [UInt8]) {
     (Int(input.first ?? 0), Array(input.dropFirst()))
 }

@@ -1,37 +1,37 @@
 import DavitHTTP
 import DavitTesting
 
-/// Heads mean the same however they arrive; one that is taken is taken again, with the same meaning, when it is written
-/// out in the plainest form (RFC 9112 §2 to §6).
+/// Heads parse to the same meaning regardless of how they are split. An accepted head parses to the same
+/// meaning after it is written in its simplest form (RFC 9112 §2 to §6).
 func fuzzHead(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     let feed = HeadFeed(limits: WireLimits(requestLineBytes: 200, headBytes: 600, fieldCount: 8))
     let whole = feed.whole(bytes)
-    invariant(feed.byteByByte(bytes) == whole, "byte by byte")
+    invariant(feed.byteByByte(bytes) == whole, "same result byte by byte")
     invariant(feed.split(bytes, at: choice % (bytes.count + 1)) == whole, "split")
     guard let summary = whole.summary else { return }
-    invariant(summary.consumed <= bytes.count, "no more than there is")
-    // What follows the head does not change it.
-    invariant(feed.whole(Array(bytes.prefix(summary.consumed))) == whole, "without what follows")
+    invariant(summary.consumed <= bytes.count, "consumed bytes within the input")
+    // Bytes after the head do not affect it.
+    invariant(feed.whole(Array(bytes.prefix(summary.consumed))) == whole, "same result alone")
     invariant(
-        feed.whole(Array(bytes.prefix(summary.consumed)) + [0, 13, 10]) == whole, "with other things behind")
+        feed.whole(Array(bytes.prefix(summary.consumed)) + [0, 13, 10]) == whole, "same result before junk")
 
     let request = HTTPRequest()
     var parser = HeadParser()
     let length = try? unsafe bytes.withUnsafeBytes { try unsafe parser.parse($0, into: request) }
-    invariant(length == summary.consumed, "within larger limits")
+    invariant(length == summary.consumed, "same length with larger limits")
     let again = feed.whole(written(request, bytes))
     if case .refused(let error) = again {
-        // Each line with ": " may be over the limits, and nothing else.
-        invariant(error.status == .fieldsTooLarge, "its plain form")
+        // Only the added ": " may exceed the limits.
+        invariant(error.status == .fieldsTooLarge, "plain form is accepted")
         return
     }
-    guard var plain = again.summary else { return invariant(false, "the end of its plain form") }
+    guard var plain = again.summary else { return invariant(false, "plain form is complete") }
     plain.consumed = summary.consumed
-    invariant(plain == summary, "the meaning of its plain form")
+    invariant(plain == summary, "plain form has the same meaning")
 }
 
-/// The same request line, then each field as `name: value`.
+/// Writes the request line unchanged, then each field as `name: value`.
 private func written(_ request: HTTPRequest, _ bytes: [UInt8]) -> [UInt8] {
     var start = 0
     while bytes[start] == 13 || bytes[start] == 10 { start += 1 }

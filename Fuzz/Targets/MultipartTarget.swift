@@ -2,7 +2,8 @@ import DavitHTTP
 import DavitServer
 import DavitTesting
 
-/// Forms have the same parts however they arrive, and again when those parts are written plainly (RFC 7578).
+/// Forms have the same parts regardless of how they are split, and after the parts are written in the
+/// simplest form (RFC 7578).
 func fuzzMultipart(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     var limits = MultipartLimits()
@@ -11,25 +12,25 @@ func fuzzMultipart(_ input: [UInt8]) {
     let feed = MultipartFeed(boundary: "b", limits: limits)
     let whole = feed.parse([bytes])
     let cut = choice % (bytes.count + 1)
-    invariant(feed.parse(bytes.map { [$0] }) == whole, "byte by byte")
+    invariant(feed.parse(bytes.map { [$0] }) == whole, "same result byte by byte")
     invariant(feed.parse([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole, "split")
     let kept = feed.parse(bytes.map { [$0] }).mostKept
-    invariant(kept <= limits.partHeadBytes + 80, "little is kept")
+    invariant(kept <= limits.partHeadBytes + 80, "buffer within the limit")
     let size = whole.parts.reduce(0) { $0 + $1.bytes.count }
-    invariant(size <= bytes.count, "no more than there is")
+    invariant(size <= bytes.count, "parts fit into the input")
     for part in whole.parts {
         guard let name = part.head.fileName else { continue }
         let holdsPath = name.utf8.contains {
             $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") || $0.isControl
         }
-        invariant(!holdsPath && name != ".." && name != ".", "a file name leads nowhere")
+        invariant(!holdsPath && name != ".." && name != ".", "file name without a path")
     }
     guard whole.error == nil else { return }
-    // A boundary that stands in no part, as clients choose it.
+    // A boundary that occurs in no part, as clients choose it.
     let again = MultipartFeed(boundary: boundary).parse([written(whole.parts)])
     let expected = whole.parts.map { [Array($0.head.name.utf8), $0.bytes] }
-    invariant(again.error == nil, "written again")
-    invariant(again.parts.map { [Array($0.head.name.utf8), $0.bytes] } == expected, "the same written again")
+    invariant(again.error == nil, "written form is accepted")
+    invariant(again.parts.map { [Array($0.head.name.utf8), $0.bytes] } == expected, "same parts after writing")
 }
 
 private let boundary = "----Fuzz7MA4YWxkTrZu0gW----Fuzz7MA4YWxkTrZu0gW"
@@ -38,7 +39,7 @@ private func written(_ parts: [MultipartFeed.Part]) -> [UInt8] {
     var form: [UInt8] = []
     for part in parts {
         form += Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8)
-        // RFC 7578 §2 as browsers do it, and backslashes as curl writes them.
+        // Percent-encoding as in browsers (RFC 7578 §2), and backslashes as in curl.
         for byte in part.head.name.utf8 {
             switch byte {
             case UInt8(ascii: "\""): form += Array("%22".utf8)

@@ -1,8 +1,9 @@
 import DavitHTTP
 import DavitWebDAV
 
-/// Fields that say where partial content is written: `Content-Range` (RFC 9110 §14.4) and `X-Update-Range`. An accepted
-/// range has a length above zero, does not overflow, and means the same when it is written out.
+/// Fields that specify where partial content is written: `Content-Range` (RFC 9110 §14.4) and
+/// `X-Update-Range`. An accepted range is not empty, does not overflow, and parses to the same range after it
+/// is written out.
 func fuzzParts(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     if choice % 2 == 0 { checkContentRange(bytes) } else { checkUpdateRange(bytes) }
@@ -11,12 +12,12 @@ func fuzzParts(_ input: [UInt8]) {
 private func checkContentRange(_ bytes: [UInt8]) {
     guard let part = ContentRange(parsing: bytes.span) else { return }
     let range = part.range
-    invariant(range.offset >= 0 && range.length > 0, "a range of at least one byte")
-    invariant(range.length <= .max - range.offset, "an end that fits")
-    if let total = part.total { invariant(range.end <= total, "a range within the total") }
+    invariant(range.offset >= 0 && range.length > 0, "range of at least one byte")
+    invariant(range.length <= .max - range.offset, "end does not overflow")
+    if let total = part.total { invariant(range.end <= total, "range within the total") }
     let total = part.total.map { "\($0)" } ?? "*"
     let text = "bytes \(range.offset)-\(range.end - 1)/\(total)"
-    invariant(ContentRange(parsing: Array(text.utf8).span) == part, "the same range written out")
+    invariant(ContentRange(parsing: Array(text.utf8).span) == part, "same range after writing")
 }
 
 private func checkUpdateRange(_ bytes: [UInt8]) {
@@ -28,11 +29,11 @@ private func checkUpdateRange(_ bytes: [UInt8]) {
         invariant(count >= 0, "a count")
         text = "bytes=-\(count)"
     case .from(let start, nil):
-        invariant(start >= 0, "an offset")
+        invariant(start >= 0, "offset is not negative")
         text = "bytes=\(start)-"
     case .from(let start, let length?):
-        invariant(start >= 0 && length > 0 && length <= .max - start, "an end that fits")
+        invariant(start >= 0 && length > 0 && length <= .max - start, "end does not overflow")
         text = "bytes=\(start)-\(start + length - 1)"
     }
-    invariant((try? UpdateRange.parse(Array(text.utf8).span)) == range, "the same range written out")
+    invariant((try? UpdateRange.parse(Array(text.utf8).span)) == range, "same range after writing")
 }

@@ -3,19 +3,19 @@ import DavitArchive
 import DavitServer
 import DavitStore
 
-/// Sync tokens (RFC 6578 §3.2): a text that is accepted is the only spelling of its token.
+/// Sync tokens (RFC 6578 §3.2): each token has exactly one accepted spelling.
 func fuzzSyncToken(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     guard let token = SyncToken(parsing: text) else { return }
-    invariant(token.text == text, "one spelling")
+    invariant(token.text == text, "token has one spelling")
     invariant(token.number >= 0 && token.base >= token.number, "numbers in order")
 }
 
-/// Files of accounts: each account comes from a line with a colon, and a name never contains one.
+/// Account files: each account comes from a line with a colon, and names contain no colon.
 func fuzzUserFile(_ input: [UInt8]) {
     guard let accounts = try? UserFile.parse(input, path: "users") else { return }
     let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    invariant(!accounts.isEmpty && accounts.count <= lines.count, "an account for each line at most")
+    invariant(!accounts.isEmpty && accounts.count <= lines.count, "at most one account per line")
     for account in accounts { invariant(!account.name.utf8.contains(UInt8(ascii: ":")), "a name") }
     var list = Accounts()
     for account in accounts.prefix(4) {
@@ -23,7 +23,8 @@ func fuzzUserFile(_ input: [UInt8]) {
     }
 }
 
-/// Names in archives stay in the folder where the archive is unpacked, on Windows too, and different names stay different.
+/// Names in archives stay inside the folder where the archive is extracted, also on Windows, and different
+/// names stay different.
 func fuzzZIPNames(_ input: [UInt8]) {
     let names = input.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false).map { Array($0) }
     let paths = names.map { name in
@@ -31,7 +32,7 @@ func fuzzZIPNames(_ input: [UInt8]) {
     }
     for path in paths {
         invariant(!path.contains(UInt8(ascii: "\\")), "no backslash")
-        invariant(path.count < 2 || path[1] != UInt8(ascii: ":") || !isLetter(path[0]), "no drive")
+        invariant(path.count < 2 || path[1] != UInt8(ascii: ":") || !isLetter(path[0]), "no drive letter")
     }
     if names.count == 2, names[0] != names[1] {
         invariant(paths[0] != paths[1], "different names stay different")

@@ -1,14 +1,15 @@
 import DavitWebDAV
 import DavitXML
 
-/// Request bodies in XML: PROPPATCH, SEARCH and the others. A property value that is accepted is a document of its own
-/// that serialises to the same bytes again, so that it means the same wherever it is returned (RFC 4918 §4.3).
+/// XML request bodies: PROPPATCH, SEARCH and others. An accepted property value is a self-contained document
+/// that serializes to the same bytes again, so that it has the same meaning wherever it is returned (RFC 4918
+/// §4.3).
 func fuzzXML(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     switch choice % 6 {
     case 0, 1:
         guard let update = try? PropertyUpdate.parse(bytes) else { return }
-        invariant(!update.instructions.isEmpty, "something to change")
+        invariant(!update.instructions.isEmpty, "at least one instruction")
         for case .set(let name, let value) in update.instructions { check(value, name) }
     case 2, 3:
         guard case .query(let query)? = try? SearchRequest.parse(bytes) else { return }
@@ -23,7 +24,7 @@ func fuzzXML(_ input: [UInt8]) {
 }
 
 private func check(_ value: PropertyValue, _ name: PropertyName) {
-    // A prefix that the value does not mention: else the value would repeat its declaration.
+    // Choose a prefix that the value does not mention; otherwise the value would repeat its declaration.
     var prefix = "D"
     while value.element.contains(Array("\(prefix):".utf8)) { prefix += "D" }
     let (start, end) = (
@@ -32,13 +33,13 @@ private func check(_ value: PropertyValue, _ name: PropertyName) {
     )
     let update = Array(start.utf8) + value.element + Array(end.utf8)
     guard let again = try? PropertyUpdate.parse(update) else {
-        // Declarations that the value repeats can take it over a limit.
+        // The declarations that the value repeats may exceed a limit.
         return
     }
-    invariant(again.instructions.count == 1, "one property")
+    invariant(again.instructions.count == 1, "one instruction")
     guard case .set(let sameName, let sameValue) = again.instructions[0] else {
-        return invariant(false, "a property that is set")
+        return invariant(false, "instruction sets a property")
     }
-    invariant(sameName == name, "the same name")
-    invariant(sameValue == value, "the same value")
+    invariant(sameName == name, "same name")
+    invariant(sameValue == value, "same value")
 }

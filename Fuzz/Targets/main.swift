@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-// DavitFuzz TARGET [libFuzzer's own arguments]
+// Usage: DavitFuzz TARGET [libFuzzer arguments]
 let arguments = CommandLine.arguments
 guard arguments.count > 1, let target = FuzzTarget(rawValue: arguments[1]) else {
     let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")
@@ -16,7 +16,7 @@ guard arguments.count > 1, let target = FuzzTarget(rawValue: arguments[1]) else 
     exit(64)
 }
 
-// libFuzzer keeps the arguments for as long as it runs.
+// libFuzzer uses the arguments until the process ends, so they are never freed.
 let words = [arguments[0]] + arguments.dropFirst(2)
 let vector = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
 for (index, word) in words.enumerated() { unsafe vector[index] = strdup(word) }

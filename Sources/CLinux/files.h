@@ -1,9 +1,9 @@
-// File calls that libc declares only under _GNU_SOURCE, or not at all.
+// File calls that libc declares only with _GNU_SOURCE, or not at all.
 #ifndef DAVIT_CLINUX_FILES_H
 #define DAVIT_CLINUX_FILES_H
 
-// Do not include libc headers that declare common types: the types would be part of both this module and Glibc, and
-// which one Swift uses would depend on the order of imports.
+// Do not include libc headers that declare common types: these would belong to both this module and Glibc, and
+// which one wins would depend on the order of imports.
 #include <linux/stat.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +12,11 @@
 
 extern long syscall(long number, ...);
 
-// Values of the kernel ABI under our own names: whether libc defines its macros depends on feature macros.
+// Values of the kernel ABI. libc defines its macros for them only with certain feature macros.
 enum {
     DAVIT_O_PATH = 010000000,
     DAVIT_O_TMPFILE = 020000000,  // requires O_DIRECTORY
-    // libc adds this flag implicitly where file sizes may exceed a long.
+    // libc adds this flag on systems where a file offset is larger than a long.
     DAVIT_O_LARGEFILE = sizeof(long) == 8 ? 0 : 0100000,
     DAVIT_AT_EMPTY_PATH = 0x1000,
     DAVIT_AT_NO_AUTOMOUNT = 0x800,
@@ -25,7 +25,7 @@ enum {
     DAVIT_RESOLVE_NO_SYMLINKS = 0x04,
     DAVIT_RESOLVE_BENEATH = 0x08,
     DAVIT_RESOLVE_CACHED = 0x20,
-    DAVIT_FORMAT_MASK = 0170000,  // S_IFMT and its values, which differ between headers
+    DAVIT_FORMAT_MASK = 0170000,  // S_IFMT and its values; two headers define them differently
     DAVIT_FORMAT_REGULAR = 0100000,
     DAVIT_FORMAT_DIRECTORY = 0040000,
     DAVIT_FORMAT_LINK = 0120000,
@@ -72,15 +72,15 @@ static inline long davit_copy_file_range(int from, int to, size_t count) {
     return syscall(SYS_copy_file_range, from, (void *)0, to, (void *)0, count, 0u);
 }
 
-// FICLONE: makes `to` share the content of `from`.
+// FICLONE: makes `to` share the whole content of `from`.
 static inline int davit_clone_into(int to, int from) { return (int)syscall(SYS_ioctl, to, 0x40049409ul, from); }
 
 static inline long davit_flistxattr(int file, char *names, size_t capacity) {
     return syscall(SYS_flistxattr, file, names, capacity);
 }
 
-/* Linux 6.13; the system call number is the same on all architectures that Swift supports. With a size of 0 it returns
-   the required size. */
+/* Returns the size of the list of attribute names in bytes. Linux 6.13; the system call number is the same on all
+   architectures that Swift supports. */
 static inline long davit_listxattrat(int directory, const char *path) {
     return syscall(465, directory, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, (char *)0, (size_t)0);
 }

@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
-/* C libraries differ in which constants are enumerations; here they are all integers. */
+/* C libraries differ in which constants are enumerations; define all of them as integers. */
 static const int DAVIT_SOCK_STREAM = SOCK_STREAM;
 static const int DAVIT_SOCK_DGRAM = SOCK_DGRAM;
 static const int DAVIT_SOCK_FLAGS = SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -38,13 +38,13 @@ static const unsigned DAVIT_EPOLL_WRITABLE = EPOLLOUT;
 static const unsigned DAVIT_EPOLL_ENDED = EPOLLRDHUP;
 static const unsigned DAVIT_EPOLL_BROKEN = EPOLLERR | EPOLLHUP;
 
-/* Not declared without _GNU_SOURCE. */
+/* Declared by libc only with _GNU_SOURCE. */
 int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
 ssize_t preadv2(int descriptor, const struct iovec *pieces, int count, off_t offset, int flags);
 ssize_t readahead(int descriptor, off_t offset, size_t count);
 
-/* Returns free pages of the heap to the system. C libraries other than glibc have no such call. */
+/* Returns free heap pages to the system. Only glibc has a function for this. */
 static inline void davit_return_free_heap(void) {
 #ifdef __GLIBC__
     extern int malloc_trim(size_t kept);
@@ -60,7 +60,7 @@ static inline int davit_set_descriptor_limit(const struct rlimit *limit) {
     return setrlimit(RLIMIT_NOFILE, limit);
 }
 
-/* Starts a detached thread; returns 0 or an error number. */
+/* Starts a detached thread. Returns 0 or an error number. */
 static inline int davit_start_thread(void *(*start)(void *), void *context) {
     pthread_t thread;
     int code = pthread_create(&thread, NULL, start, context);
@@ -68,44 +68,44 @@ static inline int davit_start_thread(void *(*start)(void *), void *context) {
     return code;
 }
 
-/* Lowers the priority of the calling thread: on Linux setpriority(2) affects a single thread. */
+/* Lowers the priority of the calling thread. On Linux, setpriority(2) affects a single thread. */
 static inline void davit_lower_priority(void) {
     setpriority(PRIO_PROCESS, 0, 10);
 }
 
-/* Returns the number of bytes that the peer has not acknowledged, or -1. A wrapper because ioctl is variadic. */
+/* Returns the number of bytes that the peer has not acknowledged yet, or -1. */
 static inline int davit_outstanding_bytes(int descriptor) {
     int value = 0;
     return ioctl(descriptor, SIOCOUTQ, &value) == 0 ? value : -1;
 }
 
-/* Returns the number of bytes that can be read now, or -1. */
+/* Returns the number of bytes that can be read without blocking, or -1. */
 static inline int davit_readable_bytes(int descriptor) {
     int value = 0;
     return ioctl(descriptor, FIONREAD, &value) == 0 ? value : -1;
 }
 
-/* Returns the user ID of the peer of a local socket when it connected, or -1. struct ucred requires _GNU_SOURCE. */
+/* Returns the user ID that connected to a Unix domain socket, or -1. struct ucred requires _GNU_SOURCE. */
 static inline long long davit_peer_user(int descriptor) {
     struct { int process; unsigned user, group; } peer;
     socklen_t length = sizeof peer;
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
 }
 
-/* Reads only content that is in memory (RWF_NOWAIT); EAGAIN if the call would have to wait for a disk. */
+/* Reads cached data only (RWF_NOWAIT); fails with EAGAIN if the read would wait for the disk. */
 static inline ssize_t davit_pread_nowait(int descriptor, void *buffer, size_t count, off_t offset) {
     struct iovec piece = {buffer, count};
     return preadv2(descriptor, &piece, 1, offset, 0x00000008);
 }
 
-/* Returns true for file systems without a disk: tmpfs and ramfs. */
+/* Whether the file system is stored in memory: tmpfs or ramfs. */
 static inline int davit_is_in_memory(int descriptor) {
     struct statfs volume;
     if (fstatfs(descriptor, &volume) != 0) return 0;
     return volume.f_type == 0x01021994 || (unsigned)volume.f_type == 0x858458f6u;
 }
 
-/* Returns true for known local file systems, which only this kernel modifies; false for all others. */
+/* Whether the file system is local, so that only this kernel changes its files. False for unlisted file systems. */
 static inline int davit_is_local(int descriptor) {
     static const unsigned known[] = {
         0x01021994u, 0x858458f6u, /* tmpfs, ramfs */

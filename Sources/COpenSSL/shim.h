@@ -13,27 +13,27 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-/* Wrappers of macros and variadic functions of OpenSSL, which Swift cannot import. */
+/* Wrappers of macros and variadic functions, which Swift cannot import. */
 
 static inline int davit_ctx_set_versions(SSL_CTX *context, int least, int most) {
     return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
 }
 
-/* Writes each record as soon as it is full, from memory that may move; releases the buffers of idle connections; sends
-   the configured chain instead of building one from the certificate authorities for clients. */
+/* Writes each record as soon as it is full, from memory that may move. Idle connections release their buffers. The
+   configured chain is sent unmodified and not completed from the trusted certificates. */
 static inline void davit_ctx_set_modes(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         | SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
 }
 
-/* Disables compression (CRIME) and renegotiation. The server's cipher order applies, except that ChaCha20 is used for
-   clients that prefer it, because they have no AES hardware. */
+/* Disables compression (CRIME) and renegotiation. The server's cipher order applies, except for clients that list
+   ChaCha20 first because they lack AES in hardware. */
 static inline void davit_ctx_set_server_options(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION
         | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
 }
 
-/* Disables the session cache: sessions are stored only in the clients' tickets. */
+/* Sessions are stored only in the tickets of the clients. */
 static inline void davit_ctx_set_session_cache_off(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
@@ -50,7 +50,7 @@ static inline void davit_ctx_set_server_name_callback(SSL_CTX *context, int (*ca
     SSL_CTX_set_tlsext_servername_callback(context, callback);
 }
 
-/* Sets the key of the MAC that authenticates session tickets. */
+/* Sets the key of the MAC that authenticates a session ticket. */
 static inline int davit_set_ticket_key(EVP_MAC_CTX *code, const unsigned char *key, size_t count) {
     OSSL_PARAM parameters[3];
     parameters[0] = OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)key, count);

@@ -1,5 +1,5 @@
-// The files of the browser page, in the binary: C can embed them (C23 §6.10.4), and Swift cannot. Each stands here twice,
-// because the directive takes no macro as a part of its path.
+// Embeds the files of the browser page with #embed (C23 §6.10.4), which Swift lacks. Each path is written twice,
+// because the directive does not accept a macro as a part of its path.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 #include "CPageFiles.h"

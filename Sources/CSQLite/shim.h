@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Binds a copy of the bytes. SQLITE_TRANSIENT is a macro with a cast, which Swift cannot import. */
+/* Binds a copy of the bytes. SQLITE_TRANSIENT is a cast, which Swift cannot import. */
 static inline int davit_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
     /* Binding a null pointer would store NULL. */
     if (count == 0) { return sqlite3_bind_zeroblob(statement, index, 0); }
@@ -25,7 +25,7 @@ static inline int davit_note_log(void *pages, sqlite3 *connection, const char *d
     return SQLITE_OK;
 }
 
-/* Sets `pages` to the length of the write-ahead log after each commit. This disables SQLite's automatic checkpoints. */
+/* Stores the length of the write-ahead log in `pages` after each commit. This turns off automatic checkpoints. */
 static inline void davit_watch_log(sqlite3 *connection, int *pages) {
     sqlite3_wal_hook(connection, davit_note_log, pages);
 }
@@ -34,19 +34,19 @@ static inline int davit_file_exists(const char *path) { return access(path, F_OK
 
 static inline void davit_remove_file(const char *path) { unlink(path); }
 
-/* Returns whether a system error number means that no space is left. */
+/* Whether a system error number means that the disk or quota is full. */
 static inline int davit_is_out_of_space(int number) {
     return number == ENOSPC || number == EDQUOT;
 }
 
-/* Creates a folder that only its owner can access, or keeps an existing one. Returns 0 or an error number. */
+/* Creates a folder that only its owner can access, if it does not exist. Returns 0 or an error number. */
 static inline int davit_make_private_folder(const char *path) {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) { return 0; }
     return errno;
 }
 
-/* Creates an empty file that only its owner can access, or keeps an existing one. Returns 0 or an error number.
-   SQLite treats it as an empty database, and uses its mode for the journal files. */
+/* Creates an empty file that only its owner can access, if it does not exist. Returns 0 or an error number.
+   SQLite treats it as an empty database, and uses its mode for the journal files next to it. */
 static inline int davit_make_private_file(const char *path) {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) { return errno; }

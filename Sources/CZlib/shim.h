@@ -4,7 +4,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* Wrappers of zlib macros, which Swift cannot import. */
+/* Wrappers of macros, which Swift cannot import. */
 
 static inline int davit_deflate_init(z_stream *stream, int level, int window_bits, int memory_level) {
     return deflateInit2(stream, level, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY);

@@ -147,7 +147,7 @@ struct RecorderTests {
             .server("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
         ])
         #expect(text?.contains("secret") == false)
-        #expect(text?.contains("# The server said 400 without a request.") == true)
+        #expect(text?.contains("# The server sent 400 without a request.") == true)
         #expect(text?.contains("bytes of this connection are not in this file") == true)
     }
 

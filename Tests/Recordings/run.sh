@@ -103,7 +103,7 @@ for policy in hide aside; do
 done
 
 # Through TLS: what was recorded in the clear is the same behind a proxy that ends TLS.
-if grep -q 'this build has no TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
+if grep -q 'this build does not support TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
     echo "through TLS: not in this build"
 else
     mkdir -p "$work/tls"

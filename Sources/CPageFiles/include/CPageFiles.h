@@ -2,16 +2,16 @@
 
 #include <stddef.h>
 
-/// A file of the browser page, as it stands in Sources/DavitPage/Files.
+/// A file of the browser page, from Sources/DavitPage/Files.
 struct davit_page_file {
-    /// Relative to that folder, with slashes.
+    /// The path relative to that folder.
     const char *name;
     const unsigned char *bytes;
     size_t count;
 };
 
-/// How many files there are.
+/// Returns the number of files.
 size_t davit_page_file_count(void);
 
-/// One of them; the index is below the count.
+/// Returns a file; `index` must be less than the count.
 struct davit_page_file davit_page_file_at(size_t index);

@@ -1,6 +1,7 @@
-/// What was seen of one connection: finds the messages in its bytes, and brings answers to their requests.
+/// The recording state of one connection: finds the messages in its bytes and matches answers to their
+/// requests.
 ///
-/// Belongs to the thread that writes. Makes text of each exchange that is complete; requests are counted by its owner, for all
+/// Owned by the writer thread. Formats each complete exchange as text; the owner numbers requests across all
 /// connections.
 struct ConnectionRecord {
     enum Direction: Sendable { case received, sent }
@@ -8,17 +9,17 @@ struct ConnectionRecord {
     private let contentLimitBytes: Int
     private var requests = MessageScanner()
     private var answers = MessageScanner()
-    /// The oldest first; the last one is the request that is being read.
+    /// Oldest first; the last one is the request that is being read.
     private var open: [ExchangeRecord] = []
     private var isReading = false
-    /// The first of ``open`` has the head of an answer, and its content follows.
+    /// Whether the answer head for the first of ``open`` was read and its content follows.
     private var isAnswering = false
     private var isInterim = false
-    /// What follows in that direction cannot be read.
+    /// Whether the rest of that direction is unreadable.
     private var areRequestsLost = false
     private var areAnswersLost = false
     private var leftOutBytes: Int64 = 0
-    /// Text that is not written yet.
+    /// Text that has not been written yet.
     private(set) var text: [UInt8] = []
 
     init(contentLimitBytes: Int) { self.contentLimitBytes = contentLimitBytes }
@@ -28,7 +29,10 @@ struct ConnectionRecord {
         return text
     }
 
-    /// - Parameter count: the number of the last request that was complete, or was answered before; one is added for each.
+    /// Takes the next bytes of one direction.
+    ///
+    /// - Parameter count: the number of the last counted request; incremented for each request that is
+    ///   counted.
     mutating func add(
         _ bytes: UnsafeRawBufferPointer, _ direction: Direction, milliseconds: Int64, order count: inout Int
     ) {
@@ -53,7 +57,7 @@ struct ConnectionRecord {
         }
     }
 
-    /// Bytes were not queued for want of room.
+    /// Records that bytes were not queued because the queue was full.
     mutating func miss(_ count: Int64, _ direction: Direction) {
         leftOutBytes += count
         switch direction {
@@ -74,7 +78,7 @@ struct ConnectionRecord {
         }
     }
 
-    /// The connection is closed: what is not complete stays so.
+    /// Ends the connection. Incomplete exchanges are recorded as incomplete.
     mutating func end() {
         if isAnswering, !isInterim, answers.endsWithConnection, !areAnswersLost {
             open[0].isAnswerComplete = true
@@ -83,9 +87,9 @@ struct ConnectionRecord {
         open = []
         if leftOutBytes > 0 {
             text +=
-                "\n# \(leftOutBytes) bytes of this connection are not in this file: they came too fast, or"
+                "\n# \(leftOutBytes) bytes of this connection are not in this file: the queue was full, or"
                 .utf8
-            text += " were no HTTP.\n".utf8
+            text += " they were not HTTP.\n".utf8
         }
     }
 
@@ -94,14 +98,14 @@ struct ConnectionRecord {
         case .received: areRequestsLost = true
         case .sent:
             areAnswersLost = true
-            // Without answers they would only gather here.
+            // Without answers, no request could be completed, and requests would accumulate here.
             areRequestsLost = true
         }
     }
 
     // MARK: Messages
 
-    /// - Returns: true if there is no more to read.
+    /// - Returns: true if all input was used.
     private mutating func request(
         _ rest: inout UnsafeRawBufferPointer, milliseconds: Int64, order count: inout Int
     ) throws(MessageScanner.Lost) -> Bool {
@@ -126,7 +130,8 @@ struct ConnectionRecord {
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         case .end:
             isReading = false
-            // Not when it is answered: the client may have the answer, and have sent more elsewhere, before that is seen.
+            // Count here, not when the answer is seen: the client may already have the answer and have sent
+            // another request on a different connection.
             open[open.count - 1].count(&count)
             open[open.count - 1].isRequestComplete = true
             writeComplete()
@@ -158,8 +163,8 @@ struct ConnectionRecord {
     private mutating func begin(_ head: MessageHead, order count: inout Int) throws(MessageScanner.Lost) {
         guard let status = head.status else { throw MessageScanner.Lost() }
         guard let next = open.first else {
-            // To something that is no request, or to none in time.
-            text += "\n# The server said \(status) without a request.\n".utf8
+            // An answer that belongs to no known request.
+            text += "\n# The server sent \(status) without a request.\n".utf8
             throw MessageScanner.Lost()
         }
         guard let framing = head.answerFraming(to: next.method) else { throw MessageScanner.Lost() }
@@ -174,7 +179,8 @@ struct ConnectionRecord {
         answers.begin(framing)
     }
 
-    /// Writes what is complete, oldest first. An answer that came before the end of its request waits for that.
+    /// Writes complete exchanges, oldest first. An answer that arrived before the end of its request waits
+    /// for that end.
     private mutating func writeComplete() {
         while let first = open.first, first.isRequestComplete, first.isAnswerComplete {
             text += open[0].text()

@@ -1,14 +1,15 @@
-/// What a recording must not hold: whoever reads it could act as the user.
+/// Masks the credentials that a recording must not contain, because a reader could use them to impersonate
+/// the user.
 enum CredentialMask {
     static let mask = "***"
 
-    /// In lower case.
+    /// Field names in lowercase.
     private static let names: Set<String> = [
         "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info",
         "cookie", "cookie2", "set-cookie", "set-cookie2", "x-api-key", "x-auth-token",
     ]
 
-    /// Schemes may be shown; anything else in front of a space could be a part of the secret.
+    /// Known schemes are kept; any other text before a space could be part of the secret.
     private static let schemes: Set<String> = ["basic", "digest", "bearer", "negotiate", "ntlm"]
 
     static func applied(to field: WireField) -> WireField {
@@ -20,7 +21,7 @@ enum CredentialMask {
         return WireField(name: field.name, value: isKnown ? "\(scheme) \(mask)" : mask)
     }
 
-    /// Masks what stands before `@` in the authority of each URL.
+    /// Masks the user information before `@` in the authority of each URL.
     static func withoutUser(_ text: String) -> String {
         guard text.contains("://"), text.contains("@") else { return text }
         var result = ""
@@ -36,7 +37,7 @@ enum CredentialMask {
         return result + rest
     }
 
-    /// True for a field whose value is masked: its presence says that there were credentials.
+    /// Whether the value of a field is masked: the request or answer contained credentials.
     static func isMasked(_ field: WireField) -> Bool {
         names.contains(field.name.lowercased()) && (field.value == mask || field.value.hasSuffix(" " + mask))
     }

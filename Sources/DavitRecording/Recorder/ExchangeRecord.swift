@@ -1,9 +1,9 @@
 internal import DavitHTTP
 
-/// A request and its answer while they are recorded.
+/// A request and its answer during recording.
 struct ExchangeRecord {
     let head: MessageHead
-    /// Since the recorder began.
+    /// Since the recorder started.
     let milliseconds: Int64
     var content: ContentSample
     var chunkBytes: Int?
@@ -13,25 +13,25 @@ struct ExchangeRecord {
     var isAnswerComplete = false
     var isAnswerLost = false
     var interim: [Int] = []
-    /// Among the requests of all connections; 0 before it is counted.
+    /// The number among the requests of all connections; 0 until it is counted.
     private(set) var order = 0
 
     var method: String { head.words[0] }
 
-    /// The client waited for 100, got another answer, and sent nothing.
+    /// Whether the client waited for 100, received a final answer instead, and sent no content.
     private var isWithheld: Bool {
         !isRequestComplete && content.count == 0 && answer != nil
             && head.fields["Expect"]?.lowercased() == "100-continue"
     }
 
-    /// Gives it the next number, unless it has one.
+    /// Assigns the next number, unless the exchange already has one.
     mutating func count(_ last: inout Int) {
         guard order == 0 else { return }
         last += 1
         order = last
     }
 
-    /// The lines of the file.
+    /// Formats the exchange as lines of the recording.
     mutating func text() -> [UInt8] {
         var text: [UInt8] = []
         let target = CredentialMask.withoutUser(head.words[1])
@@ -76,7 +76,6 @@ struct ExchangeRecord {
         switch content {
         case .bytes(let bytes): RecordingText.append(content: bytes, to: &text)
         case .omitted(let count, let digest): text += "~ omitted \(count) \(digest ?? "-")\n".utf8
-        // A sample never says so.
         case .fill(let byte, let count):
             RecordingText.append(content: Array(repeating: byte, count: count), to: &text)
         }

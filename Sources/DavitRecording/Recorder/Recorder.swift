@@ -2,22 +2,24 @@ internal import DavitHTTP
 package import DavitSystem
 package import DavitTransport
 
-/// Writes what a server and its clients say to each other into a folder: a file for each connection, for its owner alone.
+/// Records the traffic between a server and its clients in a folder: one file per connection, readable by its
+/// owner only.
 ///
-/// Event loops copy bytes into a queue and go on; one thread reads the queue, finds the messages, masks credentials and
-/// writes. Where the disk is too slow the queue fills, and what comes then is left out and counted.
+/// Event loops copy bytes into a queue without blocking; one thread reads the queue, finds the messages,
+/// masks credentials and writes the files. If the disk is too slow, the queue fills up, and further bytes are
+/// dropped and counted.
 package final class Recorder: Sendable {
-    /// Why nothing can be recorded there.
+    /// Why the folder cannot be used for a recording.
     package enum Failure: Error, Hashable, Sendable {
-        /// It holds a recording, or something else; one folder is one session.
+        /// The folder is not empty. Each folder holds one recording.
         case notEmpty
         case notUsable(SystemError)
     }
 
     package struct Limits: Sendable {
-        /// Longer content is recorded as its length and its digest.
+        /// Content longer than this is recorded as its length and digest.
         package var contentBytes = 64 * 1024
-        /// So much waits for the thread that writes.
+        /// Maximum bytes that wait for the writer thread.
         package var queueBytes = 32 * 1024 * 1024
         package var queueItems = 100_000
 
@@ -27,7 +29,7 @@ package final class Recorder: Sendable {
     private let queue: RecordingQueue
     private let finished = Latch(count: 1)
 
-    /// Makes the folder if it is missing, and starts the thread.
+    /// Creates the folder if it is missing, and starts the writer thread.
     package init(folder path: String, limits: Limits = Limits(), log: Log) throws(Failure) {
         queue = RecordingQueue(limits)
         do throws(SystemError) {
@@ -35,7 +37,8 @@ package final class Recorder: Sendable {
             if try folder.names().isEmpty {
                 let writer = RecordingWriter(folder, limits: limits, log: log)
                 try Thread.start(named: "davit-record") { [queue, finished] in
-                    // It is older than the signals' own descriptor.
+                    // This thread is started before the signal descriptor exists, so it must block signals
+                    // itself.
                     Signals.blockAll()
                     writer.run(queue)
                     finished.countDown()
@@ -50,13 +53,13 @@ package final class Recorder: Sendable {
 
     deinit { queue.end() }
 
-    /// A tap for a new connection; nil if too much waits to record another one.
+    /// Returns a tap for a new connection, or nil if the queue is full.
     package func tap(for peer: String) -> (any ConnectionTap)? {
         guard let number = queue.open(peer: peer) else { return nil }
         return RecordingTap(number, queue: queue)
     }
 
-    /// Writes what is queued and ends; what comes later is not recorded. Blocks.
+    /// Writes the queued data and stops; later data is not recorded. Blocks.
     package func stop() {
         queue.end()
         finished.wait()
@@ -65,11 +68,11 @@ package final class Recorder: Sendable {
 
 /// Copies the bytes of a connection into the queue.
 ///
-/// Its state belongs to the loop of the connection, which makes all calls: that makes the unchecked conformance true.
+/// Unchecked conformance: only the event loop of the connection makes calls, and it owns the state.
 private final class RecordingTap: ConnectionTap, @unchecked Sendable {
     private let number: Int
     private let queue: RecordingQueue
-    /// Bytes there was no room for.
+    /// Bytes that did not fit into the queue.
     private var missed: [(direction: ConnectionRecord.Direction, count: Int64)] = []
 
     init(_ number: Int, queue: RecordingQueue) {
@@ -92,7 +95,7 @@ private final class RecordingTap: ConnectionTap, @unchecked Sendable {
             for gap in missed { queue.miss(number, gap.direction, gap.count) }
             missed = []
         }
-        // Nothing may overtake what was missed.
+        // Queue the missed counts first, so that bytes stay in order.
         if missed.isEmpty, unsafe queue.add(number, direction, bytes) { return }
         if missed.last?.direction == direction {
             missed[missed.count - 1].count += Int64(bytes.count)

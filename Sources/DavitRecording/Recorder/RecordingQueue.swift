@@ -1,6 +1,7 @@
 internal import DavitSystem
 
-/// Between the event loops and the thread that writes. Bounded: who finds it full goes on without it.
+/// The bounded queue between the event loops and the writer thread. Callers that find it full continue
+/// without recording.
 final class RecordingQueue: Sendable {
     enum Item: Sendable {
         case opened(Int, peer: String)
@@ -23,7 +24,7 @@ final class RecordingQueue: Sendable {
 
     init(_ limits: Recorder.Limits) { self.limits = limits }
 
-    /// The number of a new connection, from 1; nil if there is no room.
+    /// Returns the number of a new connection, counted from 1, or nil if the queue is full.
     func open(peer: String) -> Int? {
         let number = monitor.withLock { state -> Int? in
             guard !state.isEnded, isFree(state) else {
@@ -42,18 +43,19 @@ final class RecordingQueue: Sendable {
         monitor.withLock { isFree($0) && $0.bytes + count <= limits.queueBytes }
     }
 
-    /// - Returns: false if there is no room; nothing was queued then.
+    /// - Returns: false if the queue is full; nothing was added then.
     func add(_ number: Int, _ direction: ConnectionRecord.Direction, _ bytes: UnsafeRawBufferPointer) -> Bool
     {
         guard hasRoom(for: bytes.count) else { return false }
-        // Copied outside the lock; others may overtake, which costs at most a few pieces over the limit.
+        // Copy outside the lock. Concurrent callers may exceed the limit by a few pieces.
         let item = Item.bytes(
             number, direction, unsafe Array(bytes), milliseconds: (Clock.now() - start) / 1_000_000)
         append(item, bytes: bytes.count)
         return true
     }
 
-    /// Always queued: there are few of these, and without them the rest cannot be read.
+    /// Adds a count of missed bytes, even if the queue is full: these items are few, and without them the
+    /// rest is unreadable.
     func miss(_ number: Int, _ direction: ConnectionRecord.Direction, _ count: Int64) {
         append(.missed(number, direction, count), bytes: 0)
     }
@@ -65,7 +67,7 @@ final class RecordingQueue: Sendable {
         monitor.signal()
     }
 
-    /// Everything that waits; blocks until there is something. Nil at the end.
+    /// Returns all queued items; blocks until there are any. Returns nil at the end.
     func take() -> [Item]? {
         monitor.wait { state -> [Item]?? in
             guard !state.items.isEmpty else { return state.isEnded ? .some(nil) : nil }
@@ -76,7 +78,7 @@ final class RecordingQueue: Sendable {
         }
     }
 
-    /// Connections that were not recorded at all.
+    /// The number of connections that were not recorded at all.
     var refusedConnections: Int { monitor.withLock { $0.refusedConnections } }
 
     private func append(_ item: Item, bytes: Int) {

@@ -1,9 +1,9 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// Turns what is queued into files, on a thread of its own.
+/// Writes queued items to files, on its own thread.
 ///
-/// Made by one thread and handed to another, which alone uses it from then on: that makes the unchecked conformance true.
+/// Unchecked conformance: one thread creates it and passes it to another, which alone uses it from then on.
 final class RecordingWriter: @unchecked Sendable {
     private struct Connection {
         var record: ConnectionRecord
@@ -18,7 +18,7 @@ final class RecordingWriter: @unchecked Sendable {
     private var connections: [Int: Connection] = [:]
     private var requests = 0
     private var missedBytes: Int64 = 0
-    /// The disk refused: nothing more is written.
+    /// Whether writing has failed; nothing more is written.
     private var isBroken = false
 
     init(_ folder: consuming PrivateFolder, limits: Recorder.Limits, log: Log) {
@@ -37,6 +37,8 @@ final class RecordingWriter: @unchecked Sendable {
         report(queue)
     }
 
+    /// Processes an item.
+    ///
     /// - Returns: the number of the connection.
     private func take(_ item: RecordingQueue.Item) -> Int {
         switch item {
@@ -68,7 +70,7 @@ final class RecordingWriter: @unchecked Sendable {
         connections[number] = nil
     }
 
-    /// Writes the text there is of a connection.
+    /// Writes the pending text of a connection.
     private func write(_ number: Int) {
         guard let text = connections[number]?.record.takeText(), !text.isEmpty, !isBroken,
             let connection = connections[number]
@@ -82,7 +84,7 @@ final class RecordingWriter: @unchecked Sendable {
             }
         } catch {
             isBroken = true
-            log.error("the recording ends here", ["reason": error.description])
+            log.error("recording stopped; cannot write", ["reason": error.description])
         }
     }
 
@@ -97,7 +99,7 @@ final class RecordingWriter: @unchecked Sendable {
         let refused = queue.refusedConnections
         guard missedBytes > 0 || refused > 0 else { return }
         log.warning(
-            "the recording is not complete: more came than could be written",
+            "recording is incomplete; the disk was too slow",
             ["missed bytes": "\(missedBytes)", "missed connections": "\(refused)"])
     }
 }

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
-/// Compares an answer with the one that was recorded. What a server makes up is compared by its role (``Roles``), what
-/// the clock says by its form.
+/// Compares an answer with the recorded one. Values that a server generates are compared by role (``Roles``),
+/// times by their format.
 struct AnswerComparison {
     struct Finding: Hashable {
         var subject: String
@@ -11,15 +11,17 @@ struct AnswerComparison {
     let recorded: AnswerView
     let actual: AnswerView
     let method: String
-    /// Of the request, decoded.
+    /// The decoded path of the request.
     let path: [UInt8]
-    /// The value of `If-Range`, as it was recorded.
+    /// The recorded value of `If-Range`.
     var ifRange: String?
     let origins: Origins
 
-    /// In the order of the answer. ``Roles`` learns from it what is what.
+    /// Returns the differences, in the order of the answer. Learns the generated values of the answer into
+    /// ``Roles``.
     func findings(_ roles: inout Roles) -> [Finding] {
-        // RFC 9110 §8.8.2.2: a date says enough once its second is over. When that is depends on the moment.
+        // RFC 9110 §8.8.2.2: a date is a strong validator only after its second has passed, so either status
+        // is valid.
         let statuses = [recorded.status, actual.status]
         if let ifRange, Self.isDate(ifRange), statuses == [200, 206] || statuses == [206, 200] { return [] }
         guard recorded.status == actual.status else {
@@ -30,11 +32,11 @@ struct AnswerComparison {
 
     // MARK: Fields
 
-    /// They say how content travels, and when: nothing about the answer.
+    /// These fields describe the transfer, not the answer.
     private static let ignoredFields: Set<String> = [
         "server", "transfer-encoding", "keep-alive", "x-request-id", "age",
     ]
-    /// Present or absent; the value is the clock's or a secret.
+    /// Only their presence is compared; the values are times or secrets.
     private static let fieldsByPresence: Set<String> = [
         "date", "expires", "set-cookie", "authentication-info", "proxy-authentication-info",
     ]
@@ -54,19 +56,19 @@ struct AnswerComparison {
     }
 
     private func difference(in name: String, _ roles: inout Roles) -> String? {
-        // The length of content is compared with the content; without content, it is all there is.
+        // The length is compared together with the content. Without content, compare the field.
         let isBodiless = method == "HEAD" || recorded.status == 304
         if name == "content-length", !isBodiless { return nil }
         guard let old = recorded.fields[name] else {
             return "not recorded, now '\(actual.fields[name] ?? "")'"
         }
-        guard let new = actual.fields[name] else { return "recorded '\(old)', now there is none" }
+        guard let new = actual.fields[name] else { return "recorded '\(old)', now missing" }
         if Self.fieldsByPresence.contains(name) { return nil }
         switch name {
         case "etag": return roles.bind(tag: old, to: new, at: path)
         case "last-modified":
             roles.bind(date: old, to: new, at: path)
-            return Self.isDate(new) ? nil : "'\(new)' is no date"
+            return Self.isDate(new) ? nil : "'\(new)' is not a date"
         case "lock-token": return roles.bind(token: Self.bare(old), to: Self.bare(new))
         case "www-authenticate", "proxy-authenticate":
             return Self.withoutNonces(old) == Self.withoutNonces(new)
@@ -87,12 +89,13 @@ struct AnswerComparison {
         HTTPDate.parse(WireText.bytes(text).span, now: Timestamp(seconds: 0)) != nil
     }
 
-    /// A challenge without what is new each time (RFC 7616 §3.3).
+    /// Removes the values that are new in each challenge (RFC 7616 §3.3).
     private static func withoutNonces(_ challenge: String) -> String {
         challenge.replacing(/(?i)\b(nonce|opaque)="[^"]*"/) { "\($0.output.1)" }
     }
 
-    /// A policy names what may run by a nonce, new each time; the content names it again (Content Security Policy §2.3.1).
+    /// A policy contains a nonce that is new in each answer; the content repeats it (Content Security Policy
+    /// §2.3.1).
     private func policyDifference(_ old: String, _ new: String, _ roles: inout Roles) -> String? {
         let nonce = /(?i)'nonce-([^']*)'/
         let (before, now) = (old.matches(of: nonce), new.matches(of: nonce))
@@ -123,12 +126,13 @@ struct AnswerComparison {
             return detail.map { [Finding(subject: "active lock", detail: $0)] } ?? []
         }
         if old == new { return [] }
-        // A part of content that was not recorded.
+        // The answer contains a part of content that was not recorded.
         if roles.hasFiller, old.count == new.count, Filler.contains(new) { return [] }
         return finding(textDifference(roles.translated(old), new) ?? "").filter { !$0.detail.isEmpty }
     }
 
-    /// Nil where both are there to be compared; empty where they are the same, or one cannot be known.
+    /// Returns nil if both bodies are available for comparison, and an empty string if the contents are equal
+    /// or cannot be compared.
     private func digestDifference(_ roles: Roles) -> String? {
         guard recorded.body == nil || actual.body == nil else { return nil }
         let (count, now) = (recorded.content.count, actual.content.count)
@@ -139,7 +143,8 @@ struct AnswerComparison {
         return expected == found ? "" : "its SHA-256 is \(found), expected was \(expected)"
     }
 
-    /// Text that differs in dates and origins alone is the same; what the server made up is translated already.
+    /// Compares text. Differences in times and origins alone are ignored; generated values are already
+    /// translated.
     private func textDifference(_ old: [UInt8], _ new: [UInt8]) -> String? {
         guard let oldText = String(validating: old, as: UTF8.self),
             let newText = String(validating: new, as: UTF8.self)
@@ -149,7 +154,8 @@ struct AnswerComparison {
         return before == now ? nil : Self.firstDifference(Array(before.utf8), Array(now.utf8))
     }
 
-    /// The forms of RFC 9110 §5.6.7 and RFC 3339, the latter also with a space and without seconds.
+    /// Replaces times in the formats of RFC 9110 §5.6.7 and RFC 3339, the latter also with a space and
+    /// without seconds.
     static func withoutTimes(_ text: String) -> String {
         text
             .replacing(

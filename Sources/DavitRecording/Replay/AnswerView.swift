@@ -1,14 +1,14 @@
 internal import DavitXML
 
-/// An answer as checks and comparisons look at it: decoded, and read as XML where it is.
+/// An answer for checks and comparisons: decoded, and parsed as XML if possible.
 struct AnswerView {
-    /// Longer content is compared by its length and its digest.
+    /// Longer content is compared by length and digest.
     static let bodyLimitBytes = 64 * 1024 * 1024
 
     let status: Int
     let fields: [WireField]
     let interim: [Int]
-    /// Without its codings; nil where it is too long to be there, or not what it says.
+    /// The content without its codings; nil if it is too long to be kept, or cannot be decoded.
     let body: [UInt8]?
     let content: RecordedContent
     private let document: XMLDocument?
@@ -36,7 +36,7 @@ struct AnswerView {
 
     var multistatus: Multistatus? { document.flatMap { Multistatus($0) } }
 
-    /// Nil where the body is no answer to LOCK.
+    /// The active locks of an answer to LOCK; nil if the body is not one.
     var activeLocks: [ActiveLockView]? { document.flatMap { ActiveLockView.all(inAnswer: $0) } }
 
     var isWellFormed: Bool { document != nil }

@@ -1,7 +1,7 @@
 internal import DavitXML
 
 extension Check {
-    /// Nil if it holds, else what was found instead.
+    /// Returns nil if the check holds, otherwise what was found instead.
     func failure(of answer: AnswerView, _ variables: Variables) -> String? {
         switch subject {
         case .field(let name, let test): Self.failure(test, of: answer.fields[name], variables)
@@ -57,7 +57,7 @@ extension Check {
         case .text(.equals(let text)):
             let wanted = Array(variables.filled(text).utf8)
             return body == wanted ? nil : "it is '\(Excerpt.of(String(decoding: body, as: UTF8.self)))'"
-        // Of bytes, as a client that knows no encoding has it.
+        // Match bytes rather than characters, like a client that ignores the encoding.
         case .text(.matches(let pattern)):
             return failure(.matches(WireText.string(pattern.utf8)), of: WireText.string(body), variables)
         case .text(.lacks(let pattern)):
@@ -93,14 +93,14 @@ extension Check {
             let wanted = Multistatus.path(variables.filled(href))
             return multistatus.responses.first?.path == wanted ? nil : "it is '\(hrefs.first ?? "")'"
         case .hasHref(let href): return response(href) == nil ? "there are \(hrefs)" : nil
-        case .lacksHref(let href): return response(href) == nil ? nil : "it is there"
+        case .lacksHref(let href): return response(href) == nil ? nil : "it is present"
         case .rawHref(let href): return hrefs.contains(variables.filled(href)) ? nil : "there are \(hrefs)"
         case .isCollection(let href, let wanted):
             guard let found = response(href) else { return "there is no such response" }
-            return found.isCollection == wanted ? nil : "it is \(wanted ? "none" : "one")"
+            return found.isCollection == wanted ? nil : "it is \(wanted ? "no" : "a") collection"
         case .responseStatus(let href, let status):
             guard let found = response(href) else { return "there is no such response" }
-            return found.status == status ? nil : "it is \(found.status.map(String.init) ?? "not there")"
+            return found.status == status ? nil : "it is \(found.status.map(String.init) ?? "missing")"
         case .property(let href, let name, let test):
             guard let found = response(href) else { return "there is no such response" }
             return Self.failure(test, of: found.properties.filter { $0.name == name }, variables)
@@ -127,7 +127,7 @@ extension Check {
 }
 
 extension Multistatus.Response {
-    /// By the resource type in a propstat of status 200.
+    /// Whether the resource type in a propstat with status 200 is a collection.
     var isCollection: Bool {
         properties.contains { property in
             property.status == 200 && property.name == PropertyName(namespace: "DAV:", local: "resourcetype")
@@ -136,7 +136,7 @@ extension Multistatus.Response {
     }
 }
 
-/// A short form of a text for a report.
+/// Shortens a text for a report.
 enum Excerpt {
     static func of(_ text: String) -> String {
         let line = text.map { $0.isNewline ? "↵" : $0 }

@@ -1,12 +1,14 @@
 internal import DavitZlib
 
-/// Undoes the codings of content (RFC 9110 §8.4).
+/// Removes the content codings of an answer (RFC 9110 §8.4).
 package enum CodedContent {
-    /// Expanded content may be so long.
+    /// Maximum length of decoded content.
     private static let limitBytes: Int64 = 256 * 1024 * 1024
 
+    /// Decodes content.
+    ///
     /// - Parameter codings: the value of `Content-Encoding`.
-    /// - Returns: nil where the content is not what the field says, or a coding is not known.
+    /// - Returns: nil if the content does not match its codings, or a coding is unknown.
     package static func decoded(_ bytes: [UInt8], codings: String?) -> [UInt8]? {
         var content = bytes
         for coding in (codings ?? "").split(separator: ",").reversed() {
@@ -40,7 +42,7 @@ package enum CodedContent {
             used += progress.consumed
             result += room[..<progress.produced]
             if progress.isAtEnd, used == bytes.count { return result }
-            // Truncated: nothing goes in, and nothing comes out.
+            // Truncated input: no progress is possible.
             if progress.consumed == 0, progress.produced == 0 { return nil }
         }
     }

@@ -1,4 +1,4 @@
-/// Differences that are known, each with its reason: a list that can only shrink.
+/// The list of known differences, each with its reason.
 package struct ExpectedDifferences: Sendable {
     package struct Entry: Hashable, Sendable {
         package var file: String
@@ -6,7 +6,7 @@ package struct ExpectedDifferences: Sendable {
         package var subject: String
         package var reason: String
 
-        /// Whether it differs depends on the moment.
+        /// Whether the difference depends on timing and need not occur.
         var isOccasional: Bool { reason.hasPrefix("at times:") }
 
         func covers(_ difference: ReplayReport.Difference) -> Bool {
@@ -16,7 +16,7 @@ package struct ExpectedDifferences: Sendable {
 
     package var entries: [Entry] = []
 
-    /// Reads lines `FILE | STEP | WHAT | REASON`; empty lines and lines that begin with # do not count.
+    /// Parses lines `FILE | STEP | WHAT | REASON`. Empty lines and lines that begin with `#` are ignored.
     package init(parsing bytes: [UInt8]) throws(TranscriptError) {
         let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.isEmpty && line.first != UInt8(ascii: "#") {
@@ -24,7 +24,7 @@ package struct ExpectedDifferences: Sendable {
             guard parts.count >= 4, !parts.contains("") else {
                 throw TranscriptError(line: index + 1, problem: "not FILE | STEP | WHAT | REASON")
             }
-            // A regular expression may have the separator in it; file, step and reason do not.
+            // WHAT may be a regular expression that contains the separator; the other parts never contain it.
             let subject = parts[2..<(parts.count - 1)].joined(separator: Self.separator)
             entries.append(
                 Entry(file: parts[0], step: parts[1], subject: subject, reason: parts[parts.count - 1]))
@@ -44,16 +44,17 @@ package struct ExpectedDifferences: Sendable {
     }
 }
 
-/// A report, seen with what was known before.
+/// A report, compared with the known differences.
 package struct ReplayResult: Sendable {
     package let report: ReplayReport
-    /// Differences nobody expects.
+    /// Differences that are not in the list.
     package private(set) var unexpected: [ReplayReport.Difference] = []
     package private(set) var expectedCount = 0
-    /// What was expected to differ and does not any more.
+    /// Entries of the list that did not occur.
     package private(set) var outdated: [ExpectedDifferences.Entry] = []
 
-    /// - Parameter expected: with a list, what should hold must hold or stand in it.
+    /// - Parameter expected: if it is not nil, failed recommendations count as differences too, unless they
+    ///   are listed.
     package init(_ report: ReplayReport, expected: ExpectedDifferences?) {
         self.report = report
         guard let expected else {
@@ -75,11 +76,11 @@ package struct ReplayResult: Sendable {
 
     package var isAsExpected: Bool { unexpectedCount == 0 }
 
-    /// For standard output; the last line has the numbers.
+    /// The report for standard output; the last line contains the counts.
     package var text: String {
         var text = unexpected.map(\.text).joined()
         for entry in outdated {
-            text += "\(entry.file), \(entry.step)\n  \(entry.subject): it does not differ any more\n"
+            text += "\(entry.file), \(entry.step)\n  \(entry.subject): no longer differs\n"
         }
         if !hasList { text += report.advice.map { "should be: " + $0.text }.joined() }
         text += report.skipped.map { "not sent: " + $0.text }.joined()

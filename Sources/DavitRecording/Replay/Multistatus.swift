@@ -1,11 +1,11 @@
 internal import DavitHTTP
 internal import DavitXML
 
-/// The body of a 207 (RFC 4918 §13), or the `prop` of an answer to LOCK, as a client sees it.
+/// The body of a 207 (RFC 4918 §13), or the `prop` of an answer to LOCK, as a client parses it.
 struct Multistatus {
     struct Property {
         let name: PropertyName
-        /// Of its propstat.
+        /// The status of its propstat.
         let status: Int
         let element: XMLElement
 
@@ -13,23 +13,23 @@ struct Multistatus {
     }
 
     struct Response {
-        /// As it stands in the body.
+        /// As written in the body.
         let href: String
-        /// Of the response itself.
+        /// The status of the response element itself.
         let status: Int?
         let properties: [Property]
 
-        /// Decoded, and without the host.
+        /// The decoded path, without the host.
         var path: [UInt8] { Multistatus.path(href) }
     }
 
     static let namespace = "DAV:"
 
     let responses: [Response]
-    /// What stands in the root beside them.
+    /// The other children of the root element.
     let others: [XMLElement]
 
-    /// Nil for another root element.
+    /// Returns nil for any other root element.
     init?(_ document: XMLDocument) {
         let root = document.root
         guard root.isNamed("multistatus", in: "DAV:") else { return nil }
@@ -37,7 +37,7 @@ struct Multistatus {
         others = root.children.filter { !$0.isNamed("response", in: "DAV:") }
     }
 
-    /// Answers are larger than what a server takes.
+    /// Parses an answer with limits above those for requests.
     static func document(_ bytes: [UInt8]) -> XMLDocument? {
         var limits = XMLLimits()
         limits.bytes = 256 * 1024 * 1024
@@ -71,14 +71,14 @@ struct Multistatus {
         }
     }
 
-    /// `HTTP/1.1 200 OK`
+    /// Parses a status line such as `HTTP/1.1 200 OK`.
     private static func status(_ line: String) -> Int? {
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/") else { return nil }
         return Int(words[1])
     }
 
-    /// The path of an href, decoded, without scheme, host and query.
+    /// Returns the decoded path of an href, without scheme, host and query.
     static func path(_ href: String) -> [UInt8] {
         var text = href[...]
         if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("/") {
@@ -95,7 +95,7 @@ struct Multistatus {
     }
 }
 
-/// The active locks of an answer to LOCK or of a `lockdiscovery` (RFC 4918 §14.1).
+/// An active lock in an answer to LOCK or in a `lockdiscovery` (RFC 4918 §14.1).
 struct ActiveLockView {
     let token: String
     let timeout: String
@@ -121,12 +121,12 @@ struct ActiveLockView {
         scope = child("lockscope")?.firstChild?.local ?? ""
     }
 
-    /// Those directly in a `lockdiscovery`.
+    /// Returns the active locks in a `lockdiscovery`.
     static func all(in discovery: XMLElement) -> [ActiveLockView] {
         discovery.children.filter { $0.isNamed("activelock", in: "DAV:") }.map { ActiveLockView($0) }
     }
 
-    /// Those of an answer to LOCK; nil for a body that is none.
+    /// Returns the active locks in an answer to LOCK; nil if the body is not one.
     static func all(inAnswer document: XMLDocument) -> [ActiveLockView]? {
         guard document.root.isNamed("prop", in: "DAV:") else { return nil }
         let discovery = document.root.children.first { $0.isNamed("lockdiscovery", in: "DAV:") }

@@ -1,7 +1,7 @@
 internal import DavitXML
 
-/// Compares two multistatus bodies by what they say: their responses by path, for members of a collection come in no order;
-/// the properties of each by name and status.
+/// Compares two multistatus bodies by meaning: responses by path, because the members of a collection are
+/// unordered, and the properties of each by name and status.
 struct MultistatusComparison {
     typealias Finding = AnswerComparison.Finding
 
@@ -19,7 +19,7 @@ struct MultistatusComparison {
         }
         if oldPaths.count != Set(oldPaths).union(newPaths).count || newPaths.count != oldPaths.count {
             for response in recorded.responses where !newPaths.contains(response.path) {
-                findings.append(Finding(subject: "response \(response.href)", detail: "now there is none"))
+                findings.append(Finding(subject: "response \(response.href)", detail: "now missing"))
             }
             for response in actual.responses where !oldPaths.contains(response.path) {
                 findings.append(Finding(subject: "response \(response.href)", detail: "it was not recorded"))
@@ -52,7 +52,7 @@ struct MultistatusComparison {
         for property in old.properties {
             let name = "property \(property.name.local)"
             guard let counterpart = new.properties.first(where: { $0.name == property.name }) else {
-                note(name, "now it is not there")
+                note(name, "now missing")
                 continue
             }
             guard property.status == counterpart.status else {
@@ -83,7 +83,7 @@ struct MultistatusComparison {
                     ActiveLockView.all(in: old.element), ActiveLockView.all(in: new.element), in: comparison,
                     &roles)
             case "quota-available-bytes", "quota-used-bytes":
-                return Int64(oldText) != nil && Int64(newText) == nil ? "'\(newText)' is no number" : nil
+                return Int64(oldText) != nil && Int64(newText) == nil ? "'\(newText)' is not a number" : nil
             case "getlastmodified": roles.bind(date: oldText, to: newText, at: path)
             default: break
             }
@@ -95,7 +95,7 @@ struct MultistatusComparison {
         return before == now ? nil : "recorded '\(Excerpt.of(before))', now '\(Excerpt.of(now))'"
     }
 
-    /// What stands in the root beside the responses: `sync-token` and `responsedescription`.
+    /// Compares the other children of the root: `sync-token` and `responsedescription`.
     private func otherFindings(_ roles: inout Roles) -> [Finding] {
         var findings: [Finding] = []
         let names = recorded.others.map(\.local)
@@ -115,7 +115,7 @@ struct MultistatusComparison {
     }
 }
 
-/// Compares active locks: tokens by role; the time that is left by its form, for it passes.
+/// Compares active locks: tokens by role, and the remaining time by its format only.
 enum LockComparison {
     static func difference(
         _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: AnswerComparison,

@@ -1,8 +1,8 @@
-/// The server that was recorded and the one that is asked: URLs of the one become those of the other.
+/// Replaces the recorded server with the replay server in URLs.
 struct Origins {
-    /// What most requests of the recording name as the host; empty if there is none.
+    /// The host in most requests of the recording; empty if there is none.
     let recordedHost: String
-    /// Scheme and authority.
+    /// Scheme and authority of the replay server.
     let actual: String
 
     func moved(_ text: String) -> String {

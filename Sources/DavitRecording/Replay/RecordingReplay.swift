@@ -1,9 +1,9 @@
 internal import DavitHTTP
 
-/// Plays recordings of one session against a server, and says what is not as it was.
+/// Replays the recordings of one session against a server, and reports differences from the recorded answers.
 ///
-/// Every connection of the recording is one of the replay. Requests go out one after another, in the order in which they were
-/// complete, whichever connection they came on.
+/// Every recorded connection becomes one connection. Requests are sent one at a time, in the order in which
+/// they were completed, across all connections.
 package final class RecordingReplay {
     private struct Step {
         let file: String
@@ -18,7 +18,7 @@ package final class RecordingReplay {
     private var roles = Roles()
     private var report = ReplayReport()
 
-    /// - Parameter recordings: with the names of their files.
+    /// - Parameter recordings: the recordings with their file names.
     package init(_ recordings: [(file: String, recording: Transcript)], target: ReplayTarget) {
         self.target = target
         var steps: [Step] = []
@@ -35,7 +35,7 @@ package final class RecordingReplay {
         origins = Origins(recordedHost: host, actual: target.server.origin)
     }
 
-    /// Blocks until all of it was played.
+    /// Sends all requests. Blocks until the end.
     package func run() throws(ReplayError) -> ReplayReport {
         for step in steps {
             if let reason = Self.reasonToSkip(step.exchange) {
@@ -66,7 +66,8 @@ package final class RecordingReplay {
         do throws(WireError) {
             answer = AnswerView(try client.exchange(request))
         } catch {
-            // Without any answer there is no server: every other step would fail alike.
+            // If the first request gets no answer, the server is unreachable, and every other step would fail
+            // too.
             if report.exchangeCount == 0 { throw .cannotConnect(error.text) }
             report.exchangeCount += 1
             report.differences.append(difference(step, "answer", error.text))
@@ -85,7 +86,8 @@ package final class RecordingReplay {
         }
     }
 
-    /// Content that was not recorded was made up: where it comes back, its digest is another one.
+    /// Remembers the digest of the content that replaces omitted content, so that answers that contain it can
+    /// be compared.
     private func learnFiller(_ exchange: RecordedExchange) {
         guard case .omitted(let count, let digest) = exchange.content else { return }
         roles.hasFiller = true

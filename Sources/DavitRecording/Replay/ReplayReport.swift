@@ -1,16 +1,16 @@
-/// What a replay has found.
+/// The result of a replay.
 package struct ReplayReport: Sendable {
-    /// Something that is not as it should be, or as it was.
+    /// A failed check, or a difference from a recorded answer.
     package struct Difference: Hashable, Sendable {
-        /// The file, without its folder.
+        /// The file name, without its folder.
         package var file: String
         /// The title of the exchange.
         package var step: String
-        /// Method and target.
+        /// The method and the target.
         package var request: String
-        /// What differs: `status`, or a check as it is written, or a part of the answer.
+        /// What differs: `status`, a check as written, or a part of the answer.
         package var subject: String
-        /// How.
+        /// How it differs.
         package var detail: String
 
         package init(file: String, step: String, request: String, subject: String, detail: String) {
@@ -24,12 +24,12 @@ package struct ReplayReport: Sendable {
         package var text: String { "\(file), \(step)\n  \(request)\n  \(subject): \(detail)\n" }
     }
 
-    /// Requests that were sent.
+    /// The number of requests sent.
     package var exchangeCount = 0
     package var differences: [Difference] = []
-    /// What should hold and does not.
+    /// Recommendations that do not hold.
     package var advice: [Difference] = []
-    /// Requests that could not be sent again, and why.
+    /// Requests that could not be sent again, with the reason.
     package var skipped: [Difference] = []
 
     package init() {}

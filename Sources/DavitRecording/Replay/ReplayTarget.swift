@@ -1,12 +1,12 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// The server of a replay, and who asks it.
+/// The server of a replay, with the credentials for it.
 package struct ReplayTarget: Sendable {
     package var server: ServerAddress
-    /// `NAME:PASSWORD`; sent as Basic (RFC 7617), where credentials belong.
+    /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) wherever the recording has credentials.
     package var credentials: String?
-    /// How long an answer may take.
+    /// How long to wait for an answer.
     package var patienceSeconds = 60
 
     package init(_ server: ServerAddress, credentials: String? = nil) {
@@ -21,24 +21,24 @@ package struct ReplayTarget: Sendable {
     func client() -> WireClient { WireClient(server, patienceSeconds: patienceSeconds) }
 }
 
-/// Why nothing could be replayed.
+/// Why a replay could not start.
 package enum ReplayError: Error, Hashable, Sendable {
     case cannotConnect(String)
-    /// What a transcript needs could not be made.
+    /// A file or folder that the transcript needs could not be created.
     case setUp(String)
 }
 
 extension WireError {
-    /// In words for a report.
+    /// A description for a report.
     var text: String {
         switch self {
-        case .unknownHost(let host): "the host \(host) is not known"
+        case .unknownHost(let host): "unknown host \(host)"
         case .system(let error): error.description
         case .closed: "the connection was closed"
-        case .silent(let seconds): "nothing came for \(seconds) seconds"
-        case .malformed: "what came is no answer"
+        case .silent(let seconds): "no data for \(seconds) seconds"
+        case .malformed: "malformed answer"
         case .notSecure(let reason): "TLS: \(reason)"
-        case .noTLS: "this build has no TLS"
+        case .noTLS: "this build does not support TLS"
         }
     }
 }

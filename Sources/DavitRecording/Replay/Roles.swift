@@ -1,30 +1,32 @@
 internal import DavitHTTP
 
-/// What plays the part of what: entity tags, lock tokens and other names that a server makes up differ from one run to the
-/// next, but where one stood in the recording, its counterpart has to stand in the replay.
+/// Maps recorded values to their counterparts in the replay. Entity tags, lock tokens and other generated
+/// names differ from run to run, but where one occurred in the recording, its counterpart must occur in the
+/// replay.
 struct Roles {
     private struct TagKey: Hashable {
         var path: [UInt8]
         var tag: String
     }
 
-    /// By what was recorded for a path.
+    /// By recorded path.
     private var tags: [TagKey: String] = [:]
     private var recordedTags: [TagKey: String] = [:]
     private var tokens: [String: String] = [:]
     private var recordedTokens: [String: String] = [:]
-    /// The last one, whatever the path.
+    /// The most recent tag for any path.
     private var latestTags: [String: String] = [:]
     private var dates: [TagKey: String] = [:]
-    /// Of content that was too long to be recorded, and of what was sent in its place.
+    /// From digests of omitted content to digests of the content sent in its place.
     private var digests: [String: String] = [:]
-    /// Something was sent in the place of content that was not recorded.
+    /// Whether content was sent in place of omitted content.
     var hasFiller = false
 
     // MARK: Answers
 
-    /// Takes note of an entity tag.
-    /// - Returns: what does not fit what was seen before.
+    /// Remembers an entity tag.
+    ///
+    /// - Returns: how the tag contradicts earlier ones; nil if it does not.
     mutating func bind(tag recorded: String, to actual: String, at path: [UInt8]) -> String? {
         guard recorded.hasPrefix("W/") == actual.hasPrefix("W/") else {
             return "recorded \(recorded), now \(actual)"
@@ -35,19 +37,21 @@ struct Roles {
         if let known = tags[forth], known != actual {
             tags[forth] = actual
             recordedTags[back] = recorded
-            return "it stayed the same when it was recorded, and changed now"
+            return "unchanged when recorded, now changed"
         }
         if let known = recordedTags[back], known != recorded {
             tags[forth] = actual
             recordedTags[back] = recorded
-            return "it changed when it was recorded, and stayed the same now"
+            return "changed when recorded, now unchanged"
         }
         tags[forth] = actual
         recordedTags[back] = recorded
         return nil
     }
 
-    /// Takes note of a lock token, or another name that is unique on the server.
+    /// Remembers a lock token, or another name that is unique on the server.
+    ///
+    /// - Returns: how the token contradicts earlier ones; nil if it does not.
     mutating func bind(token recorded: String, to actual: String) -> String? {
         if let known = tokens[recorded], known != actual {
             return "in the place of '\(recorded)' stood '\(known)', now '\(actual)'"
@@ -60,7 +64,7 @@ struct Roles {
         return nil
     }
 
-    /// Takes note of a date of modification.
+    /// Remembers a modification date.
     mutating func bind(date recorded: String, to actual: String, at path: [UInt8]) {
         dates[TagKey(path: path, tag: recorded)] = actual
     }
@@ -71,7 +75,7 @@ struct Roles {
 
     // MARK: Requests
 
-    /// The value with the counterparts of what was recorded.
+    /// Returns the value of a request field with recorded names replaced by their counterparts.
     func translated(_ field: WireField, at path: [UInt8]) -> String {
         switch field.name.lowercased() {
         case "if-match", "if-none-match": withTags(field.value, at: path)
@@ -84,14 +88,14 @@ struct Roles {
         }
     }
 
-    /// Content with the counterparts of the names in it.
+    /// Returns content with recorded names replaced by their counterparts.
     func translated(_ content: [UInt8]) -> [UInt8] {
         let text = WireText.string(content)
         let result = translated(text)
         return result == text ? content : WireText.bytes(result)
     }
 
-    /// Text with the counterparts of the names in it.
+    /// Returns text with recorded names replaced by their counterparts.
     func translated(_ text: String) -> String {
         var result = text
         for (recorded, actual) in tokens where text.contains(recorded) {

@@ -2,7 +2,7 @@
 internal import DavitCrypto
 internal import DavitSystem
 
-/// A stream through TLS.
+/// A stream over TLS.
 final class SecureStream: WireStream {
     private let socket: FileDescriptor
     private let tls: TLSClient

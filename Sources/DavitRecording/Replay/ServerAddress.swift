@@ -1,20 +1,20 @@
-/// Where a server is that requests are sent to: the scheme, the authority and the path of a URL.
+/// The address of a server: the scheme, authority and path of a URL.
 package struct ServerAddress: Hashable, Sendable {
     package let isSecure: Bool
-    /// Without brackets.
+    /// Without the brackets of an IPv6 address.
     package let host: String
     package let port: UInt16
-    /// As in the URL, brackets included; what `Host` says.
+    /// As in the URL, including brackets; the value of `Host`.
     package let authority: String
-    /// With a slash at both ends.
+    /// With leading and trailing slash.
     package let path: String
-    /// A file of certificates in PEM that sign the server's; nil for those the system trusts.
+    /// A PEM file of trusted certificate authorities; nil for those of the system.
     package var authorities: String?
 
-    /// `http://127.0.0.1:8080`
+    /// For example `http://127.0.0.1:8080`.
     package var origin: String { "\(isSecure ? "https" : "http")://\(authority)" }
 
-    /// Nil for what is no URL of HTTP, or has a user, a query or a fragment.
+    /// Returns nil if the text is not an HTTP URL, or has a user, query or fragment.
     package init?(parsing text: String) {
         let isSecure = text.hasPrefix("https://")
         guard isSecure || text.hasPrefix("http://") else { return nil }

@@ -1,6 +1,6 @@
 internal import DavitSystem
 
-/// Plays a transcript against a server, in a fresh folder of it, and looks whether its checks hold.
+/// Replays a transcript against a server, in a new folder on it, and evaluates its checks.
 package final class TranscriptReplay {
     private let target: ReplayTarget
     private let transcript: Transcript
@@ -9,7 +9,7 @@ package final class TranscriptReplay {
     private var variables = Variables([:])
     private var report = ReplayReport()
 
-    /// - Parameter file: its name, for the report.
+    /// - Parameter file: the file name for the report.
     package init(_ transcript: Transcript, file: String, target: ReplayTarget) {
         self.transcript = transcript
         self.file = file
@@ -17,7 +17,7 @@ package final class TranscriptReplay {
         client = target.client()
     }
 
-    /// Sends every request, one after the other, and removes the folder. Blocks.
+    /// Sends every request in sequence, then removes the folder. Blocks.
     package func run() throws(ReplayError) -> ReplayReport {
         let name = try makeRoot()
         let root = target.server.path + name
@@ -34,17 +34,17 @@ package final class TranscriptReplay {
 
     // MARK: Before and after
 
-    /// Makes a folder that was not there.
+    /// Creates a folder with a name that is not in use.
     private func makeRoot() throws(ReplayError) -> String {
         for number in 1...1000 {
             let name = "davit-replay-\(number)"
             let status = try send("MKCOL", target.server.path + name + "/")
             if status == 201 { return name }
             guard status == 405 else {
-                throw .setUp("MKCOL \(target.server.path)\(name)/ is answered \(status)")
+                throw .setUp("MKCOL \(target.server.path)\(name)/ failed with status \(status)")
             }
         }
-        throw .setUp("a thousand folders davit-replay-N are there already")
+        throw .setUp("all folders davit-replay-1 to davit-replay-1000 exist already")
     }
 
     private func make(_ setup: Transcript.Setup, below root: String) throws(ReplayError) {
@@ -55,7 +55,7 @@ package final class TranscriptReplay {
             case .text(let text): try send("PUT", path, content: .bytes(Array(text.utf8)))
             case .fill(let byte, let count): try send("PUT", path, content: .fill(byte, count: count))
             }
-        guard status == 201 else { throw .setUp("\(path) cannot be made: \(status)") }
+        guard status == 201 else { throw .setUp("cannot create \(path): \(status)") }
     }
 
     private func send(
@@ -78,7 +78,7 @@ package final class TranscriptReplay {
         return WireRequest(method: method, target: path, fields: all, content: content ?? .bytes([]))
     }
 
-    /// Removes the folder, and the locks in it that are in the way. What stays is said.
+    /// Removes the folder, and any locks that prevent it. Failures are reported.
     private func removeRoot(_ root: String) {
         defer { client.close() }
         do throws(WireError) {
@@ -88,9 +88,9 @@ package final class TranscriptReplay {
                 status = try client.exchange(request("DELETE", root, [])).status
             }
             if 200..<300 ~= status { return }
-            remark("DELETE \(root)", "the folder stays", "\(status)")
+            remark("DELETE \(root)", "the folder could not be removed", "\(status)")
         } catch {
-            remark("DELETE \(root)", "the folder stays", error.text)
+            remark("DELETE \(root)", "the folder could not be removed", error.text)
         }
     }
 
@@ -132,9 +132,9 @@ package final class TranscriptReplay {
         }
         if !exchange.statuses.isEmpty, !exchange.statuses.contains(answer.status) {
             let allowed = exchange.statuses.map(String.init).joined(separator: " ")
-            note(exchange, "status", "\(answer.status) is not \(allowed)")
+            note(exchange, "status", "\(answer.status) is not in \(allowed)")
         }
-        // What a client cannot read helps nobody.
+        // A body that clients cannot parse is always a failure.
         let isMultistatus = answer.status == 207
         let isLock = exchange.method == "LOCK" && (answer.status == 200 || answer.status == 201)
         if isMultistatus || isLock, !answer.isWellFormed {
@@ -145,7 +145,7 @@ package final class TranscriptReplay {
             note(exchange, check.text, failure, isAdvice: check.isAdvice)
         }
         for capture in exchange.captures where !take(capture, of: answer) {
-            note(exchange, capture.text, "there is no such thing")
+            note(exchange, capture.text, "not found")
         }
     }
 

@@ -1,4 +1,4 @@
-/// Names and what they stand for: `${NAME}`.
+/// Variables and their values: `${NAME}`.
 struct Variables {
     private var values: [String: String]
 
@@ -9,7 +9,7 @@ struct Variables {
         set { values[name] = newValue }
     }
 
-    /// The text with every name replaced. A name that stands for nothing stays.
+    /// Returns the text with each variable replaced by its value. Unknown variables are left unchanged.
     func filled(_ text: String) -> String {
         guard text.contains("${") else { return text }
         var result = ""
@@ -29,10 +29,12 @@ struct Variables {
     }
 }
 
-/// A regular expression of a transcript: searched for anywhere, and the dot is any character.
+/// A regular expression of a transcript: matches anywhere in the text, and the dot matches any character.
 enum Pattern {
-    /// - Returns: the first match with its groups; nil without one.
-    /// - Throws: for what is no regular expression.
+    /// Finds the first match.
+    ///
+    /// - Returns: the match with its groups; nil if there is none.
+    /// - Throws: if the pattern is not a regular expression.
     static func match(_ pattern: String, in text: String) throws -> [Substring?]? {
         let regex = try Regex(pattern).dotMatchesNewlines().matchingSemantics(.unicodeScalar)
         guard let match = text.firstMatch(of: regex) else { return nil }

@@ -1,28 +1,28 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// A request as it is sent, byte for byte.
+/// A request exactly as it is sent.
 struct WireRequest {
     var method: String
     var target: String
     var minorVersion = 1
-    /// All of them, those of the framing included.
+    /// All fields, including those for the framing.
     var fields: [WireField]
     var content = RecordedContent.bytes([])
-    /// Chunked content, in pieces of so many bytes.
+    /// The chunk size for chunked content; nil for other framings.
     var chunkBytes: Int?
-    /// The content waits for 100.
+    /// Whether to wait for 100 before sending the content.
     var awaitsContinue = false
-    /// Content is announced and not sent.
+    /// Whether the content is announced but not sent.
     var isContentWithheld = false
 }
 
-/// An answer as it came.
+/// An answer as received.
 struct WireAnswer {
     var status: Int
     var fields: [WireField]
     var content: RecordedContent
-    /// Statuses of the answers before it.
+    /// The statuses of interim answers before it.
     var interim: [Int]
 }
 
@@ -32,16 +32,17 @@ enum WireError: Error, Hashable {
     case system(SystemError)
     /// The connection ended before the answer did.
     case closed
-    /// No bytes came for so long.
+    /// No bytes arrived within this time.
     case silent(seconds: Int)
     case malformed
-    /// There is no TLS with this server, or it cannot be trusted.
+    /// The TLS handshake failed, or the server is not trusted.
     case notSecure(String)
-    /// https without the trait TLS.
+    /// The URL is https, but the program was built without the trait TLS.
     case noTLS
 }
 
-/// A client of HTTP/1.1 on one connection at a time, that sends what it is told, right or wrong. Its calls block.
+/// An HTTP/1.1 client with one connection at a time. It sends requests unmodified, even if they are invalid.
+/// Calls block.
 final class WireClient {
     private let server: ServerAddress
     private let patienceSeconds: Int
@@ -51,7 +52,7 @@ final class WireClient {
     private var received: [UInt8] = []
     private var used = 0
 
-    /// - Parameter contentLimitBytes: of longer content the length and the digest are kept.
+    /// - Parameter contentLimitBytes: for longer content only the length and the digest are kept.
     init(
         _ server: ServerAddress, patienceSeconds: Int = 60, contentLimitBytes: Int = AnswerView.bodyLimitBytes
     ) {
@@ -67,7 +68,8 @@ final class WireClient {
         used = 0
     }
 
-    /// Sends a request and reads its answer. A connection that was kept and has ended meanwhile is made again.
+    /// Sends a request and reads its answer. If a reused connection turns out to be closed, the request is
+    /// sent again on a new one.
     func exchange(_ request: WireRequest) throws(WireError) -> WireAnswer {
         let wasKept = stream != nil
         do throws(WireError) {
@@ -94,7 +96,7 @@ final class WireClient {
             if early == nil, !request.isContentWithheld { try send(request, stream) }
             isSent = true
         } catch {
-            // The server may have refused the content, and said so before it closed.
+            // The server may have rejected the content with an answer before it closed the connection.
             guard error == .closed else { throw error }
         }
         let head: MessageHead
@@ -136,7 +138,7 @@ final class WireClient {
         case .bytes(let bytes): try send(bytes, chunkBytes: request.chunkBytes, stream)
         case .fill(let byte, let count):
             try send([byte], repeatedTo: Int64(count), chunkBytes: request.chunkBytes, stream)
-        // What it was is not known; as much of something else takes its place.
+        // The original content is unknown; send as many bytes of filler.
         case .omitted(let count, _):
             try send(Filler.pattern, repeatedTo: count, chunkBytes: request.chunkBytes, stream)
         }
@@ -177,8 +179,9 @@ final class WireClient {
 
     // MARK: In
 
-    /// Waits for 100, at most three seconds (RFC 9110 §10.1.1).
-    /// - Returns: an answer that came in its place.
+    /// Waits for 100, for at most three seconds (RFC 9110 §10.1.1).
+    ///
+    /// - Returns: a final answer that arrived instead.
     private func continuation(
         _ stream: any WireStream, _ interim: inout [Int]
     ) throws(WireError) -> MessageHead? {
@@ -207,7 +210,7 @@ final class WireClient {
         }
     }
 
-    /// The next head, with the end of an interim answer taken off.
+    /// Returns the next head; consumes the end of an interim answer.
     private func head(_ stream: any WireStream) throws(WireError) -> MessageHead {
         while true {
             switch try next() {

@@ -1,16 +1,16 @@
 internal import DavitSystem
 
-/// Bytes to a server and back. Calls block.
+/// A byte stream to a server. Calls block.
 protocol WireStream: AnyObject {
-    /// Lets calls that wait longer fail.
+    /// Sets the timeout after which calls fail.
     func setPatience(seconds: Int) throws(WireError)
-    /// - Throws: ``WireError/closed`` where the server takes no more.
+    /// - Throws: ``WireError/closed`` if the server closed the connection.
     func send(_ bytes: [UInt8]) throws(WireError)
-    /// Empty at the end.
+    /// Returns the next bytes; empty at the end.
     func receive() throws(WireError) -> [UInt8]
 }
 
-/// A stream in the clear.
+/// A stream without TLS.
 final class SocketStream: WireStream {
     private let socket: FileDescriptor
     private var patienceSeconds: Int
@@ -77,7 +77,7 @@ final class SocketStream: WireStream {
         case .bytes(let count): return Array(buffer[..<count])
         case .wouldBlock: throw .silent(seconds: patienceSeconds)
         case .ended: return []
-        // A reset: what was received before it has been handed out.
+        // After a reset. Bytes that were received before it have been returned already.
         case .failed: return []
         }
     }

@@ -1,5 +1,5 @@
 extension Check {
-    /// Reads what stands behind `?` or `?~`; nil for what is no check.
+    /// Parses the text after `?` or `?~`; nil if it is not a check.
     init?(parsing text: String, isAdvice: Bool) {
         var words = Words(text)
         guard let subject = Self.subject(&words) else { return nil }
@@ -101,7 +101,7 @@ extension Check {
 }
 
 extension Capture {
-    /// Reads `NAME = header H REGEX` or `NAME = prop HREF NS:name`; nil for anything else.
+    /// Parses `NAME = header H REGEX` or `NAME = prop HREF NS:name`; nil for anything else.
     init?(parsing text: String) {
         var words = Words(text)
         guard let name = words.next(), words.next() == "=", let kind = words.next(), let first = words.next()
@@ -118,16 +118,16 @@ extension Capture {
     }
 }
 
-/// The words of a line, which single spaces part, and what is left of it.
+/// The words of a line, separated by single spaces, and the rest of the line.
 struct Words {
     private var left: Substring
 
     init(_ text: String) { left = text[...] }
 
-    /// Everything behind the words that were taken.
+    /// Everything after the words that were taken.
     var rest: String { String(left) }
 
-    /// Nil at the end.
+    /// Returns the next word, or nil at the end.
     mutating func next() -> Substring? {
         guard !left.isEmpty else { return nil }
         let word = left.prefix { $0 != " " }
@@ -135,7 +135,7 @@ struct Words {
         return word
     }
 
-    /// The last word, if it is a number.
+    /// Returns the last word as a number; nil if it is not the last or not a number.
     mutating func lastNumber() -> Int? {
         guard let word = next(), left.isEmpty else { return nil }
         return Int(word)

@@ -1,9 +1,9 @@
-/// Something that must hold for an answer, or should. Texts may have variables in them.
+/// A requirement or recommendation for an answer. Texts may contain variables.
 package struct Check: Sendable {
-    /// A comparison of a text.
+    /// A comparison with a text.
     package enum Test: Hashable, Sendable {
         case equals(String)
-        /// A regular expression that is found somewhere.
+        /// A regular expression that matches anywhere in the text.
         case matches(String)
         case lacks(String)
     }
@@ -21,11 +21,11 @@ package struct Check: Sendable {
     }
 
     package enum PropertyTest: Hashable, Sendable {
-        /// In a propstat of status 2xx.
+        /// In a propstat with status 2xx.
         case isPresent
-        /// In a propstat of status 404.
+        /// In a propstat with status 404.
         case isMissing
-        /// Nowhere.
+        /// In no propstat.
         case isAbsent
         case hasStatus(Int)
         case appearsOnce
@@ -57,13 +57,13 @@ package struct Check: Sendable {
     }
 
     package var subject: Subject
-    /// A failure is said, but fails nothing.
+    /// Whether a failure is only reported and does not fail the replay.
     package var isAdvice: Bool
-    /// As it is written.
+    /// The check as written in the transcript.
     package var text: String
 }
 
-/// Gives a name to something in an answer, for later requests and checks.
+/// Stores a part of an answer in a variable, for later requests and checks.
 package struct Capture: Sendable {
     package enum Source: Hashable, Sendable {
         /// Group 1 of a regular expression.
@@ -73,11 +73,11 @@ package struct Capture: Sendable {
 
     package var name: String
     package var source: Source
-    /// As it is written.
+    /// The capture as written in the transcript.
     package var text: String
 }
 
-/// A property by its namespace and its local name.
+/// The namespace and local name of a property.
 package struct PropertyName: Hashable, Sendable {
     package var namespace: String
     package var local: String
@@ -87,7 +87,7 @@ package struct PropertyName: Hashable, Sendable {
         self.local = local
     }
 
-    /// Reads `D:getetag`; nil for a short name that is not in ``namespaces``.
+    /// Parses a name such as `D:getetag`; nil if the prefix is not in ``namespaces``.
     package init?(short: Substring) {
         guard let colon = short.firstIndex(of: ":"),
             let namespace = Self.namespaces[String(short[..<colon])]

@@ -1,14 +1,14 @@
 internal import DavitHTTP
 
-/// How recordings write bytes as text that an editor opens.
+/// The text form of bytes in recordings, readable in an editor.
 enum RecordingText {
-    /// The first line of a file begins with it.
+    /// The start of the first line of a file.
     static let mark = "WIRE-TRANSCRIPT "
 
-    /// So many bytes at most stand in one line of escaped content.
+    /// Maximum number of bytes in one line of escaped content.
     private static let lineBytes = 96
 
-    /// Writes printable ASCII as it is and everything else as `\xNN`, `\r`, `\n`, `\t` and `\\`.
+    /// Appends printable ASCII unchanged and everything else as `\xNN`, `\r`, `\n`, `\t` or `\\`.
     static func append(escaping bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
         for byte in bytes {
             switch byte {
@@ -25,7 +25,7 @@ enum RecordingText {
         }
     }
 
-    /// Nil for an escape that ``append(escaping:to:)`` does not write.
+    /// Decodes escapes; nil for an escape that ``append(escaping:to:)`` does not write.
     static func unescape(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var iterator = text.makeIterator()
@@ -50,7 +50,7 @@ enum RecordingText {
         return bytes
     }
 
-    /// Writes content as lines: text with `|`, many equal bytes as `~ fill`, anything else escaped with `:`.
+    /// Appends content as lines: text with `|`, a repeated byte as `~ fill`, anything else escaped with `:`.
     static func append(content bytes: [UInt8], to text: inout [UInt8]) {
         guard let first = bytes.first else { return }
         if bytes.count > lineBytes, bytes.allSatisfy({ $0 == first }) {
@@ -81,7 +81,7 @@ enum RecordingText {
         }
     }
 
-    /// UTF-8 without control characters but tabs and line ends.
+    /// Whether the bytes are UTF-8 without control characters other than tabs and line feeds.
     private static func isText(_ bytes: [UInt8]) -> Bool {
         guard bytes.allSatisfy({ !$0.isControl || $0 == 9 || $0 == 10 }) else { return false }
         return String(validating: bytes, as: UTF8.self) != nil

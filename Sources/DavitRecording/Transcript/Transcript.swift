@@ -1,14 +1,14 @@
-/// A session with a server as text: requests, and what is expected of the answers, or what they were.
+/// A session with a server as text: requests, with their expected or recorded answers.
 ///
-/// Two kinds share one grammar (`docs/recording.md`): transcripts, which people write, with variables and checks; and
-/// recordings, which ``Recorder`` writes, with the answers as they were.
+/// Both kinds share one grammar (`docs/recording.md`): transcripts, which people write, with variables and
+/// checks; and recordings, which ``Recorder`` writes, with the actual answers.
 package struct Transcript: Sendable {
     package enum Kind: Int, Sendable {
         case expectations = 1
         case recording = 2
     }
 
-    /// What has to be there before the first request.
+    /// A file or folder that must exist before the first request.
     package struct Setup: Hashable, Sendable {
         package enum Content: Hashable, Sendable {
             case folder
@@ -16,7 +16,7 @@ package struct Transcript: Sendable {
             case fill(UInt8, count: Int)
         }
 
-        /// Below the root; percent-encoded, without slashes at its ends.
+        /// Relative to the root; percent-encoded, without leading and trailing slashes.
         package var path: String
         package var content: Content
 
@@ -27,7 +27,7 @@ package struct Transcript: Sendable {
     }
 
     package var kind: Kind
-    /// `Name`, `Client` and the rest of the first lines, in order.
+    /// `Name`, `Client` and the other header lines, in order.
     package var facts: [WireField] = []
     package var setups: [Setup] = []
     package var exchanges: [RecordedExchange] = []
@@ -44,15 +44,15 @@ package struct RecordedExchange: Sendable {
         /// `Content-Length: 0`.
         case zero
         case length
-        /// In chunks of so many bytes.
+        /// In chunks of this many bytes.
         case chunked(Int)
     }
 
-    /// Why a request of a recording cannot be sent again as it was.
+    /// Why a recorded request cannot be sent again unchanged.
     package enum Gap: String, Sendable {
         /// The connection ended inside the request.
         case request
-        /// The connection ended inside the answer, or it was not recorded.
+        /// The connection ended inside the answer, or the answer was not recorded.
         case answer
     }
 
@@ -62,24 +62,24 @@ package struct RecordedExchange: Sendable {
     }
 
     package var title: String
-    /// Of the file, from 1.
+    /// The line number in the file, from 1.
     package var line: Int
-    /// Recordings: the place among the requests of all connections.
+    /// In recordings: the position among the requests of all connections.
     package var order = 0
     package var method = ""
     package var target = ""
-    /// HTTP/1.x.
+    /// The minor version of HTTP/1.
     package var minorVersion = 1
     package var fields: [WireField] = []
     package var content = RecordedContent.bytes([])
     package var framing: Framing?
     package var awaitsContinue = false
-    /// The client saw an answer before 100, and sent no content.
+    /// The client received a final answer instead of 100 and sent no content.
     package var isContentWithheld = false
     package var opensConnection = false
     package var waitSeconds = 0
     package var gap: Gap?
-    /// Those that are allowed; in a recording the one that came.
+    /// The allowed statuses; in a recording, the recorded one.
     package var statuses: [Int] = []
     /// Nil in a transcript.
     package var answer: Answer?
@@ -92,11 +92,11 @@ package struct RecordedExchange: Sendable {
     }
 }
 
-/// What a request or an answer carries.
+/// The content of a request or an answer.
 package enum RecordedContent: Hashable, Sendable {
     case bytes([UInt8])
     case fill(UInt8, count: Int)
-    /// Too much to be recorded: its length, and its SHA-256 in hexadecimal digits where it is known.
+    /// Content that was too long to record: its length, and its SHA-256 in hexadecimal digits if known.
     case omitted(count: Int64, digest: String?)
 
     package var count: Int64 {
@@ -108,7 +108,7 @@ package enum RecordedContent: Hashable, Sendable {
     }
 }
 
-/// A field line. Each character of its texts stands for one byte (ISO 8859-1), so that every line is kept as it was.
+/// A field line. Each character represents one byte (ISO 8859-1), so that every line is preserved exactly.
 package struct WireField: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -122,14 +122,14 @@ package struct WireField: Hashable, Sendable {
 }
 
 extension [WireField] {
-    /// The value; that of repeated fields as one list (RFC 9110 §5.3).
+    /// The value; values of repeated fields are joined into one list (RFC 9110 §5.3).
     package subscript(_ name: String) -> String? {
         let values = filter { $0.isNamed(name) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }
 
-/// Bytes as characters, one for one.
+/// Conversion between bytes and characters, one for one.
 package enum WireText {
     package static func string(_ bytes: some Sequence<UInt8>) -> String {
         var scalars = String.UnicodeScalarView()

@@ -1,13 +1,13 @@
 internal import DavitHTTP
 
-/// A transcript that cannot be read.
+/// An error in the syntax of a transcript.
 package struct TranscriptError: Error, Hashable, Sendable {
-    /// From 1.
+    /// The line number, from 1.
     package var line: Int
     package var problem: String
 }
 
-/// Reads a transcript or a recording, in pieces of any size.
+/// Parses a transcript or a recording, in pieces of any size.
 package struct TranscriptParser {
     /// What content lines belong to.
     private enum Part { case request, answer }
@@ -22,7 +22,7 @@ package struct TranscriptParser {
 
     package init() {}
 
-    /// Takes the next bytes of the file.
+    /// Parses the next bytes of the file.
     package mutating func feed(_ bytes: some Sequence<UInt8>) throws(TranscriptError) {
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {
@@ -33,7 +33,7 @@ package struct TranscriptParser {
         }
     }
 
-    /// To be called once, at the end of the file.
+    /// Ends parsing. Must be called once, at the end of the file.
     package mutating func finish() throws(TranscriptError) -> Transcript {
         if !unread.isEmpty { try takeLine() }
         try endExchange()
@@ -41,14 +41,14 @@ package struct TranscriptParser {
         return transcript
     }
 
-    /// Reads a file that is all there.
+    /// Parses a complete file.
     package static func parse(_ bytes: [UInt8]) throws(TranscriptError) -> Transcript {
         var parser = TranscriptParser()
         try parser.feed(bytes)
         return try parser.finish()
     }
 
-    /// True if that is what the bytes begin like.
+    /// Whether the bytes begin like a transcript.
     package static func isTranscript(_ bytes: [UInt8]) -> Bool { bytes.starts(with: RecordingText.mark.utf8) }
 
     private mutating func takeLine() throws(TranscriptError) {
@@ -65,23 +65,23 @@ package struct TranscriptParser {
         case UInt8(ascii: "|"): try takeContent { $0.add(line: Self.text(of: bytes)) }
         case UInt8(ascii: ":"):
             guard let raw = RecordingText.unescape(Self.text(of: bytes)) else {
-                throw problem("an escape that is not known")
+                throw problem("unknown escape")
             }
             try takeContent { $0.add(raw: raw) }
         case UInt8(ascii: "~"): try takeManner(bytes)
         case UInt8(ascii: "?"): try takeCheck(bytes)
         case UInt8(ascii: "!"):
             guard let capture = Capture(parsing: String(decoding: Self.text(of: bytes), as: UTF8.self)) else {
-                throw problem("not a way to name something")
+                throw problem("invalid capture")
             }
             exchange?.captures.append(capture)
-        default: throw problem("a line that begins with no known character")
+        default: throw problem("unknown first character of a line")
         }
     }
 
     private func problem(_ text: String) -> TranscriptError { TranscriptError(line: line, problem: text) }
 
-    /// What follows the first character and one space.
+    /// The text after the first character and one space.
     private static func text(of line: [UInt8]) -> ArraySlice<UInt8> {
         let rest = line.dropFirst()
         return rest.first == UInt8(ascii: " ") ? rest.dropFirst() : rest
@@ -93,13 +93,13 @@ package struct TranscriptParser {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.hasPrefix(RecordingText.mark), let version = Int(text.dropFirst(RecordingText.mark.count)),
             let kind = Transcript.Kind(rawValue: version)
-        else { throw problem("the first line is not \(RecordingText.mark)1 or 2") }
+        else { throw problem("the first line must be \(RecordingText.mark)1 or 2") }
         transcript = Transcript(kind: kind)
     }
 
     private mutating func takeFact(_ bytes: [UInt8]) throws(TranscriptError) {
         let text = String(decoding: bytes, as: UTF8.self)
-        guard let colon = text.firstIndex(of: ":") else { throw problem("a line before the first request") }
+        guard let colon = text.firstIndex(of: ":") else { throw problem("invalid header line") }
         let name = String(text[..<colon])
         let value = String(text[text.index(after: colon)...].drop { $0 == " " })
         guard name == "Setup" else {
@@ -113,7 +113,7 @@ package struct TranscriptParser {
     private func setup(_ text: String) throws(TranscriptError) -> Transcript.Setup {
         var words = Words(text)
         let kind = words.next()
-        guard let path = words.next().map(String.init) else { throw problem("a set-up without a path") }
+        guard let path = words.next().map(String.init) else { throw problem("setup without a path") }
         switch (kind, words.next()) {
         case ("dir", nil): return Transcript.Setup(path: path, content: .folder)
         case ("file", "text"): return Transcript.Setup(path: path, content: .text(words.rest))
@@ -122,7 +122,7 @@ package struct TranscriptParser {
             return Transcript.Setup(path: path, content: .fill(byte, count: count))
         default: break
         }
-        throw problem("not a set-up")
+        throw problem("invalid setup")
     }
 
     /// `0xNN COUNT`
@@ -141,7 +141,7 @@ package struct TranscriptParser {
         var exchange = RecordedExchange(title: title, line: line)
         if transcript?.kind == .recording {
             guard let order = title.split(separator: " ").first.flatMap({ Int($0) }) else {
-                throw problem("the title of a recorded request begins with its number")
+                throw problem("the title of a recorded request must begin with its number")
             }
             exchange.order = order
         }
@@ -155,12 +155,12 @@ package struct TranscriptParser {
         guard exchange != nil else { return }
         storeContent()
         guard let done = exchange else { return }
-        guard hasRequestLine else { throw TranscriptError(line: done.line, problem: "there is no request") }
+        guard hasRequestLine else { throw TranscriptError(line: done.line, problem: "missing request") }
         transcript?.exchanges.append(done)
         exchange = nil
     }
 
-    /// Hands the content lines so far to the request or the answer.
+    /// Assigns the content lines so far to the request or the answer.
     private mutating func storeContent() {
         guard let bytes = content.bytes else { return }
         set(.bytes(bytes))
@@ -176,20 +176,20 @@ package struct TranscriptParser {
 
     private mutating func takeContent(_ add: (inout ContentLines) -> Bool) throws(TranscriptError) {
         guard part == .request || transcript?.kind == .recording else {
-            throw problem("content behind the statuses")
+            throw problem("content after the statuses")
         }
-        guard add(&content) else { throw problem("content as text and with escapes") }
+        guard add(&content) else { throw problem("content mixes text lines and escaped lines") }
     }
 
     private func field(_ bytes: ArraySlice<UInt8>) throws(TranscriptError) -> WireField {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else {
-            throw problem("a field without a name")
+            throw problem("field without a name")
         }
         let value = bytes[(colon + 1)...].drop { $0.isWhitespace }
         var kept: [UInt8] = Array(value)
         if transcript?.kind == .recording {
             guard let raw = RecordingText.unescape(value) else {
-                throw problem("an escape that is not known")
+                throw problem("unknown escape")
             }
             kept = raw
         }
@@ -198,23 +198,23 @@ package struct TranscriptParser {
 
     private mutating func takeRequest(_ bytes: [UInt8]) throws(TranscriptError) {
         let text = Self.text(of: bytes)
-        guard part == .request else { throw problem("a request behind its answer") }
+        guard part == .request else { throw problem("request line after the answer") }
         if hasRequestLine {
             let field = try field(text)
             exchange?.fields.append(field)
             return
         }
         let words = text.split(separator: 32).map { WireText.string($0) }
-        guard words.count == 2 || words.count == 3 else { throw problem("not a method and a target") }
+        guard words.count == 2 || words.count == 3 else { throw problem("expected a method and a target") }
         if words.count == 3 {
-            guard words[2] == "HTTP/1.0" || words[2] == "HTTP/1.1" else { throw problem("not HTTP/1") }
+            guard words[2] == "HTTP/1.0" || words[2] == "HTTP/1.1" else { throw problem("unknown version") }
             exchange?.minorVersion = words[2] == "HTTP/1.0" ? 0 : 1
         }
         exchange?.method = words[0]
         exchange?.target = words[1]
         if transcript?.kind == .recording {
             guard let raw = RecordingText.unescape(WireText.bytes(words[1])) else {
-                throw problem("an escape that is not known")
+                throw problem("unknown escape")
             }
             exchange?.target = WireText.string(raw)
         }
@@ -233,7 +233,7 @@ package struct TranscriptParser {
         if transcript?.kind == .recording { exchange?.answer = RecordedExchange.Answer() }
         for word in text.split(separator: 32) {
             guard let status = Int(String(decoding: word, as: UTF8.self)), 100...999 ~= status else {
-                throw problem("not a status")
+                throw problem("invalid status")
             }
             exchange?.statuses.append(status)
         }
@@ -246,24 +246,24 @@ package struct TranscriptParser {
             let framing = try framing(&words)
             exchange?.framing = framing
         case "fill":
-            guard let (byte, count) = Self.fill(&words) else { throw problem("not a byte and a count") }
+            guard let (byte, count) = Self.fill(&words) else { throw problem("expected a byte and a count") }
             set(.fill(byte, count: count))
         case "omitted":
             guard let count = words.next().flatMap({ Int64($0) }), count >= 0, let digest = words.next()
             else {
-                throw problem("not a length and a digest")
+                throw problem("expected a length and a digest")
             }
             set(.omitted(count: count, digest: digest == "-" ? nil : String(digest)))
         case "expect": exchange?.awaitsContinue = true
         case "withheld": exchange?.isContentWithheld = true
         case "new-connection": exchange?.opensConnection = true
         case "wait":
-            guard let seconds = words.lastNumber(), 0...3600 ~= seconds else { throw problem("not a time") }
+            guard let seconds = words.lastNumber(), 0...3600 ~= seconds else { throw problem("invalid time") }
             exchange?.waitSeconds = seconds
         case "gap":
-            guard let gap = RecordedExchange.Gap(rawValue: words.rest) else { throw problem("not a gap") }
+            guard let gap = RecordedExchange.Gap(rawValue: words.rest) else { throw problem("invalid gap") }
             exchange?.gap = gap
-        default: throw problem("a manner that is not known")
+        default: throw problem("unknown directive")
         }
     }
 
@@ -273,40 +273,40 @@ package struct TranscriptParser {
         case "zero": return .zero
         case "length": return .length
         case "chunked":
-            guard let size = words.lastNumber(), size > 0 else { throw problem("not a size of chunks") }
+            guard let size = words.lastNumber(), size > 0 else { throw problem("invalid chunk size") }
             return .chunked(size)
-        default: throw problem("a framing that is not known")
+        default: throw problem("unknown framing")
         }
     }
 
     private mutating func takeCheck(_ bytes: [UInt8]) throws(TranscriptError) {
         let isAdvice = bytes.dropFirst().first == UInt8(ascii: "~")
         let text = String(decoding: Self.text(of: Array(bytes.dropFirst(isAdvice ? 1 : 0))), as: UTF8.self)
-        guard let check = Check(parsing: text, isAdvice: isAdvice) else { throw problem("not a check") }
+        guard let check = Check(parsing: text, isAdvice: isAdvice) else { throw problem("invalid check") }
         exchange?.checks.append(check)
     }
 }
 
-/// Content as it stands in lines.
+/// Content collected from lines.
 private struct ContentLines {
     private var lines: [ArraySlice<UInt8>] = []
     private var raw: [UInt8] = []
     private var hasRaw = false
 
-    /// False if there are raw bytes already.
+    /// Adds a text line. Returns false if there are raw bytes already.
     mutating func add(line: ArraySlice<UInt8>) -> Bool {
         lines.append(line)
         return !hasRaw
     }
 
-    /// False if there are lines already.
+    /// Adds raw bytes. Returns false if there are text lines already.
     mutating func add(raw bytes: [UInt8]) -> Bool {
         raw += bytes
         hasRaw = true
         return lines.isEmpty
     }
 
-    /// Nil without any.
+    /// The collected bytes; nil if no line was added.
     var bytes: [UInt8]? {
         if hasRaw { return raw }
         return lines.isEmpty ? nil : Array(lines.joined(separator: [UInt8(ascii: "\n")]))

@@ -3,15 +3,16 @@ internal import DavitCrypto
 internal import DavitHTTP
 #endif
 
-/// Content as it passes: all of it up to a limit, above that only its length and its digest, or the byte that all of it is.
+/// Content as it passes: all of it up to a limit; above the limit its length and digest, or the single byte
+/// value that it repeats.
 package struct ContentSample {
     private let limitBytes: Int
     private var bytes: [UInt8] = []
     private(set) package var count: Int64 = 0
     private var digest: ContentDigest?
-    /// Part of it was missed.
+    /// Whether part of the content was missed.
     private var hasGap = false
-    /// The byte that all of it is, as far as it came.
+    /// The byte value that all content so far consists of.
     private var onlyByte: UInt8?
     private var isUniform = true
 
@@ -37,7 +38,7 @@ package struct ContentSample {
         unsafe digest?.update(piece)
     }
 
-    /// So many bytes came and were missed.
+    /// Records that `missed` bytes passed unseen.
     package mutating func skip(_ missed: Int64) {
         count += missed
         hasGap = true
@@ -45,7 +46,7 @@ package struct ContentSample {
         digest = nil
     }
 
-    /// Ends the sample; nothing is to be appended afterwards.
+    /// Ends the sample; nothing may be appended afterwards.
     package mutating func finish() -> RecordedContent {
         if hasGap { return .omitted(count: count, digest: nil) }
         guard let digest else { return .bytes(bytes) }
@@ -54,7 +55,8 @@ package struct ContentSample {
     }
 }
 
-/// SHA-256 of content. Without the trait TLS there is none, and content that is not recorded has its length alone.
+/// The SHA-256 of content. Without the trait TLS it is nil, and omitted content is recorded by its length
+/// alone.
 final class ContentDigest {
     #if TLS
     private var state: Digest?
@@ -69,7 +71,7 @@ final class ContentDigest {
         }
     }
 
-    /// In hexadecimal digits; nil where there is none.
+    /// Returns lowercase hexadecimal digits, or nil if no digest is available.
     func finish() -> String? {
         guard let digest = state.take(), let bytes = try? digest.finish() else { return nil }
         return String(decoding: HexText.encode(bytes), as: UTF8.self)
@@ -82,7 +84,7 @@ final class ContentDigest {
 }
 
 extension RecordedContent {
-    /// The digest that ``ContentSample`` would have; nil where there is none.
+    /// The digest that ``ContentSample`` would record; nil if it is not available.
     var digest: String? {
         switch self {
         case .bytes(let bytes):
@@ -94,7 +96,7 @@ extension RecordedContent {
         }
     }
 
-    /// The digest of a pattern that is repeated until there are `count` bytes.
+    /// Returns the digest of `pattern`, repeated to `count` bytes.
     static func digest(of pattern: [UInt8], count: Int64) -> String? {
         let digest = ContentDigest()
         let repeats = max(1, 64 * 1024 / pattern.count)

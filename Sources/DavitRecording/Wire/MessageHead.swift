@@ -1,14 +1,14 @@
 internal import DavitHTTP
 
-/// The first line and the fields of a message, read without judging them.
+/// The first line and the fields of a message, parsed without validation.
 package struct MessageHead: Hashable, Sendable {
     /// The words of the first line.
     package let words: [String]
-    /// As they came; a value that was folded stands in one line.
+    /// In the received order and spelling; folded values are joined into one line.
     package let fields: [WireField]
 
-    /// - Parameter bytes: up to the empty line; line ends may lack their CR.
-    /// - Returns: nil for what is no message: no first line of two words or more, or a line without a field name.
+    /// - Parameter bytes: the head up to the empty line; line ends may lack their CR.
+    /// - Returns: nil if the first line has fewer than two words, or a line has no field name.
     init?(_ bytes: [UInt8]) {
         var lines = bytes.split(separator: 10).map { $0.last == 13 ? $0.dropLast() : $0 }[...]
         guard let first = lines.popFirst() else { return nil }
@@ -37,7 +37,7 @@ package struct MessageHead: Hashable, Sendable {
         return bytes
     }
 
-    /// How content follows; nil where that cannot be known (RFC 9112 §6.3).
+    /// The declared framing of the content; nil if it cannot be determined (RFC 9112 §6.3).
     private var declared: ContentFraming?? {
         let codings = fields["Transfer-Encoding"]
         let length = fields["Content-Length"]
@@ -52,13 +52,13 @@ package struct MessageHead: Hashable, Sendable {
         return .length(count)
     }
 
-    /// For a request; nil where it cannot be known.
+    /// The framing of a request; nil if it cannot be determined.
     package var requestFraming: ContentFraming? {
         guard let declared else { return .length(0) }
         return declared
     }
 
-    /// For the answer to a request with this method; nil where it cannot be known.
+    /// Returns the framing of the answer to a request with this method; nil if it cannot be determined.
     package func answerFraming(to method: String) -> ContentFraming? {
         guard let status else { return nil }
         if status < 200 || status == 204 || status == 304 || method == "HEAD" { return .length(0) }
@@ -73,10 +73,10 @@ package struct MessageHead: Hashable, Sendable {
     }
 }
 
-/// Where content ends.
+/// How the end of the content is found.
 package enum ContentFraming: Hashable, Sendable {
     case length(Int64)
     case chunked
-    /// With the connection.
+    /// At the end of the connection.
     case untilEnd
 }

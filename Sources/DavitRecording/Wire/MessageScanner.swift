@@ -1,15 +1,16 @@
 internal import DavitHTTP
 
-/// Finds messages and their content in the bytes of one direction of a connection, which come in pieces of any size.
+/// Finds messages and their content in the bytes of one direction of a connection, which arrive in pieces of
+/// any size.
 ///
 /// ```
 /// loop: next(input) → .head: begin(framing) → .content(count): that many bytes → … → .end → the next .head
 /// ```
 package struct MessageScanner {
     package enum Step: Hashable, Sendable {
-        /// The caller has to say with ``begin(_:)`` what follows.
+        /// A head. The caller must call ``begin(_:)`` next.
         case head(MessageHead)
-        /// The next bytes of the input are content; the caller has taken them when it calls again.
+        /// The next bytes of the input are content; the caller removes them before the next call.
         case content(Int)
         /// The message is complete.
         case end
@@ -17,7 +18,7 @@ package struct MessageScanner {
         case needMore
     }
 
-    /// The bytes are no messages, from here on.
+    /// From here on, the bytes are not HTTP messages.
     package struct Lost: Error, Hashable, Sendable {}
 
     private enum Phase {
@@ -27,7 +28,7 @@ package struct MessageScanner {
         case untilEnd
     }
 
-    /// A head of more bytes is none.
+    /// Longer heads are rejected.
     private static let headLimitBytes = 256 * 1024
 
     private var phase = Phase.head
@@ -35,14 +36,16 @@ package struct MessageScanner {
 
     package init() {}
 
-    /// True between two messages.
+    /// Whether the scanner is between two messages.
     package var isIdle: Bool {
         if case .head = phase { return head.isEmpty }
         return false
     }
 
-    /// - Returns: how many bytes at the start of `input` are used up, the content of the last step not counted, and
-    ///   what comes next. Content is to be taken off the input before the next call.
+    /// Scans the input for the next step.
+    ///
+    /// - Returns: how many bytes at the start of `input` are used, without the content of this step, and the
+    ///   step. The caller removes content from the input before the next call.
     package mutating func next(
         _ input: UnsafeRawBufferPointer
     ) throws(Lost) -> (consumed: Int, step: Step) {
@@ -80,7 +83,7 @@ package struct MessageScanner {
         }
     }
 
-    /// Says how the content behind a head ends.
+    /// Sets the framing of the content after a head.
     package mutating func begin(_ framing: ContentFraming) {
         switch framing {
         case .length(let count): phase = .length(count)
@@ -89,8 +92,9 @@ package struct MessageScanner {
         }
     }
 
-    /// Bytes that are missing.
-    /// - Returns: false where it cannot be known what they were: nothing that follows can be read.
+    /// Skips missing bytes.
+    ///
+    /// - Returns: false if they were not all content; nothing that follows can be read then.
     package mutating func skip(_ count: Int64) -> Bool {
         switch phase {
         case .length(let left) where left >= count:
@@ -101,7 +105,7 @@ package struct MessageScanner {
         }
     }
 
-    /// True if the end of the connection is the end of the message.
+    /// Whether the end of the connection ends the message.
     package var endsWithConnection: Bool {
         if case .untilEnd = phase { return true }
         return false
@@ -111,7 +115,7 @@ package struct MessageScanner {
         let bytes = unsafe input.bindMemory(to: UInt8.self).span
         for index in bytes.indices {
             let byte = bytes[index]
-            // Line ends before a message are not part of it (RFC 9112 §2.2).
+            // Empty lines before a message are ignored (RFC 9112 §2.2).
             if head.isEmpty, byte == 13 || byte == 10 { continue }
             head.append(byte)
             guard byte == 10 else { continue }
@@ -120,7 +124,7 @@ package struct MessageScanner {
             guard isOver else { continue }
             guard let parsed = MessageHead(head) else { throw Lost() }
             head = []
-            // Until the caller says what follows, nothing does.
+            // No content, until the caller specifies the framing.
             phase = .length(0)
             return (index + 1, .head(parsed))
         }
