@@ -16,7 +16,7 @@ struct ZIPWriterTests {
         ZIPEntry(path: Array(path.utf8), kind: .folder, modifiedSeconds: 1_000_000_000)
     }
 
-    /// All that is written, and what ``ZIPLength`` says of it.
+    /// Returns the written bytes, and the length computed by ``ZIPLength``.
     static func write(_ entries: [(ZIPEntry, [UInt8])]) throws -> (bytes: [UInt8], counted: Int64) {
         let writer = try ZIPWriter()
         var length = ZIPLength()
@@ -35,7 +35,7 @@ struct ZIPWriterTests {
         return (bytes, length.bytes)
     }
 
-    /// Not all of it at once.
+    /// Takes part of the available output.
     private static func take(_ bytes: inout [UInt8], from writer: ZIPWriter) {
         unsafe writer.take {
             let count = max(1, $0.count * 2 / 3)
@@ -60,7 +60,7 @@ struct ZIPWriterTests {
         #expect(bytes.count < 1200)
     }
 
-    /// APPNOTE 4.4.4: bit 11 says that a name is UTF-8. Other bytes are what they are, but a backslash.
+    /// APPNOTE 4.4.4: bit 11 marks a name as UTF-8. Other bytes are written unmodified, except a backslash.
     @Test(arguments: [
         (Array("plain".utf8), false), (Array("bücher/ä.txt".utf8), true), (Array("日本語 🎉".utf8), true),
         ([0x62, 0xFF, 0x62], false), (Array("a\u{301}".utf8), true), (Array("a\nbc\"'".utf8), false),
@@ -73,7 +73,7 @@ struct ZIPWriterTests {
         #expect(read.isUTF8 == isUTF8)
     }
 
-    /// The field for the time has 32 bits, and this reader takes them as signed.
+    /// The time field has 32 bits, which this reader interprets as signed.
     @Test func timesThatTheFormatHasNotAreTheNearest() throws {
         for (modified, read) in [(Int64(UInt32.max) + 1, -1), (.max, -1), (.min, Int(Int32.min))] {
             let contents = try ZIPContents(Self.write([(Self.file("a", 0, modified: modified), [])]).bytes)
@@ -95,7 +95,7 @@ struct ZIPWriterTests {
         #expect(contents["read"]?.mode == 0o644)
     }
 
-    /// A file that shrinks or grows while it is read must not make the rest unreadable.
+    /// A file that shrinks or grows while it is read must not damage the rest of the archive.
     @Test(arguments: [ZIPEntry.Method.stored, .deflated])
     func contentHasTheLengthThatWasSaid(method: ZIPEntry.Method) throws {
         let (bytes, _) = try Self.write([
@@ -124,7 +124,7 @@ struct ZIPWriterTests {
 }
 
 struct ZIPLengthTests {
-    /// Lengths and names at the limits of their fields, but for content that is too long for a test of its own.
+    /// Lengths and names at the limits of their fields, except content that is too long for this test.
     static let tables: [[(ZIPEntry, [UInt8])]] = [
         [], [(ZIPWriterTests.folder("a/"), [])],
         [(ZIPWriterTests.file("a", 0), []), (ZIPWriterTests.file("ä", 3), [1, 2, 3])],
@@ -149,8 +149,8 @@ struct ZIPLengthTests {
         #expect(contents.entries.last?.text == "65599/")
     }
 
-    /// APPNOTE 4.5.3: content of more than 4 GiB, and an entry that begins behind it. The whole length is all that tells,
-    /// without a disk for it.
+    /// APPNOTE 4.5.3: content above 4 GiB, and an entry that begins after it. Only the total length is
+    /// checked, to avoid writing it.
     @Test func moreBytesThanThirtyTwoBitsCanCount() throws {
         let entries = [
             ZIPEntry(path: [0x61], kind: .file(length: 1 << 32), modifiedSeconds: 0),

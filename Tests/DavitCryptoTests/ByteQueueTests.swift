@@ -3,7 +3,7 @@ import DavitTesting
 import Testing
 
 struct ByteQueueTests {
-    /// Against an array, which does the same slowly.
+    /// Compares the queue with an array.
     @Test(arguments: 1...8)
     func behavesLikeAnArray(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -43,7 +43,7 @@ struct ByteQueueTests {
                 model.removeFirst(min(size, model.count))
             case 4: queue.releaseMemory()
             default:
-                // More than there is, and less than nothing, as a broken caller would say.
+                // Counts beyond the contents and negative counts, as from a faulty caller.
                 _ = unsafe queue.fill(atLeast: 0) { _ in -1 }
                 queue.removeFirst(-1)
             }

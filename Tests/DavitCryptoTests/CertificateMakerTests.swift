@@ -27,7 +27,7 @@ struct CertificateMakerTests {
         let leaf = try Self.leaf()
         let validity = try leaf.validity()
         #expect(validity.lowerBound == Self.now.adding(seconds: -3600))
-        // Both ends count.
+        // Both ends of the validity period are inclusive.
         let last = validity.lowerBound.adding(seconds: 825 * Self.day - 1)
         #expect(validity.upperBound == last)
         let renewal = last.adding(seconds: -30 * Self.day)
@@ -35,7 +35,7 @@ struct CertificateMakerTests {
         #expect(try !leaf.needsRenewal(now: renewal.adding(seconds: -1)))
         #expect(try leaf.needsRenewal(now: renewal))
         #expect(try leaf.needsRenewal(now: last.adding(seconds: 1)))
-        // A clock that is wrong is not a reason for another certificate.
+        // A wrong clock does not cause a new certificate.
         #expect(try !leaf.needsRenewal(now: Timestamp(seconds: 0)))
     }
 

@@ -31,7 +31,7 @@ struct ClientCertificateTests {
         }
     }
 
-    /// Why the handshake fails; nil if it is done.
+    /// Returns why the handshake fails; nil if it succeeds.
     static func refusal(of shown: Shown, under rule: Rule) -> String? {
         if rule == .off { return nil }
         return switch shown {
@@ -83,7 +83,8 @@ struct ClientCertificateTests {
         #expect(try talk.server.clientCertificate?.subject() == "CN=anna")
     }
 
-    // A name comes from outside, and goes into logs: nothing in it may look like another one, or end a line.
+    // A subject is untrusted and is written to logs: it must not imitate another subject or contain line
+    // breaks.
     @Test func subjectsAreEscaped() throws {
         let certificate = try TestCertificate.make("a,CN=root\n\u{e9}\"")
         let subject = try Certificate.read(pem: certificate.chain)[0].subject()

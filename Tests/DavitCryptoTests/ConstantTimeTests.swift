@@ -20,7 +20,7 @@ struct ConstantTimeTests {
 
     @Test func randomBytesHaveTheLengthAskedForAndDiffer() {
         for count in 0...33 { #expect(RandomBytes.make(count: count).count == count) }
-        // Two in 2^128 that are equal are a broken generator.
+        // Equal values have a probability of 1 in 2^128; they indicate a broken generator.
         #expect(RandomBytes.make(count: 16) != RandomBytes.make(count: 16))
     }
 
@@ -34,7 +34,7 @@ struct ConstantTimeTests {
         for wrong in ["0", "0g", "g0", "000", " 0"] { #expect(HexText.decode(Array(wrong.utf8)) == nil) }
     }
 
-    // RFC 8446 §5.1: 22 is a handshake. What else a client could begin with is HTTP, or nonsense.
+    // RFC 8446 §5.1: 22 is a handshake record. Anything else is HTTP or invalid.
     @Test func onlyAHandshakeRecordBeginsTLS() {
         for byte in UInt8.min...UInt8.max { #expect(TLSRecord.begins(with: byte) == (byte == 0x16)) }
         for method in ["GET", "OPTIONS", "PROPFIND", "!"] {

@@ -3,7 +3,7 @@ import DavitCrypto
 import Testing
 
 struct KeyedDigestTests {
-    /// Lengths around those of the blocks of SHA-256.
+    /// Lengths around the block sizes of SHA-256.
     @Test(arguments: [0, 1, 16, 64])
     func isTheDigestOfBoth(keyLength: Int) throws {
         let key = (0..<keyLength).map { UInt8($0) }

@@ -14,14 +14,14 @@ import Darwin
 
 private let openSSLCommandIsPresent = unsafe system("command -v openssl >/dev/null 2>&1") == 0
 
-/// What another program says about the certificates: the `openssl` command, of whatever version there is.
-@Suite(.enabled(if: openSSLCommandIsPresent, "there is no openssl command here"))
+/// Verifies the certificates with the `openssl` command of any version.
+@Suite(.enabled(if: openSSLCommandIsPresent, "the openssl command is not installed"))
 struct OpenSSLCommandTests {
     let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
-        // By the clock of this machine, which the command uses.
+        // Use the system clock, as the command does.
         let authority = try Shop.authority.get()
         let leaf = try CertificateMaker.makeLeaf(
             names: ["files.example", "*.files.example"], addresses: ["192.0.2.1", "2001:db8::1"],
@@ -37,7 +37,7 @@ struct OpenSSLCommandTests {
         try #require(unsafe BIO_write(file, bytes, Int32(bytes.count)) == bytes.count)
     }
 
-    /// The exit status and everything that it printed.
+    /// Returns the exit status and the output.
     func run(_ command: String) throws -> (status: Int32, output: String) {
         let status = unsafe system("cd '\(folder.path)' && openssl \(command) >output 2>&1 </dev/null")
         let file = try unsafe made(BIO_new_file("\(folder.path)/output", "r"))

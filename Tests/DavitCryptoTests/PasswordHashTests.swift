@@ -5,7 +5,7 @@ import Testing
 struct PasswordHashTests {
     static let quick = Scrypt.Cost(logN: 4, r: 8, p: 1)!
 
-    // hashlib.scrypt(b"p\xc3\xa4ss", salt=b"0123456789abcdef", n=16, r=8, p=1, dklen=32) of Python.
+    // Output of hashlib.scrypt(b"p\xc3\xa4ss", salt=b"0123456789abcdef", n=16, r=8, p=1, dklen=32) in Python.
     static let known =
         "$scrypt$ln=4,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$2NTzIJ646VBmxzXbKj8hLQym8A3/nnGfXYhvFngvv4I"
 
@@ -72,9 +72,9 @@ struct PasswordHashTests {
         ("$scrypt$ln=4,r=8,p=1$\(salt)==$\(hash)", .malformed),
         ("$scrypt$ln=4,r=8,p=1$\(salt)$\(hash)=", .malformed),
         ("$scrypt$ln=4,r=8,p=1$\(salt)$*\(hash.dropFirst())", .malformed),
-        // Bits that no encoder leaves over: two texts for one hash.
+        // Non-zero trailing bits, which no encoder produces: two texts for one hash.
         ("$scrypt$ln=4,r=8,p=1$\(salt)$\(hash.dropLast())B", .malformed),
-        // 10 GiB, and many years.
+        // These costs would take 10 GiB, and many years.
         ("$scrypt$ln=20,r=80,p=1$\(salt)$\(hash)", .costOutOfRange),
         ("$scrypt$ln=10,r=8,p=999999999$\(salt)$\(hash)", .costOutOfRange),
         ("$scrypt$ln=0,r=8,p=1$\(salt)$\(hash)", .costOutOfRange),

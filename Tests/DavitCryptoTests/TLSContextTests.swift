@@ -8,7 +8,7 @@ import Testing
 struct TLSContextTests {
     static let lifetime = TicketKeys.lifetimeSeconds
 
-    /// Talks, and returns what the client needs to resume.
+    /// Connects, and returns the session that the client needs to resume.
     static func session(
         with context: TLSContext, _ options: TLSTestClient.Options, now: Timestamp = Shop.now
     ) throws -> (session: TLSTestClient.Session, wasResumed: Bool) {
@@ -29,13 +29,13 @@ struct TLSContextTests {
         let first = try Self.session(with: before, options)
         #expect(!first.wasResumed)
 
-        // Another certificate and key, and one more identity.
+        // A new certificate and key, and an additional identity.
         let identities = [try Shop.leaf("localhost"), try Shop.leaf("other")]
         let after = try TLSContext(identities: identities, tickets: tickets)
         options.session = first.session
         let second = try Self.session(with: after, options)
         #expect(second.wasResumed)
-        // What came with the resumed session can be resumed in turn.
+        // The session received on resumption can be resumed in turn.
         options.session = second.session
         #expect(try Self.session(with: after, options).wasResumed)
     }
@@ -52,10 +52,10 @@ struct TLSContextTests {
 
     static let ages: [(first: Int64, second: Int64, isResumed: Bool)] = [
         (0, 0, true), (0, lifetime - 1, true), (0, lifetime, true), (0, 2 * lifetime - 1, true),
-        // The key of the ticket has gone, whether there was a connection in between or not.
+        // The key of the ticket has expired, with or without a connection in between.
         (0, 2 * lifetime, false), (0, 10 * lifetime, false),
         (lifetime - 1, lifetime, true),
-        // A clock that is set back a little changes nothing; by more, it counts like one that ran on.
+        // A clock that is set back slightly has no effect; otherwise it counts like a clock that advanced.
         (0, -1, true), (0, -lifetime, true), (0, -2 * lifetime, false),
     ]
 
@@ -72,7 +72,7 @@ struct TLSContextTests {
         #expect(second.wasResumed == at.isResumed)
     }
 
-    /// Who came in under one rule for clients does not come in under another by resuming.
+    /// A session that started under one client certificate rule cannot be resumed under another.
     @Test(arguments: TLSSessionTests.versions)
     func anotherRuleForClientsMeansAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
         let tickets = TicketKeys(now: Shop.now)
@@ -101,9 +101,9 @@ struct TLSContextTests {
     static let names: [(asked: String?, certificate: Int)] = [
         (nil, 0), ("default.example", 0), ("unknown.example", 0), ("a.example", 1), ("A.EXAMPLE", 1),
         ("b.example", 1), ("x.wild.example", 2), ("wild.example", 0), ("x.y.wild.example", 0),
-        // The exact name goes before the wildcard, although it stands behind it.
+        // An exact name takes precedence over a wildcard that is listed before it.
         ("exact.wild.example", 3),
-        // OpenSSL's way to say "anything below".
+        // OpenSSL's notation for any subdomain.
         (".example", 0), (".wild.example", 0), ("", 0),
     ]
 
@@ -158,7 +158,7 @@ struct TLSContextTests {
 
     static let ciphers: [(offered: (String, String), version: Int32, chosen: String)] = [
         (("ALL", "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256"), TLS1_3_VERSION, "TLS_AES_128_GCM_SHA256"),
-        // A client without AES in hardware says so by its order.
+        // A client without AES in hardware prefers ChaCha20.
         (
             ("ALL", "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256"), TLS1_3_VERSION,
             "TLS_CHACHA20_POLY1305_SHA256"

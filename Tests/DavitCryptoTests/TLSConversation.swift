@@ -4,11 +4,11 @@ import DavitHTTP
 import DavitTesting
 import Testing
 
-/// A server's session and a client, and the wire between them.
+/// A server session, a client, and the connection between them.
 final class TLSConversation {
     var server: TLSSession
     let client: TLSTestClient
-    /// How many bytes at most come at once, in either direction.
+    /// Maximum bytes per transfer, in either direction.
     let pieceBytes: Int
 
     init(
@@ -20,7 +20,7 @@ final class TLSConversation {
         self.pieceBytes = pieceBytes
     }
 
-    /// A server with one certificate, for `localhost`.
+    /// Creates a server with one certificate, for `localhost`.
     convenience init(
         clients: ClientCertificates = .off, _ options: TLSTestClient.Options = .init(),
         pieceBytes: Int = .max
@@ -30,7 +30,7 @@ final class TLSConversation {
         try self.init(context, options, pieceBytes: pieceBytes)
     }
 
-    /// Goes on until nobody has anything to send, and returns how it stands on both sides.
+    /// Transfers bytes until neither side has more to send, and returns the state of both sides.
     @discardableResult
     func shakeHands() -> (server: TLSSession.Handshake, client: TLSTestClient.State) {
         var serverState = TLSSession.Handshake.needsInput
@@ -52,7 +52,7 @@ final class TLSConversation {
 
     func feedServer(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe server.receive($0) } }
 
-    /// What waits, in one piece, as it would be sent.
+    /// Returns the pending output in one piece, as it would be sent.
     func takeServerOutput() -> [UInt8] {
         var bytes: [UInt8] = []
         unsafe server.withOutput { output in
@@ -62,7 +62,7 @@ final class TLSConversation {
         return bytes
     }
 
-    /// Has the server send everything, a full output at a time, and returns what the client got.
+    /// Sends bytes from the server, a full output at a time, and returns what the client received.
     func sendFromServer(_ bytes: [UInt8]) throws -> [UInt8] {
         var got: [UInt8] = []
         var sent = 0
@@ -84,7 +84,7 @@ final class TLSConversation {
         return got
     }
 
-    /// Has the client send, and returns what the server got, and how it stands then.
+    /// Sends bytes from the client, and returns what the server received, and its state.
     func sendFromClient(_ bytes: [UInt8], room: Int = 20_000) -> (bytes: [UInt8], last: TLSSession.Reading) {
         client.write(bytes)
         var got: [UInt8] = []
@@ -105,7 +105,7 @@ final class TLSConversation {
         }
     }
 
-    /// One call.
+    /// Makes a single read call.
     func read(room: Int = 20_000) -> (bytes: [UInt8], reading: TLSSession.Reading) {
         var part = [UInt8](repeating: 0, count: room)
         let reading = unsafe part.withUnsafeMutableBytes { unsafe server.read(into: $0) }

@@ -30,7 +30,7 @@ struct TLSIdentityTests {
         let chain = try Self.certificate.get().chain
         let key = try Self.other.get().key
         #expect(throws: TLSIdentity.Problem.keyDoesNotMatch) { try TLSIdentity(chain: chain, key: key) }
-        // Also where the key is that of another certificate of the chain: the order is wrong.
+        // Also if the key belongs to another certificate of the chain: the order is wrong.
         let reversed = chain + (try Self.other.get().chain)
         #expect(throws: TLSIdentity.Problem.keyDoesNotMatch) { try TLSIdentity(chain: reversed, key: key) }
     }
@@ -63,7 +63,7 @@ struct TLSIdentityTests {
 
     @Test func aBrokenFileIsNotReadWithoutItsBrokenPart() throws {
         let certificate = try Self.certificate.get()
-        // The second certificate of the chain is cut, or not Base64.
+        // The second certificate of the chain is truncated, or invalid Base64.
         let other = try Self.other.get().chain
         var scrambled = other
         for index in 100..<140 { scrambled[index] = UInt8(ascii: "*") }

@@ -28,7 +28,7 @@ struct TLSSessionTests {
         #expect(talk.server.wasResumed == false)
         #expect(talk.server.clientCertificate == nil)
 
-        // 100,000 single bytes are too slow for what they show.
+        // 100,000 transfers of single bytes would be too slow.
         for count in [1, 100, 16_384, 16_385, 100_000] where pieceBytes > 10 || count < 20_000 {
             let sent = Self.bytes(count)
             #expect(talk.sendFromClient(sent).bytes == sent)
@@ -95,7 +95,7 @@ struct TLSSessionTests {
         #expect(talk.server.outputIsFull == true)
         #expect(try unsafe sent.withUnsafeBytes { try unsafe talk.server.write($0) } == 0)
         let output = talk.takeServerOutput()
-        // Four records, each with its header and, in TLS 1.3, a type and a tag (RFC 8446 §5.2).
+        // Four records, each with a header and, in TLS 1.3, a type and a tag (RFC 8446 §5.2).
         #expect(output.count == 4 * (5 + 16_384 + 1 + 16))
         talk.client.receive(output)
         #expect(talk.client.read().bytes == Array(sent[..<taken]))
@@ -115,7 +115,7 @@ struct TLSSessionTests {
                 return count
             }
             got += talk.client.read().bytes
-            // Memory goes back only where it is empty.
+            // Only empty memory is released.
             talk.server.releaseMemory()
             calls += 1
         }
@@ -144,7 +144,7 @@ struct TLSSessionTests {
             if isClean { talk.client.closeNotify() }
             talk.feedServer(talk.client.takeOutput())
             talk.server.inputEnded()
-            // What came before the end is there in any case.
+            // Data that arrived before the end is delivered in any case.
             #expect(talk.read().bytes == [1, 2, 3])
             let end = isClean ? TLSSession.Reading.ended : .failed(.truncated)
             #expect(talk.read().reading == end)
@@ -187,7 +187,7 @@ struct TLSSessionTests {
     static let nonsense: [[UInt8]] = [
         Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), [UInt8](repeating: 0, count: 100),
         [22, 3, 1, 0, 4, 1, 0, 0, 200], [22, 3, 1, 255, 255, 1],
-        // An alert in place of a hello.
+        // An alert instead of a hello.
         [21, 3, 1, 0, 2, 2, 40],
     ]
 
@@ -218,15 +218,15 @@ struct TLSSessionTests {
         record[50] ^= 1
         talk.feedServer(record)
         guard case .failed(.refused) = talk.read().reading else {
-            Issue.record("it was taken")
+            Issue.record("the record was accepted")
             return
         }
-        // And the client is told (RFC 8446 §5.2, bad_record_mac).
+        // The client is notified (RFC 8446 §5.2, bad_record_mac).
         talk.client.receive(talk.takeServerOutput())
         #expect(talk.client.read().state == .failed("sslv3 alert bad record mac"))
     }
 
-    // RFC 5746 is of TLS 1.2; OpenSSL would let any client ask for handshakes without end.
+    // RFC 5746 applies to TLS 1.2. OpenSSL would let clients renegotiate without limit.
     @Test func renegotiationIsRefused() throws {
         let talk = try TLSConversation(.init(most: TLS1_2_VERSION))
         talk.shakeHands()
@@ -237,7 +237,7 @@ struct TLSSessionTests {
         #expect(talk.client.handshake() == .failed("no renegotiation"))
     }
 
-    // RFC 8446 §4.6.3: the server takes new keys, too, before it writes.
+    // RFC 8446 §4.6.3: the server updates its keys, too, before it writes.
     @Test func keysMayBeUpdated() throws {
         let talk = try TLSConversation()
         talk.shakeHands()

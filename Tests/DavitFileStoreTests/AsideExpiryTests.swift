@@ -3,7 +3,7 @@ import DavitHTTP
 import DavitStore
 import Testing
 
-/// What is kept aside is not kept for ever.
+/// Sidecar files expire.
 struct AsideExpiryTests {
     private let sandbox: Sandbox
     private let store: AsideStore
@@ -19,7 +19,7 @@ struct AsideExpiryTests {
         try store.createCollection(at: resource("d/e"))
     }
 
-    /// Companions of one, two, … hundred seconds, and as many bytes.
+    /// Creates sidecars with ages of one, two, … hundred seconds, and as many bytes.
     private func fill() throws {
         for (number, name) in ["._1", "d/._2", "d/e/._3"].enumerated() {
             let staged = try store.stageContent(for: resource(name), expectedLength: nil)
@@ -41,7 +41,7 @@ struct AsideExpiryTests {
     }
 
     @Test(
-        "by time, then the oldest by size; folders that are empty go",
+        "removes expired sidecars, then the oldest above the size limit, and empty folders",
         arguments: [
             (0, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
             (100, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
@@ -57,12 +57,12 @@ struct AsideExpiryTests {
         #expect(try left(in: sandbox.store()) == ["d", "d/e"])
     }
 
-    @Test("what is in use stays, and what has been written anew") func inUse() throws {
+    @Test("keeps sidecars that are in use or were rewritten") func inUse() throws {
         try fill()
         store.expire(before: Timestamp(seconds: 1_000)) { path, removal in
             if path.name.elementsEqual("._2".utf8) { return false }
             if path.name.elementsEqual("._3".utf8) {
-                // Somebody was faster.
+                // Another client replaced the sidecar first.
                 let staged = try? store.stageContent(for: path, expectedLength: 0)
                 _ = try? staged?.seal(replacing: nil, modified: nil)
                 try? staged?.publish(isReplacing: true)
@@ -72,7 +72,7 @@ struct AsideExpiryTests {
         #expect(try left(in: store) == ["d", "d/._2", "d/e", "d/e/._3"])
     }
 
-    @Test("content that would have to go again is not taken") func tooMuch() throws {
+    @Test("rejects content above the size limit") func tooMuch() throws {
         #expect(throws: StoreError.outOfSpace) {
             try store.stageContent(for: resource("._huge"), expectedLength: AsideStore.limitBytes + 1)
         }

@@ -4,7 +4,8 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// What `setAttributes` sets: the second that was asked for, an entity tag that never was, all or nothing.
+/// `setAttributes` sets the requested second, generates an entity tag that was never used before, and is
+/// atomic.
 struct AttributeTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox()
@@ -17,7 +18,7 @@ struct AttributeTests {
         try #require(try store.lookup(resource(path), last: .followed, wait: .allowed).info)
     }
 
-    /// On a volume that keeps nanoseconds, and on one that keeps whole seconds.
+    /// On a volume with nanosecond timestamps, and on one with whole seconds.
     @Test(arguments: [0, 1_650_000_000, -5, 4_000_000_000] as [Int64], [false, true])
     func setsTheSecondAndGivesEachVersionATagOfItsOwn(second: Int64, cutsTimes: Bool) throws {
         let sandbox = try sandbox()
@@ -36,14 +37,14 @@ struct AttributeTests {
         #expect(sandbox.read("file") == "old")
     }
 
-    /// Years before 1902 and behind 2446 are one moment on ext4, and others elsewhere: who asks for one again gets it, and
-    /// an answer. The plan ends what would never end.
+    /// Years before 1902 and after 2446 become a single instant on ext4, and other instants on other volumes.
+    /// Setting such a time again must succeed. The fault plan ends endless loops.
     @Test(arguments: [-3_000_000_000, 9_000_000_000] as [Int64], [false, true])
     func aTimeThatTheVolumeCannotHoldIsSetAgain(second: Int64, hasAttributes: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let missing = hasAttributes ? [:] : ["fsetxattr": Errno.notSupported]
-        // Not the step that writes a stamp, whose failure nobody hears of.
+        // Excludes the step that writes a stamp, because its failure is ignored.
         let last = hasAttributes ? 1_001 : 1_000
         let plan = FaultPlan(failAt: (last, Errno.noSpace), failCalls: missing, cutsTimes: !hasAttributes)
         try withFaults(plan) {

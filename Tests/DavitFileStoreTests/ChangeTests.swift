@@ -5,7 +5,7 @@ import DavitSystem
 import Testing
 
 struct ChangeTests {
-    /// The volume as it is, one that can neither refuse to replace nor exchange, and one without links too.
+    /// The unmodified volume, one without renameat2 flags, and one that also lacks hard links.
     static let volumes: [[String: Int32]] = [
         [:], ["renameat2": Errno.invalid], ["renameat2": Errno.invalid, "linkat": Errno.notPermitted],
     ]
@@ -42,7 +42,7 @@ struct ChangeTests {
         }
     }
 
-    /// Between the look-up and the change somebody moves the folder and puts another one in its place.
+    /// Between the lookup and the change, another process moves the folder and puts a new one in its place.
     @Test func changesHappenInTheCollectionThatWasLookedUp() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
@@ -74,7 +74,7 @@ struct ChangeTests {
         try withFaults(FaultPlan(failCalls: missing)) {
             try store.rename(resource("file"), toFree: resource("folder/moved"))
             try store.rename(resource("folder"), toFree: resource("elsewhere"))
-            // The link itself moves, and dangles now.
+            // The link itself moves, and dangles afterwards.
             try store.rename(resource("link"), toFree: resource("elsewhere/link"))
             #expect(sandbox.names() == ["elsewhere", "other"])
             #expect(sandbox.names("elsewhere") == ["inner", "link", "moved"])
@@ -98,7 +98,7 @@ struct ChangeTests {
         let tag = try store.lookup(resource("file"), last: .followed, wait: .allowed).info?.entityTag
         try store.rename(resource("file"), overContent: resource("other"))
         #expect(sandbox.names() == ["folder", "link", "other"])
-        // A MOVE keeps the tag.
+        // A MOVE preserves the entity tag.
         #expect(try store.lookup(resource("other"), last: .followed, wait: .allowed).info?.entityTag == tag)
         #expect(throws: StoreError.wrongKind) {
             try store.rename(resource("other"), overContent: resource("folder"))
@@ -106,7 +106,7 @@ struct ChangeTests {
         #expect(throws: StoreError.notFound) {
             try store.rename(resource("none"), overContent: resource("other"))
         }
-        // Two names of one file: rename(2) would leave both.
+        // Two names of one file: rename(2) would keep both.
         try sandbox.hardLink("other", "twin")
         try store.rename(resource("other"), overContent: resource("twin"))
         #expect(sandbox.names() == ["folder", "link", "twin"])
@@ -185,7 +185,7 @@ struct ChangeTests {
         let store = try sandbox.store()
         let tree = try store.detach(resource("folder"))
         #expect(try store.summary("folder") == "unmapped /folder")
-        // In use: nobody sweeps it.
+        // The tree is in use, so a sweep must not remove it.
         #expect(try store.list("").count == 3)
         store.sweepLeftovers { false }
         try tree.restore()
@@ -258,7 +258,7 @@ struct ChangeTests {
         #expect(sandbox.names().contains(names[0]))
         #expect(sandbox.isSwept(by: store))
         #expect(sandbox.names() == [".davit-file", "file", "folder", "link", "other"])
-        // Only reserved names are leftovers.
+        // Only files with reserved names are leftovers.
         store.removeLeftover(at: try resource("file"))
         #expect(sandbox.read("file") == "22")
     }
@@ -270,7 +270,7 @@ struct ChangeTests {
         for number in 0..<600 { try sandbox.write("\(name)/\(number)") }
         let store = try sandbox.store()
         _ = try store.list("")
-        // A listing does not wait for all of it.
+        // A listing removes only a part of it.
         #expect(sandbox.names(name).count == 600 - 256)
         var steps = 0
         store.sweepLeftovers {

@@ -4,7 +4,7 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// Many at once, with a sweep that never rests: it takes nothing that somebody uses.
+/// Concurrent changes with a permanently running sweep, which must not remove anything in use.
 struct ConcurrencyTests {
     @Test(arguments: [[:], ["opentmpfile": Errno.notSupported]])
     func nobodyLosesAnythingToTheSweep(missing: [String: Int32]) async throws {

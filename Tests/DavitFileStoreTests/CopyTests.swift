@@ -43,7 +43,7 @@ struct CopyTests {
         #expect(sandbox.mode(of: "copy/a") == 0o755)
         #expect(try sandbox.open("copy/a").attribute("user.color") == [1, 2])
         #expect(try sandbox.open("copy/large").attribute("user.color") == [3])
-        // A copy is another resource, with a tag of its own.
+        // A copy is a new resource with a new entity tag.
         let tags = try ["tree/large", "copy/large"].map {
             try store.lookup(resource($0), last: .followed, wait: .allowed).info?.entityTag
         }
@@ -77,7 +77,7 @@ struct CopyTests {
         #expect(sandbox.names("old") == ["file"])
         try tree.publish(isReplacing: true)
         #expect(sandbox.names("old") == ["new"])
-        // What was replaced is where the copy was.
+        // The replaced resource is now at the temporary path of the copy.
         let hidden = String(decoding: tree.path.name, as: UTF8.self)
         #expect(sandbox.names(hidden) == ["file"])
         #expect(try store.summary("old/new") == "content /old/new")
@@ -93,7 +93,7 @@ struct CopyTests {
         let store = try sandbox.store()
         do {
             let tree = try store.stageCopy(of: resource("tree"), for: resource("x"), includesMembers: true)
-            // In use: neither a listing nor a sweep takes it.
+            // The copy is in use: neither a listing nor a sweep removes it.
             #expect(try store.list("").map(\.text) == ["tree"])
             store.sweepLeftovers { false }
             store.removeLeftover(at: tree.path)
@@ -176,7 +176,7 @@ struct CopyTests {
             return tree.failures.map(\.path.description)
         }
         #expect(Set(failures) == ["/tree/two", "/tree/a/one", "/tree/a", "/tree"])
-        // The disk is full: nothing is kept.
+        // The disk is full: nothing remains.
         try sandbox.open("tree/two").setAttribute("user.color", to: [3])
         for call in ["ficlone", "fsetxattr", "mkdirat", "openat"] {
             withFaults(FaultPlan(failCalls: [call: Errno.noSpace])) {
@@ -184,7 +184,7 @@ struct CopyTests {
                     try store.stageCopy(of: resource("tree"), for: resource("x"), includesMembers: true)
                 }
             }
-            // Without `openat` nothing can be removed either.
+            // Without `openat`, nothing can be removed either.
             if call == "openat" { #expect(sandbox.isSwept(by: store)) }
             #expect(sandbox.names() == ["tree"], "\(call)")
         }
@@ -200,7 +200,7 @@ struct CopyTests {
         #expect(sandbox.names() == [])
     }
 
-    /// Whatever call fails: the destination is the old resource or the new one.
+    /// Whichever call fails, the destination is either the old or the new resource.
     @Test(arguments: [[:], ["renameat2": Errno.invalid]])
     func leavesOldOrNewWhereverItFails(missing: [String: Int32]) throws {
         let sandbox = try Sandbox(on: .memory)

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Runs `body` with the faults of `plan`, which only calls of this thread see.
+/// Runs `body` with the faults of `plan`, which affect calls of this thread only.
 @discardableResult
 func withFaults<R>(_ plan: FaultPlan, _ body: () throws -> R) rethrows -> R {
     try FileFaults.$plan.withValue(plan, operation: body)

@@ -6,11 +6,11 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Files that are asked for again stay open. Whatever others do to them, the answer is the one that a store gives
-/// which has just been started.
+/// Files that are requested repeatedly stay open. Whatever other processes do to them, the result equals that
+/// of a newly opened store.
 struct KeptFileTests {
-    /// Shell commands in a share with `file`, `folder/inner/file`, `alias` (a second name of the first) and `spare`;
-    /// in the commands @ is the path of a kept file and % the folder it is in.
+    /// Shell commands in a share with `file`, `folder/inner/file`, `alias` (a hard link to the first) and
+    /// `spare`. In the commands, @ is the path of an open file and % its folder.
     static let changes: [String] = [
         "printf 2222 | dd of=@ conv=notrunc",
         "printf 22 > @",
@@ -28,9 +28,9 @@ struct KeptFileTests {
         "chmod 000 @",
         "chmod 755 @",
         "touch -d 2001-09-09 @",
-        // The same length, and the time set back to what it was.
+        // Same length, with the modification time restored.
         "touch -r @ spare && printf 2222 > @ && touch -r spare @",
-        // Through another name, also with the time set back.
+        // Through a hard link, also with the modification time restored.
         "printf 2222 > alias",
         "touch -r @ spare && printf 2222 > alias && touch -r spare alias",
         "mv folder ../outside/folder",
@@ -62,7 +62,8 @@ struct KeptFileTests {
         }
     }
 
-    /// The kernel gives no file a new time for a write through a memory map that has been written to before.
+    /// The kernel does not update the time of a file for a write through a memory map that has been written
+    /// to before.
     @Test(arguments: Volume.allCases)
     func aWriteThroughAMemoryMapShowsAtOnce(volume: Volume) throws {
         let sandbox = try sandbox(on: volume)
@@ -136,7 +137,7 @@ struct KeptFileTests {
         #expect(sandbox.openFileCount == 0)
     }
 
-    /// What a change has removed or replaced: the space it took is there for the next one at once.
+    /// After a change that removes or replaces a file, its space is immediately available.
     static let removals: [(name: String, change: @Sendable (FileResourceStore) throws -> Void)] = [
         ("removeContent", { try $0.removeContent(at: resource("folder/inner/file")) }),
         (
@@ -181,7 +182,7 @@ struct KeptFileTests {
             try store.open(resource("spare"), wait: .allowed)
         }
         #expect(content(opened) == "0000")
-        // That one only.
+        // Only that file.
         #expect(sandbox.openFileCount == 1)
         #expect(throws: StoreError.busy) {
             try withFaults(FaultPlan(failAt: (1, Errno.noDescriptors))) {
@@ -190,8 +191,8 @@ struct KeptFileTests {
         }
     }
 
-    /// One replaces a file again and again, in both ways, others read it: nobody gets what was replaced before he
-    /// asked.
+    /// While one process repeatedly replaces a file in both ways, readers must never get content that was
+    /// replaced before their request.
     @Test(arguments: ["mv", "write"])
     func nobodyReadsWhatWasReplacedBeforeHeAsked(way: String) async throws {
         let sandbox = try sandbox(on: .memory)
@@ -237,7 +238,7 @@ struct KeptFileTests {
         return sandbox
     }
 
-    /// Asks until the store keeps the file open.
+    /// Opens the file until the store keeps it open.
     private func requireKept(_ path: String, in store: FileResourceStore) throws {
         for _ in 0..<2 { _ = try store.open(resource(path), wait: .allowed) }
         let first = try store.open(resource(path), wait: .allowed).content?.file
@@ -245,7 +246,7 @@ struct KeptFileTests {
         try #require(first != nil && first === second)
     }
 
-    /// What a GET would say.
+    /// Returns what a GET would return.
     private func outcome(of path: String, in store: FileResourceStore) -> String {
         do throws(StoreError) {
             let opened = try store.open(try path.resource(), wait: .allowed)
@@ -268,12 +269,12 @@ extension String {
 }
 
 extension Sandbox {
-    /// Runs commands in the share.
+    /// Runs shell commands in the share.
     fileprivate func shell(_ commands: String) {
         #expect(unsafe system("cd '\(share)' && { \(commands); } 2>/dev/null") == 0, "\(commands)")
     }
 
-    /// Regular files of the share that this process has open.
+    /// The number of regular files of the share that this process has open.
     fileprivate var openFileCount: Int {
         let prefix = share + "/"
         return (0..<4096).count { number in

@@ -5,7 +5,7 @@ import DavitSystem
 import Testing
 
 struct LookupTests {
-    /// `expected` is the kind, or the state, and the canonical path.
+    /// `expected` is the kind or the state, and the canonical path.
     static let plain: [(path: String, expected: String)] = [
         ("", "collection /"), ("file", "content /file"), ("folder", "collection /folder"),
         ("folder/file", "content /folder/file"), ("none", "unmapped /none"),
@@ -33,7 +33,7 @@ struct LookupTests {
         ("reserved", ".davit-aaaaaaaaaaaaaaaa", "unservable", "unservable"),
     ]
 
-    /// Volumes give inode numbers of removed files to new ones.
+    /// Volumes reuse inode numbers of removed files.
     @Test func aFileIsKnownByItsBirthToo() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "1")
@@ -42,7 +42,7 @@ struct LookupTests {
         #expect(info?.created?.nanoseconds == info?.identity.birth)
     }
 
-    /// The kernel keeps no note of missing names there, as it does for volumes with a disk.
+    /// The kernel does not cache missing names on such volumes, unlike on volumes with a disk.
     @Test func aMissingNameOfAVolumeWithoutADiskNeedsNoWait() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("folder")
@@ -98,7 +98,8 @@ struct LookupTests {
         #expect(try store.open(resource("folder"), wait: .allowed).canonicalPath == nil)
     }
 
-    /// A link in the middle of a path: what is behind it is created, or missing, where it leads.
+    /// A symbolic link in the middle of a path: members are created or missing in the folder that it leads
+    /// to.
     static let through: [(path: String, expected: String)] = [
         ("in/file", "content /folder/file"), ("in/none", "unmapped /folder/none"),
         ("in/none/none", "missingAncestor"), ("in/file/none", "missingAncestor"),
@@ -155,14 +156,14 @@ struct LookupTests {
         }
     }
 
-    /// Only what lies in memory can be changed without the risk to wait for a disk.
+    /// Only resources that are cached in memory can be changed without a risk of waiting for a disk.
     @Test(arguments: Volume.allCases)
     func looksForAChangeWithoutWaitingOnlyInMemory(volume: Volume) throws {
         let sandbox = try sandbox(on: volume)
         let store = try sandbox.store()
         let file = try resource("folder/file")
         var answers: [StoreError?] = []
-        // As in the next test: the kernel may ask to come again.
+        // As in the next test, the kernel may request a retry.
         for _ in 0..<10_000 where !answers.contains(nil) {
             _ = try store.lookup(file, last: .followed, wait: .allowed)
             do throws(StoreError) {
@@ -185,8 +186,8 @@ struct LookupTests {
         #expect(throws: StoreError.wouldBlock) {
             try store.lookup(resource("link"), last: .followed, wait: .never)
         }
-        // Looked at a moment ago, so the kernel has it; it may still ask to come again when names change
-        // elsewhere at the same time.
+        // The kernel has cached the entry, but may still request a retry if names change elsewhere
+        // concurrently.
         var answers: [String?] = []
         for _ in 0..<10_000 where answers.isEmpty {
             _ = try store.open(resource("folder/file"), wait: .allowed)
@@ -217,7 +218,7 @@ struct LookupTests {
         #expect(throws: StoreError.nameTooLong) { try store.put("", at: tooLong) }
     }
 
-    /// Longer than PATH_MAX: no single call of the system takes such a path.
+    /// Longer than PATH_MAX: no single system call accepts such a path.
     @Test func servesPathsOfAnyLength() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()

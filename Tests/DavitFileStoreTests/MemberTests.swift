@@ -27,7 +27,7 @@ struct MemberTests {
         #expect(members.map(\.info.length) == [0, 0, 3, 0, 4])
         #expect(members.map { $0.canonicalPath?.description } == [nil, "/folder", nil, nil, "/folder/inner"])
         #expect(members.map(\.info.isExecutable) == [false, false, true, false, false])
-        // What a listing says is what a look at the member says.
+        // A listing returns the same information as a lookup of the member.
         for member in members {
             let path = try resource(member.text)
             let info = try #require(try store.lookup(path, last: .followed, wait: .allowed).info)
@@ -58,7 +58,7 @@ struct MemberTests {
         #expect(try (0..<3).map { _ in try cursor.next(limit: 2).count } == [2, 1, 0])
     }
 
-    /// A member's memory is used again for the next one: nothing of the last one may stay in it.
+    /// The memory of a member is reused for the next one and must not retain values.
     @Test func aMemberKeepsNothingOfTheOneBefore() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
@@ -102,7 +102,7 @@ struct MemberTests {
         withFaults(FaultPlan(failCalls: ["getdents64": Errno.io])) {
             #expect(throws: StoreError.self) { try store.list("") }
         }
-        // A list that is short for want of memory would be a lie.
+        // A listing must fail rather than be silently incomplete.
         try sandbox.link("link", to: "file")
         let plan = FaultPlan(failCalls: ["readlinkat": Errno.noDescriptors])
         withFaults(plan) { #expect(throws: StoreError.busy) { try store.list("") } }
@@ -122,7 +122,7 @@ struct MemberTests {
         _ = try withFaults(deeper) { try store.open(resource("folder/file"), wait: .allowed) }
         #expect(deeper.calls == ["openat2", "statx", "openat2", "statx"])
         #expect(opened.info.length == 4)
-        // What is open stays what it was.
+        // An open resource keeps its content.
         try store.put("other text", at: resource("file"))
         #expect(content(opened) == "text")
     }
@@ -139,12 +139,12 @@ struct MemberTests {
         let sandbox = try Sandbox()
         try sandbox.makeSpecial("fifo")
         let store = try sandbox.store()
-        // No writer: an open that waits would never return.
+        // The FIFO has no writer: a blocking open would never return.
         #expect(throws: StoreError.notFound) { try store.open(resource("fifo"), wait: .allowed) }
         #expect(throws: StoreError.notFound) { try store.open(resource("fifo"), wait: .never) }
     }
 
-    /// The kernel is asked who opened them; a descriptor that only names a file (O_PATH) does not count.
+    /// Uses kernel notifications of opens. A descriptor that only refers to a file (O_PATH) does not count.
     @Test func neverOpensSpecialFiles() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
@@ -167,7 +167,7 @@ struct MemberTests {
         store.sweepLeftovers { false }
         #expect(watch.count == 0)
         #expect(store.detachAndDestroy("folder") == [])
-        // The watch sees opens: one by this test.
+        // The watch reports the open by this test.
         try sandbox.makeSpecial("seen")
         let other = try OpenWatch(sandbox.path("seen"))
         _ = sandbox.read("seen")

@@ -5,14 +5,14 @@ import DavitSystem
 import Glibc
 import Testing
 
-/// Needs the right to mount: skipped where that is missing (an ordinary user, most containers).
+/// Requires the permission to mount; skipped otherwise (ordinary users, most containers).
 @Suite(.enabled(if: Mount.isPossible, "mounting is not permitted here"))
 struct MountTests {
     @Test func saysThatARenameWouldCrossVolumes() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")
         try sandbox.write("file", "1")
-        // The same device, mounted twice: rename does not cross that either.
+        // The same device, mounted twice: rename does not work across these mounts either.
         try sandbox.mount("--bind '\(sandbox.base)/outside'", at: "mnt")
         let store = try sandbox.store()
         try store.put("2", at: resource("mnt/there"))
@@ -29,7 +29,7 @@ struct MountTests {
         #expect(throws: StoreError.crossVolume) {
             try store.exchange(resource("file"), resource("mnt/there"))
         }
-        // A copy is built beside its destination, so it works.
+        // A copy is staged in the folder of its destination, so it works.
         let tree = try store.stageCopy(of: resource("file"), for: resource("mnt/copy"), includesMembers: true)
         try tree.publish(isReplacing: false)
         #expect(sandbox.read("mnt/copy") == "1")
@@ -44,7 +44,7 @@ struct MountTests {
         let text = String(repeating: "x", count: 100_000)
         try store.put(text, at: resource("mnt/file"))
         try store.put(text, at: resource("mnt/other"))
-        // There is room for one of them, not for a second copy of it.
+        // There is space for one file, but not for a second copy of it.
         #expect(throws: StoreError.outOfSpace) { try store.put("y" + text, at: resource("mnt/file")) }
         let staged = try store.stageContent(for: resource("mnt/file"), expectedLength: nil)
         #expect(throws: StoreError.outOfSpace) {
@@ -57,7 +57,7 @@ struct MountTests {
         #expect(sandbox.names("mnt") == ["file", "other"])
     }
 
-    /// A volume of whole seconds: an ext file system with the smallest inodes.
+    /// A volume with timestamps of whole seconds: an ext file system with the smallest inodes.
     @Test func tellsVersionsApartOnAVolumeOfWholeSeconds() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")

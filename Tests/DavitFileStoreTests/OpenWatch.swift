@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Testing
 
-/// Counts how often a file is opened, by anybody.
+/// Counts how often a file is opened, by any process.
 final class OpenWatch {
     private let queue: Int32
 
@@ -15,7 +15,7 @@ final class OpenWatch {
 
     deinit { close(queue) }
 
-    /// Opens since the last time.
+    /// The number of opens since the last access.
     var count: Int {
         var events = [UInt8](repeating: 0, count: 4096)
         let bytes = unsafe read(queue, &events, events.count)

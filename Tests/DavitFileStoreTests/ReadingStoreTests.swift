@@ -4,11 +4,11 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// What reads a folder beside its server removes nothing from it, whatever it looks like.
+/// A store that only reads a folder removes nothing from it.
 struct ReadingStoreTests {
     private static let leftover = ".davit-aaaaaaaaaaaaaaaa"
 
-    /// A folder with leftovers in each place where they are looked for, and an upload that waits.
+    /// Creates a folder with leftovers in every place that is swept, and an open upload.
     private func folder() throws -> (Sandbox, upload: [UInt8], ResourceIdentity) {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
@@ -44,7 +44,7 @@ struct ReadingStoreTests {
         #expect(names(sandbox) == before)
     }
 
-    /// Commands that do the work of a server that does not run.
+    /// Commands that do the work of a server while no server runs.
     @Test func aStoreRemovesLeftoversOnlyForAServer() throws {
         let (sandbox, name, identity) = try folder()
         let before = names(sandbox)
@@ -60,7 +60,7 @@ struct ReadingStoreTests {
         #expect(names(sandbox) == before)
 
         store.keepUploads { $0 == name }
-        // A process that another test is just starting holds every lock until it runs its own program.
+        // A process that another test is starting holds every lock until it calls exec.
         for _ in 0..<100_000 {
             try lookEverywhere()
             if names(sandbox).map(\.count) == [3, 1, 0] { break }
@@ -82,7 +82,7 @@ struct ReadingStoreTests {
         (nil, 100), (40, 60), (100, 0), (150, -50), (.max, 100 - .max),
     ]
 
-    /// What clients are told is never less than nothing; what is missing can be more than an upload.
+    /// The space reported to clients is never negative; the shortage can be larger than an upload.
     @Test(arguments: rooms)
     func roomIsNegativeWhereTooLittleIsFree(keepsFree: Int64?, room: Int64) throws {
         let sandbox = try Sandbox()
@@ -94,7 +94,7 @@ struct ReadingStoreTests {
         }
     }
 
-    /// Content that did not fit takes no room: it is copied again when there is some.
+    /// Content that did not fit occupies no space: it is copied again when there is space.
     @Test(.enabled(if: Mount.isPossible, "mounting is not permitted here"))
     func aFailedCopyOfContentLeavesNothingBehind() throws {
         let sandbox = try Sandbox(on: .memory)

@@ -4,7 +4,7 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// What a volume has left, and what of it is to stay free.
+/// The free space of a volume, and the part of it to keep free.
 struct RoomTests {
     private func store(_ sandbox: Sandbox, keepsFree: Int64?) throws -> FileResourceStore {
         try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
@@ -68,7 +68,7 @@ struct RoomTests {
         #expect(sandbox.names() == ["copy", "folder"])
     }
 
-    /// What is there is copied, and the part is put into that: each takes room.
+    /// The existing content is copied first, then the part is written into the copy. Both need space.
     @Test func isAskedForByChangesOfAPart() throws {
         let sandbox = try Sandbox()
         let old = String(repeating: "o", count: 61)
@@ -109,7 +109,7 @@ struct RoomTests {
         }
     }
 
-    /// A quota of the system is no full disk.
+    /// An exceeded quota is different from a full disk.
     @Test(arguments: [(Errno.noSpace, StoreError.outOfSpace), (Errno.overQuota, .quotaExceeded)])
     func aQuotaIsToldFromAFullDisk(number: Int32, error: StoreError) throws {
         let sandbox = try Sandbox()

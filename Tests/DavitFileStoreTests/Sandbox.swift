@@ -10,7 +10,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A real folder that goes with the test. The share is its member `share`; `outside` is beside it.
+/// A temporary folder for one test, removed on deinitialization. It contains the folders `share` and
+/// `outside`.
 final class Sandbox {
     let base: String
     private let volume: Volume
@@ -38,16 +39,16 @@ final class Sandbox {
         }
     }
 
-    /// Mounts something at a folder of the share.
+    /// Mounts a file system on a folder of the share.
     func mount(_ arguments: String, at name: String) throws {
         try done(unsafe system("mount \(arguments) '\(path(name))'"))
         mounted.append(path(name))
     }
 
-    /// Fails the test if a call of the system failed.
+    /// Fails the test if a system call failed.
     private func done(_ result: Int32) throws { try #require(result == 0, "errno \(errno)") }
 
-    /// As a server has it, without uploads.
+    /// Opens a store as a server does, without uploads.
     func store(_ mode: Resolver = .oneCall) throws -> FileResourceStore {
         let store = try FileResourceStore(root: share, walksComponents: mode == .components)
         store.keepUploads { _ in false }
@@ -65,7 +66,7 @@ final class Sandbox {
         close(file)
     }
 
-    /// Nil if there is no such file.
+    /// Returns nil if the file does not exist.
     func read(_ name: String) -> String? {
         let file = unsafe Glibc.open(path(name), O_RDONLY | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -92,7 +93,7 @@ final class Sandbox {
         return FileDescriptor(owning: number)
     }
 
-    /// Folders within folders, a file in the last.
+    /// Creates nested folders with a file in the last one.
     func makeDeepTree(_ name: String, levels: Int) throws {
         try makeFolder(name)
         var folder = unsafe Glibc.open(path(name), O_RDONLY | O_DIRECTORY)
@@ -108,13 +109,13 @@ final class Sandbox {
 
     func mode(of name: String) -> UInt32? { status(name)?.mode }
 
-    /// Of the name itself, if it is a link.
+    /// Returns the status of the name itself, even if it is a symbolic link.
     func status(_ name: String) -> FileStatus? {
         let root = try? RootDirectory(opening: share)
         return try? root?.status(at: Array(name.utf8), acceptsLink: true, mayWait: true)
     }
 
-    /// The names in a folder of the share, sorted, reserved ones too.
+    /// Returns the sorted names in a folder of the share, including reserved ones.
     func names(_ folder: String = ".") -> [String] {
         guard let directory = unsafe opendir(path(folder)) else { return [] }
         defer { unsafe closedir(directory) }
@@ -128,7 +129,7 @@ final class Sandbox {
         return names.sorted()
     }
 
-    /// A file of the share, open for its attributes.
+    /// Opens a file of the share for access to its attributes.
     func open(_ name: String) throws -> FileDescriptor {
         let number = unsafe Glibc.open(path(name), O_RDONLY)
         try #require(number >= 0)
@@ -148,7 +149,7 @@ func resource(_ text: String) throws -> ResourcePath {
 }
 
 extension Lookup {
-    /// What a table can be compared with: state and canonical path.
+    /// The state and canonical path, for comparison with a table.
     var summary: String {
         switch state {
         case .mapped(let info): "\(info.isCollection ? "collection" : "content") \(path)"
@@ -162,13 +163,13 @@ extension Lookup {
 extension FileResourceStore {
     func summary(_ path: String, _ last: LastSegment = .followed) throws -> String {
         let summary = try lookup(resource(path), last: last, wait: .allowed).summary
-        // Who is about to change something sees the same.
+        // A lookup for a change returns the same.
         let forChange = try lookupForChange(resource(path), last: last, beside: nil, wait: .allowed)
         #expect(forChange.summary == summary, "\(path)")
         return summary
     }
 
-    /// All members, sorted by name.
+    /// Returns all members, sorted by name.
     func list(_ path: String) throws -> [Member] {
         let cursor = try members(of: resource(path))
         var all: [Member] = []
@@ -176,7 +177,7 @@ extension FileResourceStore {
         return all.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// A PUT, as the engine does it.
+    /// Stores content like a PUT of the engine.
     @discardableResult
     func put(_ text: String, at path: ResourcePath, modified: Timestamp? = nil) throws(StoreError)
         -> ResourceInfo
@@ -193,8 +194,8 @@ extension FileResourceStore {
 }
 
 extension Sandbox {
-    /// Sweeps until nothing of the kind is left, and says whether that came about. A process that another
-    /// test is just starting holds every lock until it runs its own program.
+    /// Sweeps until no leftover remains, and returns whether that succeeded. A process that another test is
+    /// starting holds every lock until it calls exec.
     func isSwept(by store: FileResourceStore) -> Bool {
         for _ in 0..<100_000 {
             store.sweepLeftovers { false }
@@ -206,7 +207,7 @@ extension Sandbox {
 }
 
 extension FileResourceStore {
-    /// What could not be removed.
+    /// Returns the items that could not be removed.
     func detachAndDestroy(_ path: String) -> [String] {
         guard let tree = try? detach(resource(path)) else { return ["not detached"] }
         return tree.destroy().map { "\($0.path) \($0.error)" }
@@ -217,7 +218,7 @@ extension Member {
     var text: String { String(decoding: name, as: UTF8.self) }
 }
 
-/// Bytes of an open resource.
+/// Returns the content of an open resource.
 func content(_ resource: OpenResource) -> String? {
     guard let file = resource.content?.file else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(file.length))

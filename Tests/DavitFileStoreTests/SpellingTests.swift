@@ -10,12 +10,12 @@ import Glibc
 import Darwin
 #endif
 
-/// Names by canonical equivalence, on volumes that know bytes only.
+/// Canonical equivalence of names, on volumes that compare bytes only.
 struct SpellingTests {
     private static let one = "\u{FC}"
     private static let two = "u\u{308}"
 
-    /// Nothing but what a look-up asks the system for.
+    /// Returns the system calls of a lookup.
     private func calls(_ body: () throws -> Void) throws -> [String] {
         let plan = FaultPlan()
         try FileFaults.$plan.withValue(plan, operation: body)
@@ -37,7 +37,7 @@ struct SpellingTests {
                 let change = try store.lookupForChange(asked, last: .itself, beside: nil, wait: .allowed)
                 #expect(change.path == found)
             }
-            // Where nothing is: the parents as they are stored, the name as asked for.
+            // For a missing resource: the parents as stored, the name as requested.
             let free = try store.lookup(resource(outer + "/o\u{308}"), last: .followed, wait: .allowed)
             #expect(Array(free.path.bytes) == Array((Self.one + "/o\u{308}").utf8))
         }
@@ -53,7 +53,7 @@ struct SpellingTests {
         #expect(present == ["statx"])
     }
 
-    /// The folder is read for the first name that is not there, and for no other.
+    /// The folder is read for the first missing name only.
     @Test func aFolderIsReadOnce() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
@@ -71,13 +71,13 @@ struct SpellingTests {
             #expect(try store.summary("folder/\u{F6}\(number)").hasPrefix("content"))
         }
         #expect(try reads(Self.one) == 0)
-        // The loop never reads a folder.
+        // The event loop never reads a folder.
         #expect(throws: StoreError.wouldBlock) {
             try store.lookup(resource("folder/" + Self.one), last: .followed, wait: .never)
         }
     }
 
-    /// Without a watch it has only times to go by, and those are too young.
+    /// Without a watch, only modification times are available, and these are too recent.
     @Test func withoutAWatchItReadsAgain() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
@@ -91,7 +91,7 @@ struct SpellingTests {
         }
     }
 
-    /// More than the kernel keeps for who does not ask.
+    /// More events than the kernel queues without a reader.
     @Test func whatWasMissedIsReadAgain() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.write("a")
@@ -107,7 +107,7 @@ struct SpellingTests {
         #expect(try store.summary("\u{F6}").hasPrefix("content"))
     }
 
-    /// More folders than are remembered, and one that is another than before.
+    /// More folders than are cached, and one that was replaced.
     @Test func whatIsForgottenIsReadAgain() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
@@ -126,8 +126,8 @@ struct SpellingTests {
         }
     }
 
-    /// Of several that are there, the first in the order of bytes answers for a spelling that none of them has; when it
-    /// goes, the next one does.
+    /// If several spellings exist and none matches exactly, the first in byte order is used; after its
+    /// removal, the next one is.
     @Test func ofSeveralSpellingsOneAnswers() throws {
         let sandbox = try Sandbox()
         let spellings = ["\u{1D7}", "\u{DC}\u{301}", "U\u{308}\u{301}"]
@@ -157,7 +157,7 @@ struct SpellingTests {
         }
     }
 
-    /// A rename to another name of the same file removes the first, where those are two.
+    /// A rename to another name of the same file removes the first name, if the volume treats them as two.
     @Test func twoNamesOfAFileAreNotOne() throws {
         let sandbox = try Sandbox()
         try sandbox.write("a", "x")
@@ -175,7 +175,8 @@ struct SpellingTests {
         (-10, false), (0, false), (2, false), (3, false), (4, true), (1_000_000, true),
     ]
 
-    /// Without a watch, absence is believed where the folder had not changed for long before it was read.
+    /// Without a watch, a missing name is cached only if the folder had not changed for some time before it
+    /// was read.
     @Test(arguments: ages)
     func timesSpeakForAFolderThatIsOldEnough(age: (seconds: Int64, isCurrent: Bool)) throws {
         let sandbox = try Sandbox()

@@ -5,8 +5,8 @@ import DavitSystem
 import Testing
 
 struct StagedFileTests {
-    /// The volume as it is, one without unnamed files, and one that can neither do that nor link nor refuse
-    /// to replace.
+    /// The unmodified volume, one without unnamed files, and one that also lacks hard links and exclusive
+    /// renames.
     static let volumes: [[String: Int32]] = [
         [:],
         ["opentmpfile": Errno.notSupported],
@@ -43,7 +43,7 @@ struct StagedFileTests {
                 try staged.write(buffer("bytes"))
                 #expect(staged.length == 5)
                 #expect(try store.list("").isEmpty)
-                // Locked: a listing does not take it away.
+                // The file is locked: a listing does not remove it.
                 #expect(sandbox.names().count == (missing.isEmpty ? 0 : 1))
                 _ = try staged.seal(replacing: nil, modified: nil)
                 #expect(try store.summary("file") == "unmapped /file")
@@ -52,8 +52,8 @@ struct StagedFileTests {
         }
     }
 
-    /// Whatever call is refused: the old content is whole, or the new is, and the old is in the trash or goes as without
-    /// one. A trash that somebody else owns hinders nothing.
+    /// Whichever call fails, the file has either its old or its new content, and the old content is in the
+    /// trash or removed as without one. A trash folder with a different owner causes no failure.
     @Test(arguments: volumes)
     func keepsWhatItCanOfWhatItReplaces(missing: [String: Int32]) throws {
         var outcomes: Set<Bool?> = []
@@ -131,7 +131,7 @@ struct StagedFileTests {
     @Test func carriesModeAndAttributesOver() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o6750)
-        // One access control entry for a user, as the kernel stores it: u::rwx,u:1:r,g::r,m::r,o::-.
+        // One access control entry for a user, in the format of the kernel: u::rwx,u:1:r,g::r,m::r,o::-.
         let list: [UInt8] = [
             2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 2, 0, 4, 0, 1, 0, 0, 0, 4, 0, 4, 0, 255, 255, 255,
             255,
@@ -153,7 +153,7 @@ struct StagedFileTests {
         #expect(try file.attribute("user.long") == long)
         #expect(try file.attribute("user.davit.stamp") == nil)
         #expect(try file.attribute("system.posix_acl_access") == list)
-        // The group bits are the mask of the list; set-user and set-group are gone.
+        // The group bits are the mask of the list; set-user and set-group bits are removed.
         #expect(sandbox.mode(of: "file") == 0o740)
         #expect(sandbox.read("file") == "new")
     }
@@ -167,7 +167,7 @@ struct StagedFileTests {
         #expect(sandbox.mode(of: "file") == sandbox.mode(of: "usual"))
     }
 
-    /// A rename would replace such a file.
+    /// A rename could replace such a file.
     @Test func refusesAFileThatMayNotBeWritten() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o444)
@@ -175,7 +175,7 @@ struct StagedFileTests {
         let large = String(repeating: "x", count: 1 << 16)
         withFaults(FaultPlan(failCalls: ["faccessat": Errno.access])) {
             #expect(throws: StoreError.forbidden) { try store.put("new", at: resource("file")) }
-            // Before the first byte, if there are many.
+            // Before the first byte, if the content is long.
             #expect(throws: StoreError.forbidden) {
                 try store.stageContent(for: resource("file"), expectedLength: Int64(large.utf8.count))
             }
@@ -207,7 +207,7 @@ struct StagedFileTests {
             let last = try store.open(path, wait: .allowed).info
             #expect(tags.contains(last.entityTag))
             #expect((last.stamp != 0) == isCoarse)
-            // Found again by another process.
+            // Another process finds the same entity tag.
             #expect(try sandbox.store().list("").map(\.info.entityTag) == [last.entityTag])
             #expect(
                 try store.lookup(path, last: .followed, wait: .allowed).info?.entityTag == last.entityTag)
@@ -228,7 +228,7 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    /// Whatever call fails: the old content or the new one, and nothing besides.
+    /// Whichever call fails, either the old or the new content exists, and nothing else.
     @Test(arguments: volumes, [false, true])
     func leavesOldOrNewWhereverItFails(missing: [String: Int32], isReplacing: Bool) throws {
         let sandbox = try Sandbox()

@@ -3,7 +3,7 @@ import DavitHTTP
 import DavitStore
 import Testing
 
-/// The times that the clock gives out, seen through the store.
+/// The times that the clock generates, tested through the store.
 struct StampClockTests {
     @Test(arguments: [nil, Timestamp(seconds: 5), Timestamp(seconds: -5)])
     func givesWholeMicrosecondsAndNoWholeMilliseconds(time: Timestamp?) throws {
@@ -27,7 +27,7 @@ struct StampClockTests {
         }
     }
 
-    /// A wall clock that has reached the end of its range stands still; the times do not.
+    /// A system clock at the end of its range does not advance, but generated times do.
     @Test(arguments: [Int64.max, .max - 1, 0, .min])
     func goesForwardAtTheEndsOfTheRange(now: Int64) {
         let clock = StampClock()

@@ -4,15 +4,15 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// What each level waits for, and in which order.
+/// The synchronization calls of each level, and their order.
 struct SyncTests {
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// The calls that change names, and the waits of each level between them.
+        /// The calls that change names, and the synchronization calls of each level between them.
         let calls: [SyncLevel: [String]]
         let run: @Sendable (FileResourceStore) throws -> Void
 
-        /// - Parameter full: what `full` calls; the other levels leave out what is not theirs.
+        /// - Parameter full: the calls at level `full`; other levels omit some of them.
         init(
             _ description: String, data: [String] = [], full: [String],
             _ run: @escaping @Sendable (FileResourceStore) throws -> Void
@@ -42,8 +42,8 @@ struct SyncTests {
         Change("DELETE of content", full: ["unlinkat", "fsync"]) {
             try $0.removeContent(at: resource("file"))
         },
-        Change("DELETE of a tree: what is out of sight is not waited for", full: ["renameat2", "fsync"]) {
-            // Ends with what it hides: only the hiding counts.
+        Change("DELETE of a tree: its removal is not synchronized", full: ["renameat2", "fsync"]) {
+            // The hidden tree is removed at the end; only hiding it is synchronized.
             withExtendedLifetime(try $0.detach(resource("folder"))) {}
         },
         Change("DELETE of an empty collection", full: ["unlinkat", "fsync"]) {
@@ -58,7 +58,7 @@ struct SyncTests {
         Change("MOVE over", full: ["renameat", "fsync", "fsync"]) {
             try $0.rename(resource("file"), overContent: resource("folder/inner"))
         },
-        Change("MOVE in exchange", full: ["renameat2", "fsync", "fsync"]) {
+        Change("MOVE with exchange", full: ["renameat2", "fsync", "fsync"]) {
             try $0.exchange(resource("file"), resource("folder/inner"))
         },
         Change("COPY of content", data: ["fsync", "renameat2"], full: ["fsync", "renameat2", "fsync"]) {
@@ -66,7 +66,7 @@ struct SyncTests {
                 .publish(isReplacing: false)
         },
         Change(
-            "COPY of a tree: one wait for all its files", data: ["mkdirat", "syncfs", "renameat2"],
+            "COPY of a tree: one sync for all its files", data: ["mkdirat", "syncfs", "renameat2"],
             full: ["mkdirat", "syncfs", "renameat2", "fsync"]
         ) {
             try $0.stageCopy(of: resource("folder"), for: resource("copy"), includesMembers: true)
@@ -97,14 +97,14 @@ struct SyncTests {
         let store = try store(sandbox, level)
         let plan = FaultPlan()
         try withFaults(plan) { try change.run(store) }
-        // The second way to link an unnamed file, where the first needs a privilege.
+        // A second way to link an unnamed file, if the first requires a privilege.
         let calls = plan.calls.filter { Self.watched.contains($0) }.reduce(into: [String]()) { calls, name in
             if name != "linkat" || calls.last != name { calls.append(name) }
         }
         #expect(calls == change.calls[level])
     }
 
-    /// RFC 4918 §9.7.1 asks for the old content whole, whatever fails.
+    /// RFC 4918 §9.7.1 requires that the old content survives any failure.
     @Test(arguments: [(Errno.io, false), (Errno.noSpace, true)], [SyncLevel.data, .full])
     func contentThatCannotBeSyncedGetsNoName(_ fault: (number: Int32, isFull: Bool), _ level: SyncLevel)
         throws
@@ -128,7 +128,7 @@ struct SyncTests {
         #expect(sandbox.names("folder") == ["inner", "second"])
     }
 
-    /// Rows follow a rename: one that fails has not happened.
+    /// Rows follow a rename, so a failed one must be undone.
     @Test func aRenameThatCannotBeSyncedIsUndone() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)
@@ -164,8 +164,8 @@ struct SyncTests {
         #expect(sandbox.mode(of: "file") == 0o644)
     }
 
-    /// Who may not list a folder may yet be allowed to put something into it; the answer then must not be that it
-    /// was forbidden.
+    /// A user may be allowed to write to a folder without being allowed to list it. The status must not be
+    /// 403 then.
     @Test func theNamesInAFolderThatCannotBeReadAreSynced() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)
@@ -180,7 +180,7 @@ struct SyncTests {
         #expect(sandbox.names("folder") == ["inner", "new", "second"])
     }
 
-    /// Some network volumes sync no directories.
+    /// Some network volumes do not support synchronization of directories.
     @Test func aVolumeThatSyncsNoFoldersIsServed() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)

@@ -10,9 +10,9 @@ import Glibc
 import Darwin
 #endif
 
-/// W054 and W055: files for content on its way in.
+/// W054 and W055: temporary files for uploaded content.
 struct UnnamedFileTests {
-    /// The volume as it is, one without unnamed files, and a place on another volume.
+    /// The unmodified volume, one without unnamed files, and a destination on another volume.
     static let volumes: [[String: Int32]] = [
         [:], ["opentmpfile": Errno.notSupported],
         ["opentmpfile": Errno.notSupported, "renameat2": Errno.invalid],
@@ -38,7 +38,7 @@ struct UnnamedFileTests {
     func nothingIsToBeSeen(missing: [String: Int32]) throws {
         try withFaults(FaultPlan(failCalls: missing)) {
             let file = try make("some bytes")
-            // Not even while it is there; so kill -9 leaves nothing.
+            // The file has no name even while it exists, so kill -9 leaves nothing.
             #expect(sandbox.names("../outside") == [])
             let buffer = IOBuffer(capacity: 6)
             #expect(try file.read(at: 5, into: buffer) == 5)
@@ -94,7 +94,7 @@ struct UnnamedFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    /// X12: a name from a client leads nowhere.
+    /// X12: a file name from a client never leads to another folder.
     static let names: [(name: String, error: StoreError)] = [
         ("", .invalidName), (".", .invalidName), ("..", .invalidName), ("a\0b", .invalidName),
         (String(repeating: "x", count: 256), .nameTooLong), (".davit-abcdefghijklmnop", .invalidName),
@@ -109,7 +109,7 @@ struct UnnamedFileTests {
         #expect(sandbox.names() == [])
     }
 
-    /// A link in its place is replaced, not followed.
+    /// A symbolic link at the destination is replaced, not followed.
     @Test func aLinkIsNotFollowed() throws {
         #expect(unsafe symlink("../outside/target", sandbox.path("link")) == 0)
         #expect(throws: StoreError.alreadyExists) {
@@ -131,7 +131,7 @@ struct UnnamedFileTests {
         }
         let memory = try Sandbox(on: .memory)
         try memory.write("file", "old")
-        // While it is copied.
+        // During the copy.
         withFaults(FaultPlan(failCalls: ["write": Errno.noSpace])) {
             #expect(throws: StoreError.outOfSpace) {
                 try file.keep(at: memory.path("file"), isReplacing: true)
@@ -141,7 +141,7 @@ struct UnnamedFileTests {
         #expect(memory.names() == ["file"])
     }
 
-    /// Whatever call fails, the old content or the new one is there, and nothing else.
+    /// Whichever call fails, either the old or the new content exists, and nothing else.
     @Test(arguments: volumes)
     func aFailureLeavesOldOrNew(missing: [String: Int32]) throws {
         for step in 1... {

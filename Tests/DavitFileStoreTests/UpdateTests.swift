@@ -4,9 +4,10 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// Content that is changed in a copy, and collections that are made aside.
+/// Content that is changed in a copy, and staged collections.
 struct UpdateTests {
-    /// The volume as it is; one that shares no blocks; one that copies nothing by itself; one without unnamed files.
+    /// The unmodified volume; one without shared blocks; one without copies in the kernel; one without
+    /// unnamed files.
     static let volumes: [[String: Int32]] = [
         [:], ["ficlone": Errno.notSupported],
         ["ficlone": Errno.notSupported, "copy_file_range": Errno.notSupported],
@@ -29,7 +30,7 @@ struct UpdateTests {
             try content.write(contentOf: part, at: 9)
             try content.write(buffer("!"), at: 14)
             #expect(content.length == 15)
-            // Nobody sees it yet.
+            // The change is not visible yet.
             #expect(sandbox.read("file") == "0123456789")
             let new = try content.seal(replacing: old, modified: nil)
             try content.publish(isReplacing: true)
@@ -39,7 +40,7 @@ struct UpdateTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    /// A hole is not filled, neither in the copy nor behind the end.
+    /// Holes are preserved, both in the copy and after the end.
     @Test func holesStayHoles() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "")

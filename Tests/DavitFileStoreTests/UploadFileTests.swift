@@ -5,9 +5,9 @@ import DavitSystem
 import Synchronization
 import Testing
 
-/// Content that goes on over several requests.
+/// Content that is received in several requests.
 struct UploadFileTests {
-    /// The volume as it is, and one that cannot refuse to replace.
+    /// The unmodified volume, and one without exclusive renames.
     static let volumes: [[String: Int32]] = [[:], ["renameat2": Errno.invalid]]
 
     @Test(arguments: volumes)
@@ -56,7 +56,7 @@ struct UploadFileTests {
         #expect(sandbox.names() == [])
     }
 
-    /// The question costs the same each time: it was once wrapped into one more function at each look at a folder.
+    /// The stack depth of this query is constant. It once grew with each lookup of a folder.
     @Test func askingWhoKeepsItDoesNotGetDeeper() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()

@@ -5,8 +5,8 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// What clients send that cannot be read: one table for all readers of bodies. 413 names the limit, 400 the byte, 415 what
-/// is not read; in no case the action is called.
+/// Unreadable client input, for all body readers. 413 contains the limit, 400 the byte offset, 415 the
+/// unsupported type; the handler is never called.
 struct BadInputTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var path: String
@@ -49,8 +49,8 @@ struct BadInputTests {
         row("/multipart", multipart, "\(part)a\r\n\r\n1", 400, "byte "),
         row("/multipart", "multipart/form-data", "", 400, "boundary"),
         row("/form", form, "a=1", 400, "coding", coding: "gzip"),
-        // Another type
-        row("/json", "application/json", "{\"a\":1}", 422, "wrong type"),
+        // A value of a different type
+        row("/json", "application/json", "{\"a\":1}", 422, "another type"),
         // Unsupported
         row("/form", "text/plain", "a=1", 415, "form"),
         row("/form", form + "; charset=x", "a=1", 415, "charset"),
@@ -105,7 +105,7 @@ struct BadInputTests {
         }
     }
 
-    /// 500 says nothing of what happened, but a number that also is in the log.
+    /// A 500 response contains no details, only a number that is also logged.
     @Test func aHandlerThatThrowsHasANumber() async throws {
         struct Secret: Error { var password = "open sesame" }
         let reported = Mutex<[String]>([])

@@ -4,7 +4,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// W053: JSON in and out.
+/// W053: JSON input and output.
 struct JSONTests {
     struct Item: Codable, Equatable, Sendable {
         var name: String
@@ -23,7 +23,7 @@ struct JSONTests {
             routes.get("/created") { _ in try .json(["path": "a/b"], status: .created) }
         })
 
-    /// Takes whatever is well-formed.
+    /// Accepts any well-formed JSON.
     struct Anything: Decodable, Sendable {
         init(from decoder: any Decoder) throws {}
     }
@@ -45,7 +45,7 @@ struct JSONTests {
         #expect(response["Content-Type"] == "application/json")
         #expect(
             response.text == #"{"name":"a/ö","count":3}"# || response.text == #"{"count":3,"name":"a/ö"}"#)
-        // §8.1: a byte order mark may be there.
+        // §8.1: a byte order mark is ignored.
         #expect(
             try await Self.send("/item", [0xEF, 0xBB, 0xBF] + Array(text.utf8), type: type).status == 200)
     }
@@ -57,7 +57,7 @@ struct JSONTests {
     }
 
     static let otherTypes: [(type: String, bytes: [UInt8])] = [
-        // What a page of another site can send without asking (X14).
+        // Types that a page of another site can send without a preflight request (X14).
         ("text/plain", Array("{}".utf8)), ("", Array("{}".utf8)),
         ("application/x-www-form-urlencoded", Array("{}".utf8)),
         ("application/json; charset=utf-16", Array("{}".utf8)),
@@ -140,7 +140,7 @@ struct JSONTests {
             (#""\u12g4""#, 5), (#""\uD834""#, 1), (#""\uD834x""#, 1), (#""\uD834\n""#, 1),
             (#""\uD834\u0041""#, 1), (#""\uDD1E""#, 1),
         ].map { (Array($0.0.utf8), $0.1) } + [
-            // §8.1: UTF-8, and RFC 3629 §3: neither longer than needed, nor surrogates.
+            // §8.1: UTF-8, and RFC 3629 §3: no overlong forms and no surrogates.
             ([34, 0xC0, 0x80, 34], 1), ([34, 0xC3], 2), ([34, 0xC3, 34], 1), ([34, 0xE0, 0x80, 0x80, 34], 1),
             ([34, 0xED, 0xA0, 0x80, 34], 1), ([34, 0xF4, 0x90, 0x80, 0x80, 34], 1), ([34, 0xFF, 34], 1),
             ([34, 0x80, 34], 1), ([0xC2, 0xA0, 0x31], 0),
@@ -155,7 +155,7 @@ struct JSONTests {
             "\(String(decoding: bytes, as: UTF8.self))")
     }
 
-    /// Whatever the check lets through the decoder reads, too: 422 is about values.
+    /// The decoder accepts everything that the syntax check accepts: 422 is for values only.
     @Test func theDecoderAgreesOnEveryCut() async throws {
         let whole = Array(
             #"{"name":"ä\u00e4\ud834\udd1e","count":-12e0,"tags":["a",true,null,{"b":[0.5]}]}"#.utf8)

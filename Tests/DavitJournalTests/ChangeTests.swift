@@ -4,11 +4,11 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What a journal tells of what others do in its folder.
+/// The changes that a journal reports for changes by other processes.
 struct ChangeTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
-        /// Before the token is taken.
+        /// Commands that run before the token is taken.
         var before = "true"
         let commands: String
         let changes: [String]
@@ -19,17 +19,17 @@ struct ChangeTests {
     static let rows: [Row] = [
         Row(name: "nothing", commands: "true", changes: []),
         Row(name: "a new file", commands: "echo 1 > a", changes: ["+a"]),
-        Row(name: "other content", before: "echo 1 > a", commands: "echo 22 > a", changes: ["+a"]),
-        Row(name: "content added", before: "echo 1 > a", commands: "echo 2 >> a", changes: ["+a"]),
+        Row(name: "changed content", before: "echo 1 > a", commands: "echo 22 > a", changes: ["+a"]),
+        Row(name: "appended content", before: "echo 1 > a", commands: "echo 2 >> a", changes: ["+a"]),
         Row(
-            name: "another time", before: "echo 1 > a; echo 1 > b", commands: "touch -d 2001-01-01 a",
+            name: "changed time", before: "echo 1 > a; echo 1 > b", commands: "touch -d 2001-01-01 a",
             changes: ["+a"]),
-        Row(name: "another mode", before: "echo 1 > a", commands: "chmod 600 a", changes: []),
+        Row(name: "changed mode", before: "echo 1 > a", commands: "chmod 600 a", changes: []),
         Row(name: "a file removed", before: "echo 1 > a", commands: "rm a", changes: ["-a"]),
         Row(name: "made and removed", commands: "echo 1 > a; rm a", changes: ["-a"]),
-        Row(name: "removed and made", before: "echo 1 > a", commands: "rm a; echo 1 > a", changes: ["+a"]),
+        Row(name: "removed and created", before: "echo 1 > a", commands: "rm a; echo 1 > a", changes: ["+a"]),
         Row(
-            name: "away and back: mapped anew (RFC 6578 §3.5.1)", before: "echo 1 > a",
+            name: "away and back: mapped again (RFC 6578 §3.5.1)", before: "echo 1 > a",
             commands: "mv a b; mv b a", changes: ["+a", "-b"]),
         Row(name: "a file renamed", before: "echo 1 > a", commands: "mv a b", changes: ["+b", "-a"]),
         Row(
@@ -42,14 +42,14 @@ struct ChangeTests {
             name: "in a tree", before: "mkdir -p d/e; echo 1 > d/e/f", commands: "echo 2 > d/e/g; rm d/e/f",
             changes: ["+d/e/g", "-d/e/f"]),
         Row(
-            name: "in a tree that is new", commands: "mkdir -p d/e; echo 1 > d/e/f; rm d/e/f; echo 1 > d/g",
+            name: "in a new tree", commands: "mkdir -p d/e; echo 1 > d/e/f; rm d/e/f; echo 1 > d/g",
             changes: ["+d", "+d/e", "+d/g"]),
         Row(
-            name: "a tree removed: its members are not told of (§3.5.2)",
+            name: "a tree removed: members are not reported (§3.5.2)",
             before: "mkdir -p d/e; echo 1 > d/e/f",
             commands: "rm -r d", changes: ["-d"]),
         Row(
-            name: "a tree replaced: its former members are",
+            name: "a tree replaced: former members are reported",
             before: "mkdir -p d/e; echo 1 > d/e/f; echo 1 > d/g",
             commands: "rm -r d; mkdir d; echo 1 > d/h", changes: ["+d", "+d/h", "-d/e", "-d/g"]),
         Row(
@@ -59,7 +59,7 @@ struct ChangeTests {
             name: "a tree renamed and changed", before: "mkdir -p d/e; echo 1 > d/e/f",
             commands: "mv d c; echo 2 > c/e/f; echo 1 > c/g", changes: ["+c", "+c/e", "+c/e/f", "+c/g", "-d"]),
         Row(
-            name: "two trees change places", before: "mkdir d c; echo 1 > d/a; echo 1 > c/b",
+            name: "two trees swap names", before: "mkdir d c; echo 1 > d/a; echo 1 > c/b",
             commands: "mv d t; mv c d; mv t c", changes: ["+c", "+c/a", "+d", "+d/b", "-c/b", "-d/a", "-t"]),
         Row(
             name: "a tree out of the share and back", before: "mkdir d; echo 1 > d/a",
@@ -74,24 +74,24 @@ struct ChangeTests {
             changes: ["+a"]),
         Row(name: "a link to a file", before: "echo 1 > a", commands: "ln -s a l", changes: ["+l"]),
         Row(
-            name: "what a link leads to", before: "echo 1 > a; ln -s a l", commands: "echo 22 > a",
+            name: "the target of a link", before: "echo 1 > a; ln -s a l", commands: "echo 22 > a",
             changes: ["+a", "+l"]),
         Row(
-            name: "a link that leads nowhere any more", before: "echo 1 > a; ln -s a l", commands: "rm a",
+            name: "a link that becomes dangling", before: "echo 1 > a; ln -s a l", commands: "rm a",
             changes: ["-a", "-l"]),
         Row(name: "a link out of the share", commands: "ln -s /etc l", changes: []),
         Row(
-            name: "a link to a folder has no members of its own", before: "mkdir d",
+            name: "a link to a folder has no members", before: "mkdir d",
             commands: "ln -s d l; echo 1 > d/a", changes: ["+d/a", "+l"]),
         Row(
             name: "another name of a file", before: "mkdir d; echo 1 > d/a; ln d/a b",
             commands: "echo 2 >> d/a", changes: ["+b", "+d/a"]),
         Row(name: "a pipe", commands: "mkfifo p", changes: []),
         Row(
-            name: "names that are reserved", commands: "echo 1 > .davit-aaaaaaaaaaaaaaaa; echo 1 > .davit-a",
+            name: "reserved names", commands: "echo 1 > .davit-aaaaaaaaaaaaaaaa; echo 1 > .davit-a",
             changes: ["+.davit-a"]),
         Row(
-            name: "names of any bytes", before: "mkdir \"$(printf '\\377\\377')\"",
+            name: "names with arbitrary bytes", before: "mkdir \"$(printf '\\377\\377')\"",
             commands: "cd */; echo 1 > \"$(printf '\\377')\"", changes: ["+\u{FFFD}\u{FFFD}/\u{FFFD}"]),
     ]
 
@@ -102,14 +102,14 @@ struct ChangeTests {
         let token = try test.token()
         #expect(test.shell(row.commands) == 0)
         let (changes, next) = try test.changes(since: token)
-        // What came and went within a tree that nobody had seen may be told of or not.
+        // Items created and removed in an unknown tree may or may not be reported.
         let told = changes.filter { row.changes.contains($0) || !$0.hasPrefix("-d/e/") }
         #expect(told == row.changes)
         #expect(try test.changes(since: next).changes.isEmpty)
     }
 
-    /// The same where nothing tells of changes: what is there is compared with what is known. A name that had the same
-    /// resource before and after is the same then, and what came and went was never there.
+    /// The same changes without events: the journal compares the folder with its rows. A name with the same
+    /// resource before and after is unchanged then, and temporary items are not reported.
     @Test(arguments: rows, ["stopped", "overflow", "without watches"])
     func findsItWithoutEvents(row: Row, how: String) throws {
         let test = try TestJournal { if how == "without watches" { $0.watchLimit = 0 } }
@@ -126,7 +126,7 @@ struct ChangeTests {
         let isSame =
             row.name.hasPrefix("made and") || row.name.hasPrefix("away") || row.name.contains("and back")
         if !isSame, !row.changes.contains(where: { $0.hasSuffix("/b") && $0.hasPrefix("-") }),
-            row.name != "two trees change places"
+            row.name != "two trees swap names"
         {
             #expect(missing.isEmpty)
         }
@@ -144,7 +144,7 @@ struct ChangeTests {
         #expect(try test.changes(since: token, in: "d/e").changes == ["+d/e/f"])
     }
 
-    /// Whoever knows nothing is not told of what was gone before.
+    /// The first answer contains existing items only, no removals.
     @Test func theFirstAnswerHasWhatIsThere() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a; echo 1 > b")
@@ -159,11 +159,11 @@ struct ChangeTests {
         #expect(throws: JournalError.gone) { try test.position(ResourcePath(unchecked: Array("d".utf8))) }
         test.shell("echo 1 > a")
         #expect(throws: JournalError.gone) { try test.position(ResourcePath(unchecked: Array("a".utf8))) }
-        // It is still of use.
+        // The journal is still usable.
         #expect(try test.changes(since: test.first()).changes == ["+a"])
     }
 
-    /// Covering a folder causes no event. Needs the right to mount.
+    /// Mounting over a folder causes no event. Requires the permission to mount.
     @Test func aVolumeThatCoversAFolderIsSeen() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a")

@@ -10,9 +10,9 @@ import Glibc
 import Darwin
 #endif
 
-/// A journal against a slow and obvious walk: whoever has an old state, and is told what has changed, has the new one.
+/// Compares a journal with a simple traversal: an old state plus the reported changes equals the new state.
 struct JournalHistoryTests {
-    /// Every path with what a client would compare.
+    /// Every path with the values that a client compares.
     typealias Tree = [String: String]
 
     static let histories = [(seed: UInt64(1), limit: Int.max), (2, .max), (3, 2), (4, 0), (5, .max), (6, 5)]
@@ -71,7 +71,8 @@ struct JournalHistoryTests {
         }
     }
 
-    /// As a client would: what is gone goes with all below it, and of what has changed it asks anew.
+    /// Applies changes like a client: removes a removed item with all its descendants, and fetches a changed
+    /// item again.
     private static func apply(_ changes: [String], to old: Tree, seeing actual: Tree) -> Tree {
         var tree = old
         for change in changes where change.hasPrefix("-") {
@@ -80,14 +81,14 @@ struct JournalHistoryTests {
         }
         for change in changes where change.hasPrefix("+") {
             let path = String(change.dropFirst())
-            // What was a folder and is none has no members.
+            // A folder that was replaced by a file has no members.
             if actual[path] != "folder" { tree = tree.filter { !$0.key.hasPrefix(path + "/") } }
             tree[path] = actual[path]
         }
         return tree
     }
 
-    /// Links to folders are leaves; others are what they lead to, or nothing.
+    /// Links to folders are leaves; other links are replaced by their targets, or omitted if dangling.
     private static func walk(_ root: String) -> Tree {
         var tree: Tree = [:]
         let text = """
@@ -114,7 +115,7 @@ struct JournalHistoryTests {
         if text.hasPrefix("directory") { return "link" }
         let words = text.split(separator: " ").suffix(3)
         guard let dot = words.last?.firstIndex(of: ".") else { return nil }
-        // Nanoseconds, of which one of the two programs writes ten digits.
+        // One of the two programs prints nanoseconds with ten digits.
         return words.dropLast().joined(separator: " ") + " " + (words.last ?? "")[..<dot]
             + (words.last ?? "")[dot...].prefix(10)
     }

@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// When a journal is awake, what it costs, and what becomes of its tokens.
+/// The activity and cost of a journal, and the validity of its tokens.
 struct JournalLifeTests {
     @Test func costsNothingBeforeItIsAsked() throws {
         let test = try TestJournal()
@@ -28,7 +28,7 @@ struct JournalLifeTests {
         #expect(throws: JournalError.interrupted) { try test.position() }
     }
 
-    /// Told is what changed, and looked at is not much more: not the tree.
+    /// The cost of an answer is proportional to the changes, not to the size of the tree.
     @Test func tenChangesAmongManyFilesCostTenLooks() throws {
         let test = try TestJournal()
         test.shell("for d in $(seq 100); do mkdir $d; (cd $d && seq 100 | xargs touch); done")
@@ -56,7 +56,7 @@ struct JournalLifeTests {
         #expect(try test.changes(since: token).changes == expected)
     }
 
-    /// The asked part is compared first, whatever else is to be; the rest is not lost by it.
+    /// The requested part is compared first; the other pending comparisons are not lost.
     @Test func whatWasNotAskedAboutIsStillCompared() throws {
         let test = try TestJournal()
         test.shell("mkdir d c; echo 1 > d/a; echo 1 > c/a")
@@ -69,7 +69,7 @@ struct JournalLifeTests {
         #expect(try test.changes(since: next, in: "c").changes == ["-c/a"])
     }
 
-    /// Folders that cannot be watched are read each time they are asked about; the others are not.
+    /// Folders without a watch are read for each request; others are not.
     @Test(arguments: [0, 1, 10])
     func withFewWatchesNothingIsMissed(limit: Int) throws {
         let test = try TestJournal { $0.watchLimit = limit }
@@ -88,7 +88,7 @@ struct JournalLifeTests {
     }
 
     #if DAVIT_FAULTS
-    /// The system has limits for queues and for watches.
+    /// The system limits the number of event queues and watches.
     @Test(arguments: ["inotify_init1", "inotify_add_watch"])
     func whereNothingCanBeWatchedNothingIsMissed(call: String) throws {
         let test = try TestJournal()
@@ -100,7 +100,7 @@ struct JournalLifeTests {
         }
     }
 
-    /// Clients ask again and again. What a try has held is given back: queues of events are few.
+    /// A failed attempt releases its resources: event queues are limited, and clients retry repeatedly.
     @Test func aDiskThatCannotBeReadCostsNoMoreEachTime() throws {
         let test = try TestJournal()
         test.shell("echo 1 > a")
@@ -139,7 +139,7 @@ struct JournalLifeTests {
         #expect(!old.isValid(at: position))
         #expect(!middle.isValid(at: position))
         #expect(SyncToken(position).isValid(at: position))
-        // Whoever knows nothing needs no removals.
+        // A first synchronization needs no removals.
         #expect(try test.first().isValid(at: position))
         #expect(try test.changes(since: test.first()).changes == (51...60).map { "+\($0)" })
         try test.restart()
@@ -183,7 +183,7 @@ struct JournalLifeTests {
         #expect(try test.changes(since: test.first()).changes == ["+a"])
     }
 
-    /// A live feed hears of a change, and asks what it was.
+    /// A change event feed is notified of a change, and requests it.
     @Test func whoWantsToKnowIsTold() async throws {
         let test = try TestJournal()
         let token = try test.token()
@@ -194,7 +194,7 @@ struct JournalLifeTests {
         #expect(try test.changes(since: token).changes == ["+a"])
     }
 
-    /// Whoever asks takes the events, so that the thread may have none to wake for: the listeners hear of it all the same.
+    /// A query consumes the events, so that the thread may not wake up; listeners must be notified anyway.
     @Test func whatSomebodyElseFindsIsToldToo() throws {
         let test = try TestJournal()
         _ = try test.token()
@@ -203,12 +203,12 @@ struct JournalLifeTests {
         test.shell("mkdir a")
         let position = try test.position()
         #expect(told.withLock { $0 }.contains(position.last))
-        // Once.
+        // Exactly once.
         _ = try test.position()
         #expect(told.withLock { $0 }.count { $0 == position.last } == 1)
     }
 
-    /// Those who follow look where something has happened, and nowhere else.
+    /// Listeners read only the folders in which something happened.
     @Test func whoFollowsLooksAtWhatHasHappened() throws {
         let test = try TestJournal()
         test.shell("mkdir a b")

@@ -12,7 +12,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A folder with its journal, and somebody who changes what is in it.
+/// A folder with its journal, and shell commands that change the folder.
 final class TestJournal {
     let folder: TemporaryFolder
     let stateFolder: TemporaryFolder
@@ -45,23 +45,23 @@ final class TestJournal {
 
     deinit { journal.close() }
 
-    /// Stops the server.
+    /// Closes the journal, as on server shutdown.
     func stop() { journal.close() }
 
-    /// Starts it again.
+    /// Opens the journal again.
     func restart() throws {
         journal.close()
         journal = try Self.make(folder, stateFolder, rules, options)
         journal.start()
     }
 
-    /// What people do in the folder.
+    /// Runs commands in the folder.
     @discardableResult
     func shell(_ commands: String) -> Int32 {
         unsafe system("cd '\(folder.path)' && { \(commands); } 2>/dev/null")
     }
 
-    /// What the journal knows when everything has been compared.
+    /// Returns the position of the journal after a full comparison.
     func position(_ path: ResourcePath = .root, isDeep: Bool = true) throws -> JournalPosition {
         let pass = JournalPass(path, isDeep: isDeep)
         while true {
@@ -69,7 +69,7 @@ final class TestJournal {
         }
     }
 
-    /// All changes since a state, as `+path` and `-path`, sorted.
+    /// Returns all changes since a token, as `+path` and `-path`, sorted.
     func changes(
         since token: SyncToken, in path: String = "", isDeep: Bool = true
     ) throws -> (changes: [String], token: SyncToken) {
@@ -94,10 +94,10 @@ final class TestJournal {
         return (changes.sorted(), SyncToken(position))
     }
 
-    /// The token of somebody who knows everything.
+    /// Returns a token for the current state.
     func token() throws -> SyncToken { SyncToken(try position()) }
 
-    /// The token of somebody who knows nothing.
+    /// Returns a token for the empty state.
     func first() throws -> SyncToken {
         let position = try position()
         return SyncToken(journal: position.journal, number: 0, base: position.last)

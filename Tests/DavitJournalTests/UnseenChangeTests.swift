@@ -4,11 +4,11 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What has changed where no event of its own says so.
+/// Changes that cause no event for the changed item itself.
 struct UnseenChangeTests {
     private static func path(_ text: String) -> ResourcePath { ResourcePath(unchecked: Array(text.utf8)) }
 
-    /// The collection that is asked about has a watch, those above it have none: nobody has asked about them.
+    /// The requested collection has a watch, but its parents do not: they were never requested.
     @Test func aFolderThatIsAnotherOneIsReadAnew() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
@@ -20,12 +20,12 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: next, in: "d/e").changes == ["+d/e/c"])
     }
 
-    /// The same, found by who asks about all.
+    /// The same change, found by a request for the whole tree.
     @Test func aFolderThatIsAnotherOneIsReadAnewFromAbove() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
         let token = SyncToken(try test.position(Self.path("d/e")))
-        // Out of the share: what has gone to another place there is known by its watch.
+        // Outside the share: a move within it would be detected by the watch of the folder.
         let elsewhere = test.stateFolder.path
         test.shell("mv d '\(elsewhere)'; mkdir -p d/e/f; echo 1 > d/e/b; echo 1 > d/e/f/b")
         _ = try test.token()
@@ -33,7 +33,7 @@ struct UnseenChangeTests {
         #expect(told == ["+d/e/b", "+d/e/f", "+d/e/f/b", "-d/e/a", "-d/e/f/a"])
     }
 
-    /// Writing by one name of a file is an event of that name alone.
+    /// Writing through one name of a file causes an event for that name only.
     @Test func aNewNameOfAFileMakesTheOldOneLookedAt() throws {
         let test = try TestJournal()
         test.shell("mkdir d; echo 1 > d/a")
@@ -47,7 +47,8 @@ struct UnseenChangeTests {
         #expect(told.changes == ["+b", "+d/a"])
     }
 
-    /// A folder that was gone and is back has a row again before it is read; forgetting removals leaves it alone.
+    /// A folder that was removed and created again has a row before it is read; pruning removals must keep
+    /// it.
     @Test func aFolderThatIsBackOutlivesForgettingRemovals() throws {
         let test = try TestJournal {
             $0.removalLimit = 20
@@ -61,7 +62,8 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: test.first()).changes == ["+1", "+1/a", "+2", "+2/a", "+3", "+3/a"])
     }
 
-    /// Whoever reads slowly is not given a token for removals that were forgotten before they were told.
+    /// A client that reads slowly must not get a token that covers removals that were pruned before they were
+    /// reported.
     @Test func anAnswerEndsWhereRemovalsAreForgotten() throws {
         let test = try TestJournal { $0.removalLimit = 20 }
         test.shell("for n in $(seq 60); do echo 1 > f$n; done")
@@ -104,12 +106,12 @@ struct UnseenChangeTests {
             commands: "echo 1 > a.exe; rm a.exe; mkdir d.exe; rmdir d.exe; echo 1 > b.txt; rm b.txt",
             changes: ["-b.txt", "-d.exe"]),
         Rule(
-            testDescription: "a name that is served, and then is not",
+            testDescription: "a name that becomes hidden",
             rules: rules { $0.allowsHiddenItems = false },
             commands: "mv k .k", changes: ["-k"]),
     ]
 
-    /// Names that are not served are not told of, neither that they came nor that they went.
+    /// Hidden names are never reported, neither as created nor as removed.
     @Test(arguments: rules)
     func namesThatAreNotServedAreNotToldOf(rule: Rule) throws {
         let test = try TestJournal(rules: rule.rules)
@@ -122,7 +124,7 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: next).changes.isEmpty)
     }
 
-    /// A client to which both names are one would else remove what it has just been told of.
+    /// A client that treats both names as equal would otherwise remove the item that was just reported.
     @Test func whatIsGoneIsToldOfBeforeWhatHasCome() throws {
         let test = try TestJournal()
         test.shell("for n in $(seq 12); do echo $n > a$n; done")
@@ -135,7 +137,7 @@ struct UnseenChangeTests {
         #expect(changes.count == 24)
     }
 
-    /// Whoever has made it has been told that it is there.
+    /// Clients were told about the item, so its removal must be reported.
     @Test func whatCameBeforeAStopAndWentAfterItIsTold() throws {
         let test = try TestJournal()
         let token = try test.token()
@@ -146,7 +148,7 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: token).changes == ["+b", "-a"])
     }
 
-    /// Found under another spelling, a name is none of the folder's: also that of a link.
+    /// A symbolic link with a differently spelled name is recognized as well.
     @Test func aLinkUnderAnotherSpellingIsOne() throws {
         let test = try TestJournal()
         test.shell("mkdir d; echo 1 > a; ln -s a \"$(printf 'l\\303\\251')\"")

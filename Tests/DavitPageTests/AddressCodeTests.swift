@@ -10,7 +10,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// The address of a folder as a picture: what the visitor's browser shows.
+/// The QR code of a folder's address: the URL that the visitor's browser shows.
 struct AddressCodeTests {
     private let folder: TemporaryFolder
     private let client: TestClient<WebDAVHandler>
@@ -38,7 +38,7 @@ struct AddressCodeTests {
         #expect(try await other.send("GET", "/?qr").text == picture(of: "http://files.example:8080/"))
     }
 
-    /// A proxy that ends TLS need not say so: the server has been told what it is called.
+    /// Behind a proxy that terminates TLS, the configured external URL is used.
     @Test func knowsWhatAProxyMakesOfIt() async throws {
         var other = client
         other.host = "secure.example"

@@ -10,7 +10,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Folders as ZIP files, as somebody gets them who asks for one.
+/// Downloads of folders as ZIP files.
 struct ArchiveDownloadTests {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
@@ -67,7 +67,7 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["my dav/", "my dav/a"])
     }
 
-    /// As the page names them and as somebody types them; each once, in their order.
+    /// The selection as sent by the page, and as typed by hand; each item once, in order.
     @Test func aSelectionIsAtTheTop() async throws {
         try shell("mkdir -p d/sub 'a&b'; echo 1 > 'a&b/1'; echo 2 > 2; echo 3 > d/3; echo x > 'p%20q'")
         let target = "/?archive&name=d&member=a%2526b&name=2&name=d&member=p%252520q"
@@ -77,7 +77,7 @@ struct ArchiveDownloadTests {
         #expect(one["Content-Disposition"] == "attachment; filename=\"d.zip\"")
     }
 
-    /// To programs on Windows a backslash separates folders, and a letter with a colon is a drive.
+    /// On Windows, a backslash separates folders, and a letter with a colon is a drive.
     @Test func noNameLeadsOutOfWhereItIsUnpacked() async throws {
         try shell(
             #"mkdir 'D:'; echo 1 > 'D:/..\..\evil'; echo 2 > 'C:x'; echo 3 > 'ab:c'; echo 4 > '\\host\x'"#)
@@ -121,7 +121,7 @@ struct ArchiveDownloadTests {
         #expect(try await client.send("GET", target).status == 400)
     }
 
-    /// Text is deflated and pictures are not, unless the client says how it wants it.
+    /// Text is compressed and pictures are not, unless the client requests a method.
     @Test(arguments: [("", true, false), ("&method=stored", false, false), ("&method=deflated", true, true)])
     func contentIsDeflatedWhereThatHelps(query: String, text: Bool, picture: Bool) async throws {
         try shell("mkdir d; yes | head -c 5000 > d/a.TXT; yes | head -c 5000 > d/b.jpg; : > d/c.txt")
@@ -132,7 +132,7 @@ struct ArchiveDownloadTests {
         #expect(contents["d/c.txt"]?.isDeflated == false)
     }
 
-    /// HEAD says how much there is before anybody gets it, and exactly where nothing is deflated.
+    /// HEAD returns an estimate of the size, which is exact if nothing is compressed.
     @Test func headIsTheEstimate() async throws {
         try shell("mkdir -p d/e; head -c 5000 /dev/zero > d/a.jpg; head -c 300 /dev/zero > d/e/b.txt")
         let stored = try await client.send("GET", "/d/?archive&method=stored")
@@ -145,7 +145,7 @@ struct ArchiveDownloadTests {
         #expect(try await body(of: "GET", "/d/?archive&method=stored").length == Int64(stored.body.count))
     }
 
-    /// The response as the transport gets it.
+    /// Returns the fields, the length and the content that the transport receives.
     private func body(of method: String, _ target: String) async throws -> (
         fields: HTTPFields, length: Int64?
     ) {
@@ -168,7 +168,7 @@ struct ArchiveDownloadTests {
         }
     }
 
-    /// Links are what they lead to; those that lead outside are not there, and a circle is said to be one.
+    /// Links are replaced by their targets. Links that lead outside are omitted, and cycles are reported.
     @Test func linksAreFollowedWithinTheShare() async throws {
         try shell(
             "mkdir -p d/e f; echo 1 > f/1; ln -s ../f d/in; ln -s /etc d/out; ln -s ../.. d/e/up; ln -s ../../d d/e/same"
@@ -189,9 +189,9 @@ struct ArchiveDownloadTests {
     /// Fetch Metadata §2.
     static let askings: [Asking] = [
         ("no-cors", "image", "same-origin", nil, 200), ("navigate", "document", "none", nil, 200),
-        // Somebody has followed a link of another site.
+        // A link on another site was followed.
         ("navigate", "document", "cross-site", nil, 200),
-        // What stands in a page of another site costs this server more than that page.
+        // Embedding in a page of another site is refused, because archives are expensive.
         ("navigate", "iframe", "cross-site", nil, 403), ("no-cors", "image", "cross-site", nil, 403),
         ("cors", "empty", "same-site", "http://localhost:3000", 403),
         ("cors", "empty", "cross-site", "https://app.example", 200),
@@ -231,7 +231,7 @@ struct ArchiveDownloadTests {
         #expect(one.entries.map(\.name) == [[0x61, 0xFF, 0x62]])
     }
 
-    /// More than are looked at first: the archive begins before all is known, and has no length.
+    /// More members than the initial scan covers: the archive starts with an unknown length.
     @Test func manyMembers() async throws {
         try shell("mkdir d; cd d; seq 1 10500 | xargs touch")
         let response = try await client.send("GET", "/d/?archive")
@@ -252,11 +252,11 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).entries.count == 2999)
         let foreign = try await client.send("POST", "/d/?action=archive", [type], text: form)
         #expect(foreign.status == 403)
-        // POST is for collections.
+        // POST is for collections only.
         #expect(try await client.send("POST", "/d/1?action=archive", [type, own], text: form).status == 405)
     }
 
-    /// Nothing is changed by it.
+    /// Archives change nothing.
     @Test func aReadOnlyShareGivesArchives() async throws {
         let share = try ArchiveDownloadTests { $0.isReadOnly = true }
         try share.shell("echo 1 > 1")
@@ -283,7 +283,8 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["d/", "d/1"])
     }
 
-    /// What is promised and cannot be kept is cut off; the next archive promises nothing, and says what is missing.
+    /// If content becomes shorter than announced, the connection is closed. The next archive announces no
+    /// length, and lists what is missing.
     @Test func contentThatShrinksIsNotTakenForWhole() async throws {
         try shell("mkdir d; head -c 300000 /dev/zero > d/a.jpg; echo 2 > d/b.jpg")
         let shrinking = Shrinking(client.application) { [folder] in
@@ -300,7 +301,7 @@ struct ArchiveDownloadTests {
         #expect(contents["d/b.jpg"] == nil)
     }
 
-    /// Does something between the head of a response and its content.
+    /// Runs an action between the head of a response and its content.
     private struct Shrinking: Handler {
         let next: WebDAVHandler
         let change: @Sendable () -> Void

@@ -1,7 +1,7 @@
 import DavitPage
 import Testing
 
-/// What is left out of the files of the page when they are sent, and that nothing else is.
+/// What minification removes from the files of the page, and what it must keep.
 struct CompactTextTests {
     private static func compact(_ text: String, _ name: String) -> String {
         String(decoding: CompactText.of(Array(text.utf8), named: name), as: UTF8.self)
@@ -67,7 +67,7 @@ struct CompactTextTests {
         #expect(Self.compact("  a\n\n", "a.bin") == "  a\n\n")
     }
 
-    /// Compacting what is compact changes nothing: were the end of a literal missed anywhere, it would.
+    /// Minification is idempotent. It would not be if the end of a literal were misdetected.
     @Test func filesAreCompact() throws {
         for name in PageFiles.shared.names {
             let sent = try #require(PageFiles.shared.bytes(of: name))
@@ -75,7 +75,7 @@ struct CompactTextTests {
         }
     }
 
-    /// Everything that a reader of one language can ever load.
+    /// Everything that a visitor with one language can load.
     @Test func thePageWeighsLittle() throws {
         var common = 0
         var language = 0

@@ -44,7 +44,7 @@ struct ListingPageTests {
             Array("a\"onclick='x'&amp;".utf8), "a&quot;onclick=&#39;x&#39;&amp;amp;",
             "./a%22onclick%3D%27x%27%26amp%3B"
         ),
-        // A name that would be a scheme without the prefix.
+        // A name that would be a URL scheme without the prefix.
         (Array("javascript:alert(1)".utf8), "javascript:alert(1)", "./javascript%3Aalert%281%29"),
         (Array("100% a+b #1?".utf8), "100% a+b #1?", "./100%25%20a%2Bb%20%231%3F"),
         (Array("ü\u{202e}txt".utf8), "ü\u{FFFD}txt", "./%C3%BC%E2%80%AEtxt"),
@@ -62,7 +62,8 @@ struct ListingPageTests {
         ([], true, [], "./f"),
         (["a"], true, ["./../"], "./f"),
         (["a b", "c"], true, ["./../../", "./../"], "./f"),
-        // Without a slash a browser takes the last segment for a file, and links begin above it.
+        // Without a trailing slash, browsers treat the last segment as a file and resolve links relative to
+        // its parent.
         (["a"], false, ["./a/../"], "./a/f"),
         (["a b", "c d"], false, ["./c%20d/../../", "./c%20d/../"], "./c%20d/f"),
     ]
@@ -110,7 +111,7 @@ struct ListingPageTests {
         #expect(entries.sorted(by: ListingEntry.precedes).map(\.name) == [[98], [122], [97]])
     }
 
-    // A style whose hash is not the one in the policy would be ignored by every browser.
+    // Browsers ignore a style whose hash is not in the policy.
     @Test func thePolicyNamesTheStyleOfThePage() throws {
         var fields = HTTPFields()
         ListingPage.appendFields(to: &fields)

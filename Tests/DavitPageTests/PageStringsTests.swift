@@ -3,7 +3,8 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// The texts of the page: the same keys and places in all languages, and the language that a visitor wants.
+/// The strings of the page have the same keys and placeholders in all languages, and the visitor's preferred
+/// language is used.
 struct PageStringsTests {
     private static func texts(_ language: PageLanguage) -> [String: String] {
         PageStrings.parse(PageFiles.shared.source(of: "strings/\(language.rawValue).txt") ?? [])
@@ -27,7 +28,7 @@ struct PageStringsTests {
         }
     }
 
-    /// `{name}` and the like, in the order of the alphabet.
+    /// Returns the placeholders such as `{name}`, in alphabetical order.
     private static func places(_ text: String) -> [String] {
         text.split(separator: "{", omittingEmptySubsequences: false).dropFirst().map {
             String($0.prefix { $0 != "}" })
@@ -44,7 +45,7 @@ struct PageStringsTests {
                 return key
             })
         #expect(plain == Set(Phrase.allCases.map(\.rawValue)))
-        // Both forms of what has forms.
+        // Plural strings have both forms.
         for key in written where key.hasSuffix(".one") {
             #expect(written.contains(key.dropLast(4) + ".other"))
         }

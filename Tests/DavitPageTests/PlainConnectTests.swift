@@ -2,9 +2,9 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// The address for other programs on the page without scripts.
+/// The address for other programs, on the page without scripts.
 struct PlainConnectTests {
-    /// No phone reaches a loopback address: the page says so and has no code to scan.
+    /// Phones cannot reach a loopback address: the page says so and shows no QR code.
     @Test(arguments: [
         ("localhost:8080", true), ("127.0.0.1:8080", true), ("127.8.0.1", true),
         ("[::1]:8080", true), ("a.localhost", true), ("files.example", false),

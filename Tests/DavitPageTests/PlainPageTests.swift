@@ -6,7 +6,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// The page as plain HTML: a listing with forms, and pages that ask and answer.
+/// The page as plain HTML: a listing with forms, confirmation pages and result pages.
 struct PlainPageTests {
     // MARK: The listing
 
@@ -53,7 +53,7 @@ struct PlainPageTests {
         #expect(text.contains("501–1000 of 1100"))
     }
 
-    // What is shown before the folder is read costs no more than the head, however large that is.
+    // The first part is sent before the folder is read, regardless of its size.
     @Test func theHeadComesBeforeTheFolderIsRead() async throws {
         let page = try TestPage()
         for number in 0..<1000 { try page.folder.makeFile("f\(number)") }
@@ -69,7 +69,7 @@ struct PlainPageTests {
         #expect(try await page.get("/?about=..").status == 404)
     }
 
-    /// A person gets a way out, a program the status alone.
+    /// A browser gets a page with links, a program the status alone.
     @Test func whatIsNotThereHasAPage() async throws {
         let page = try TestPage()
         for (target, back) in [
@@ -114,7 +114,7 @@ struct PlainPageTests {
         #expect(try await page.get("/").text.contains("role=\"search\""))
     }
 
-    // Nothing of a URL is shown but numbers, and what the page itself says.
+    // URL parameters are displayed only as numbers and predefined messages.
     @Test func whatWasDoneIsACodeAndANumber() async throws {
         let page = try TestPage()
         for (query, text) in [
@@ -127,7 +127,7 @@ struct PlainPageTests {
         #expect(try await !page.get("/?done=Call+0900&count=1").text.contains("role=\"status\""))
     }
 
-    // MARK: Settings, and what the scripts are told
+    // MARK: Settings, and data for the scripts
 
     @Test func settingsAreTexts() async throws {
         var settings = PageSettings()
@@ -201,7 +201,7 @@ struct PlainPageTests {
         for file in files { #expect(try await page.get(file).status == 200, "\(file)") }
     }
 
-    /// Without its own styles the page without scripts is a heap of words.
+    /// Without its own styles, the page without scripts is unformatted text.
     @Test func everyPageHasItsStyles() async throws {
         let page = try TestPage()
         try page.folder.makeFile("f")
@@ -221,8 +221,8 @@ struct PlainPageTests {
         }
     }
 
-    /// The listing is asked for as soon as that is possible: what does it comes first, and nothing waits for the end of the
-    /// document, which for a large folder is a second away.
+    /// The request for the listing is sent as early as possible: its script comes first and does not wait for
+    /// the end of the document, which takes about a second for a large folder.
     @Test func theListingIsAskedForBeforeAllElse() async throws {
         let text = try await TestPage().get("/").text
         let head = try #require(text.split(separator: "</head>").first)
@@ -235,7 +235,7 @@ struct PlainPageTests {
             #expect(try #require(preloaded.firstIndex(of: name)) < items, "\(name)")
         }
         #expect(Set(preloaded).count == preloaded.count)
-        // The texts of the page wait for an answer, and whatever imports them waits with them.
+        // The strings of the page are loaded asynchronously, and delay every module that imports them.
         #expect(!PageModules.imported(by: "folder.js").contains("strings.js"))
         #expect(
             text.contains(
@@ -261,7 +261,8 @@ struct PlainPageTests {
             ])
     }
 
-    /// Neither page lets a name turn the text around it: a program must not look like a picture.
+    /// Bidirectional control characters in names do not affect the surrounding text, so that a program cannot
+    /// look like a picture.
     @Test func noNameIsReadBackwards() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a\u{202E}gpj.exe")

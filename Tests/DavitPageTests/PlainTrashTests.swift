@@ -6,7 +6,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// The plain page's ways back, and what it asks before something goes for good: the trash, locks, and archives.
+/// Undo on the plain page, and its questions before permanent deletion: trash, locks and archives.
 struct PlainTrashTests {
     private static func keeping(isReadOnly: Bool = false) throws -> TestPage {
         try TestPage {
@@ -15,7 +15,7 @@ struct PlainTrashTests {
         }
     }
 
-    /// The ids on a page of the trash, in its order.
+    /// Returns the IDs on a page of the trash, in order.
     private static func ids(_ text: String) -> [String] {
         text.matches(of: #/name="id" value="([a-z0-9]+)"/#).map { String($0.output.1) }
     }
@@ -37,7 +37,7 @@ struct PlainTrashTests {
         #expect(Self.names(try await page.get("/d/?trash").text) == ["b &lt;i&gt;", "a"])
         #expect(try await page.get("/d?trash").text.contains("action=\"./d/?action=restore\""))
         #expect(try await page.get("/").text.contains("href=\"./?trash\""))
-        // The scripts take this page over too.
+        // The scripts also run on this page.
         #expect(try await page.get("/?trash").text.contains("id=\"davit\""))
     }
 
@@ -68,7 +68,7 @@ struct PlainTrashTests {
         let back = try await page.post("/?action=restore", "id=\(ids[1])")
         #expect(back.status == 303 && back["Location"] == "/?done=restore&count=1")
         #expect(try await page.client.send("GET", "/a").status == 200)
-        // Nothing goes for good that nobody was asked about.
+        // Nothing is deleted permanently without confirmation.
         #expect(try await page.post("/?action=purge", "id=\(ids[0])").status == 400)
         #expect(Self.ids(try await page.get("/?trash").text) == [ids[0]])
         let gone = try await page.post("/?action=purge", "id=\(ids[0])&confirmed=yes")
@@ -88,7 +88,7 @@ struct PlainTrashTests {
         #expect(done.status == 303)
         let location = try #require(done["Location"])
         #expect(location.wholeMatch(of: #/\/\?done=delete&count=2&kept=[a-z2-7]{16},[a-z2-7]{16}/#) != nil)
-        // As often as it is loaded.
+        // On every reload.
         for _ in 0..<2 {
             let text = try await page.get(location).text
             #expect(text.contains("2 items were deleted."))
@@ -101,7 +101,7 @@ struct PlainTrashTests {
         let back = try await page.post("/?action=restore", form.joined(separator: "&"))
         #expect(back["Location"] == "/?done=restore&count=2")
         #expect(Self.names(try await page.get("/").text) == ["a &lt;i&gt;", "b", "c"])
-        // The old address offers nothing more, and the form once more does no harm.
+        // The old URL no longer offers undo, and submitting the form again is harmless.
         #expect(try await !page.get(location).text.contains(Self.undo))
         let again = try await page.post("/?action=restore", form.joined(separator: "&"))
         #expect(again.status == 404 && again.text.contains("no longer there"))
@@ -113,7 +113,7 @@ struct PlainTrashTests {
             .map { String($0.output.2) }
     }
 
-    /// Ids are all that a URL says: of what is not below the folder, or was not deleted by a form, nothing is shown.
+    /// A URL contains only IDs. Items outside the folder, or not deleted by a form, are not shown.
     @Test func nothingElseInTheAddressIsBelieved() async throws {
         let page = try Self.keeping()
         _ = try await page.client.send("MKCOL", "/d")
@@ -146,7 +146,7 @@ struct PlainTrashTests {
         #expect(try await !page.get("/?done=delete&count=1&kept=aaaaaaaaaaaaaaaa").text.contains(Self.undo))
     }
 
-    /// More ids than a URL has room for: the trash has a page.
+    /// More IDs than fit into a URL: the page links to the trash.
     @Test func manyAreFoundInTheTrash() async throws {
         let page = try Self.keeping()
         for number in 0..<101 { try page.folder.makeFile("f\(number)") }
@@ -156,7 +156,7 @@ struct PlainTrashTests {
         #expect(try await page.get("/").text.contains("href=\"./?trash\""))
     }
 
-    /// What could not be deleted does not take the way back from the rest.
+    /// A partial failure still offers undo for the deleted items.
     @Test func aFailureOffersItToo() async throws {
         let page = try Self.keeping()
         for name in ["a", "b"] { try page.folder.makeFile(name) }
@@ -184,7 +184,7 @@ struct PlainTrashTests {
         }
     }
 
-    /// What a browser sees of a form that makes no sense, or is about what is gone: a page that says so.
+    /// The response to an invalid or outdated form is a page with a message.
     static let refused: [(action: String, form: String, status: UInt16, text: String)] = [
         ("restore", "", 400, "was not complete"), ("restore", "id=", 404, "no longer there"),
         ("restore", "id=aaaaaaaaaaaaaaaa", 404, "no longer there"),

@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4 §6.2) in Base64; slow and obvious.
+/// Returns the SHA-256 digest (FIPS 180-4 §6.2) in Base64; a simple, slow implementation.
 func sha256Base64(_ message: [UInt8]) -> String {
     var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -35,11 +35,12 @@ func sha256Base64(_ message: [UInt8]) -> String {
 
 private func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
-/// The first 32 bits of the fractions of the cube roots of the first 64 primes, by integer arithmetic.
+/// Returns the first 32 bits of the fractional parts of the cube roots of the first 64 primes, using integer
+/// arithmetic.
 private func roundConstants() -> [UInt32] {
     let primes = (2...311).filter { n in !(2..<n).contains { n % $0 == 0 } }
     return primes.map { prime in
-        // The largest r with r³ ≤ prime · 2⁹⁶ has the root with 32 bits behind the point.
+        // The largest r with r³ ≤ prime · 2⁹⁶ is the root with 32 fractional bits.
         var root: UInt128 = 0
         for bit in stride(from: 34, through: 0, by: -1) {
             let candidate = root | UInt128(1) << UInt128(bit)

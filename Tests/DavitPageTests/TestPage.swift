@@ -7,7 +7,7 @@ import DavitStore
 import DavitSystem
 import DavitTesting
 
-/// The browser page of a folder of its own.
+/// The browser page of a temporary folder.
 struct TestPage {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
@@ -25,12 +25,12 @@ struct TestPage {
         client = TestClient(WebDAVHandler(share: share, page: BrowserPage(settings: settings)))
     }
 
-    /// As a person in front of a browser asks for a page.
+    /// Requests a page like a browser.
     func get(_ target: String) async throws -> TestResponse {
         try await client.send("GET", target, [("Accept", "text/html")])
     }
 
-    /// What of a page comes first.
+    /// Returns the first part of a page.
     func firstPiece(_ target: String) async throws -> String {
         guard case .stream(let stream) = try await client.begin("GET", target).body else { return "" }
         let buffer = IOBuffer(capacity: 1 << 20)
@@ -38,7 +38,7 @@ struct TestPage {
         return unsafe buffer.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// As the browser of that person sends a form.
+    /// Submits a form like a browser.
     func post(_ target: String, _ form: String) async throws -> TestResponse {
         let fields = [
             ("Accept", "text/html,*/*;q=0.8"), ("Sec-Fetch-Site", "same-origin"),

@@ -3,7 +3,7 @@ import DavitQRCode
 import Testing
 
 struct QRCodeTests {
-    /// §6.3.3: the squares in three corners.
+    /// §6.3.3: the finder patterns in three corners.
     @Test func hasItsThreeCorners() throws {
         let code = try #require(QRCode(encoding: "http://192.0.2.1:8080/"))
         let finder = ["1111111", "1000001", "1011101", "1011101", "1011101", "1000001", "1111111"]
@@ -16,7 +16,7 @@ struct QRCodeTests {
         #expect(!code.isDark(row: -1, column: 0) && !code.isDark(row: 0, column: code.size))
     }
 
-    /// Reads the smallest size as a camera would, without correcting anything.
+    /// Decodes the smallest size like a camera, without error correction.
     @Test(arguments: ["http://a.b/c", "ä", "12345678901234"])
     func canBeRead(text: String) throws {
         let code = try #require(QRCode(encoding: text))
@@ -26,7 +26,7 @@ struct QRCodeTests {
 
     /// §7.11: version 1 with correction M has 16 bytes of data, in one block.
     static func read(_ code: QRCode) -> [UInt8] {
-        // §7.9: the mask is in the format information beside the upper left corner, itself masked.
+        // §7.9: the mask is in the format information next to the upper left corner, which is masked itself.
         let mask = (0..<3).reduce(0) { $0 << 1 | (code.isDark(row: 8, column: 2 + $1) ? 1 : 0) } ^ 0b101
         var bits: [Bool] = []
         var isUpward = true
@@ -40,7 +40,7 @@ struct QRCodeTests {
             isUpward.toggle()
         }
         let byte = { (start: Int) in bits[start..<(start + 8)].reduce(UInt8(0)) { $0 << 1 | ($1 ? 1 : 0) } }
-        // §7.4: four bits for the mode, then the count.
+        // §7.4: four bits for the mode, then the character count.
         guard bits[..<4].elementsEqual([false, true, false, false]) else { return [] }
         return (0..<Int(byte(4))).map { byte(12 + 8 * $0) }
     }
@@ -78,7 +78,7 @@ struct QRCodeTests {
         #expect(picture.contains("shape-rendering=\"crispEdges\""))
     }
 
-    /// Each module of the text is the one of the code, in both ways to draw it.
+    /// Each module in the terminal output matches the code, in both drawing styles.
     @Test(arguments: [false, true])
     func theTerminalShowsTheSame(isColored: Bool) throws {
         let code = try #require(QRCode(encoding: "http://192.0.2.1/"))

@@ -2,7 +2,7 @@ import DavitRecording
 import Testing
 
 struct MessageScannerTests {
-    /// What is found in the bytes, in short; content of several steps as one.
+    /// Returns the scanned steps in a short form; content of several steps is joined.
     static func found(_ pieces: [ArraySlice<UInt8>], framing: (MessageHead) -> ContentFraming?) -> [String] {
         var scanner = MessageScanner()
         var found: [String] = []
@@ -40,19 +40,19 @@ struct MessageScannerTests {
 
     static let requests: [(bytes: String, found: [String])] = [
         ("GET / HTTP/1.1\r\n\r\n", ["GET / HTTP/1.1", "[]"]),
-        // RFC 9112 §2.2: line ends before a request, and lines that end in LF alone.
+        // RFC 9112 §2.2: empty lines before a request, and lines that end with LF alone.
         ("\r\n\nGET / HTTP/1.1\nHost: a\n\n", ["GET / HTTP/1.1", "[]"]),
-        // §6.2, pipelined.
+        // §6.2, pipelined requests.
         (
             "PUT /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcGET /b HTTP/1.1\r\n\r\n",
             ["PUT /a HTTP/1.1", "[abc]", "GET /b HTTP/1.1", "[]"]
         ),
-        // §7.1, with an extension and a trailer.
+        // §7.1, with a chunk extension and a trailer.
         (
             "PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=1\r\nab\r\n1\r\nc\r\n0\r\nT: 1\r\n\r\nGET /b HTTP/1.1\r\n\r\n",
             ["PUT /a HTTP/1.1", "[abc]", "GET /b HTTP/1.1", "[]"]
         ),
-        // §6.3: where the content ends cannot be known.
+        // §6.3: the end of the content cannot be determined.
         (
             "PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\na",
             ["PUT /a HTTP/1.1", "unknown"]

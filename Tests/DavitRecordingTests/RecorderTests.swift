@@ -4,9 +4,9 @@ import DavitTesting
 import DavitTransport
 import Testing
 
-/// The recorder without a server: bytes go in, files come out.
+/// Tests the recorder without a server: bytes are fed in, and the files are compared.
 struct RecorderTests {
-    /// What one connection said.
+    /// A piece of data from one side of a connection.
     enum Said {
         case client(String)
         case server(String)
@@ -194,7 +194,7 @@ struct RecorderTests {
                     .client(head), .client(String(repeating: "a", count: 1000)),
                     .server("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
                 ], limits: limits))
-        // More than ever has room: only its length is known.
+        // Content above the queue limit: only its length is recorded.
         #expect(recording.exchanges[0].content == .omitted(count: 1000, digest: nil))
         #expect(recording.exchanges[0].statuses == [201])
     }

@@ -4,9 +4,9 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// A share that records, played against others.
+/// Records sessions with one share and replays them against others.
 struct ReplayTests {
-    /// Records what the transcripts do to a share with these files, and returns the folder of the recording.
+    /// Plays transcripts against a recording share with these files, and returns the folder of the recording.
     static func record(
         _ recordings: [String], files: [String: String] = [:], user: ServeOptions.User? = nil
     ) throws -> TemporaryFolder {
@@ -29,8 +29,8 @@ struct ReplayTests {
         return try ReplayCommand(options: options).result().report
     }
 
-    /// GCDWebServer's W075: requests and answers go to files; a replay compares status, fields but for the date and entity
-    /// tags, and content.
+    /// GCDWebServer's W075: requests and answers are recorded in files; a replay compares status, fields
+    /// except the date and entity tags, and content.
     @Test func w075ARecordedSessionOfEveryClientReplaysWithoutADifference() async throws {
         try await blocking {
             let clients = TemporaryFolder.names(in: Repository.recordings).filter { !$0.contains(".") }.sorted()
@@ -53,14 +53,14 @@ struct ReplayTests {
             #expect(String(decoding: text, as: UTF8.self).contains("> Authorization: Basic ***"))
             let share = try LiveShare { $0.accounts = [.init(name: "anna", password: "secret")] }
             #expect(try Self.replay([folder.path], share, user: user).lines == [])
-            // Without them every answer is another one.
+            // Without credentials, every answer differs.
             let refused = try Self.replay([folder.path], share)
             #expect(refused.differences.count == refused.exchangeCount)
             #expect(refused.differences.allSatisfy { $0.subject == "status" })
         }
     }
 
-    /// A transcript that reads what is there.
+    /// A transcript that only reads.
     static let reading = """
         WIRE-TRANSCRIPT 1
         === content
@@ -100,8 +100,8 @@ struct ReplayTests {
         }
     }
 
-    /// What is new each time may be another one in a replay, in the policy and in the page that it is for; that it was new,
-    /// and the rest of the policy, has to be as it was.
+    /// A nonce may differ in the replay, both in the policy and in the page. It must still be new in each
+    /// answer, and the rest of the policy must be equal.
     @Test func aNonceIsNewEachTime() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()
@@ -122,7 +122,7 @@ struct ReplayTests {
             let nonces = recorded.matches(of: /'nonce-([a-z0-9]+)'/).map { String($0.output.1) }
             try #require(nonces.count == 2 && nonces[0] != nonces[1])
             let repeated = try lines(recorded.replacing(nonces[1], with: nonces[0]))
-            #expect(repeated.first?.contains("field content-security-policy: in the place of") == true)
+            #expect(repeated.first?.contains("field content-security-policy: the counterpart of") == true)
             let other = try lines(recorded.replacing("'strict-dynamic'", with: "'unsafe-inline'"))
             #expect(other.count == 2)
             let none = try lines(recorded.replacing(/'nonce-[a-z0-9]+'/, with: "'self'"))
@@ -141,7 +141,7 @@ struct ReplayTests {
         }
     }
 
-    /// What stands in for content that was not recorded comes back as itself.
+    /// The filler for omitted content is recognized in answers.
     @Test func contentThatWasTooLongIsReplacedAndRecognised() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()

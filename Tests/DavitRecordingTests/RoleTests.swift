@@ -2,9 +2,9 @@ import DavitRecording
 import DavitTesting
 import Testing
 
-/// Recordings that people could not have made with davit: what differs in them is found by the role it plays.
+/// Replays recordings that davit cannot produce, whose differences are found by role.
 struct RoleTests {
-    /// What a replay finds. There is a file `a` at the start.
+    /// Returns the differences that a replay finds. The share contains a file `a` at the start.
     static func lines(_ exchanges: String) async throws -> [String] {
         try await blocking {
             let share = try LiveShare(files: ["a": "one"])
@@ -13,7 +13,7 @@ struct RoleTests {
         }
     }
 
-    /// A request, and the fields of an answer with a known status; fields that are not of interest are davit's own.
+    /// Returns a request, and an answer with a known status; unspecified fields are davit's own.
     static func head(_ number: Int, _ fields: String, tag: String, more: String = "") -> String {
         """
         === \(number)
@@ -66,7 +66,7 @@ struct RoleTests {
         #expect(Self.tagFindings(lines).count == 1)
     }
 
-    /// RFC 9110 §13.1: conditions are sent with the tag that the server gave in the place of the recorded one.
+    /// RFC 9110 §13.1: conditional requests are sent with the counterpart of the recorded tag.
     @Test func conditionsHaveTheTagOfToday() async throws {
         let recording =
             Self.head(1, "", tag: "\"x\"")

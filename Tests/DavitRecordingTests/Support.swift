@@ -4,15 +4,15 @@ import DavitSystem
 import DavitTesting
 import DavitTransport
 
-/// A share in a fresh folder, served on a free port of this machine; stopped when the object goes. The name of the folder
-/// is always the same: pages are titled with it.
+/// A share in a new folder, served on a free local port; stopped on deinitialization. The folder always has
+/// the same name, because it is the title of pages.
 final class LiveShare {
     private let folder: TemporaryFolder
     private let state: TemporaryFolder
     private let server: WebServer
     let address: ServerAddress
 
-    /// - Parameter files: names and contents of what is there at the start.
+    /// - Parameter files: names and contents of the initial files.
     init(
         files: [String: String] = [:], isReadOnly: Bool = false,
         _ configure: (inout Configuration) -> Void = { _ in }
@@ -33,13 +33,14 @@ final class LiveShare {
         address = ServerAddress(parsing: "http://\(bound[0].authority)/")!
     }
 
-    /// Puts the files there from outside, all with one time: what the server makes of it differs from run to run.
+    /// Creates the files directly in the folder, all with the same modification time. Generated values then
+    /// differ from run to run.
     private static func fill(_ path: String, _ files: [String: String]) throws {
         let folder = try PrivateFolder(making: path)
         for (name, content) in files { try folder.make(name, content: Array(content.utf8)) }
     }
 
-    /// Blocks until the server has stopped, and what it recorded is written.
+    /// Blocks until the server has stopped and the recording is complete.
     func stop() {
         server.shutdown()
         server.waitUntilStopped()
@@ -48,7 +49,7 @@ final class LiveShare {
     deinit { server.shutdown() }
 }
 
-/// Blocking work, off the threads that all tests share.
+/// Runs blocking work on a separate thread, not on the shared threads of the tests.
 func blocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     let pool = BlockingPool(threads: 1)
     let result: Result<T, any Error>? = await pool.run { Result { try work() } }
@@ -57,7 +58,7 @@ func blocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async thr
     return try result.get()
 }
 
-/// Files of the repository that the tests read.
+/// Paths of repository files that the tests read.
 enum Repository {
     static let recordings: String = {
         let file = #filePath
@@ -67,6 +68,6 @@ enum Repository {
 }
 
 extension ReplayReport {
-    /// What differs, in short.
+    /// The differences in a short form.
     var lines: [String] { differences.map { "\($0.request): \($0.subject): \($0.detail)" } }
 }

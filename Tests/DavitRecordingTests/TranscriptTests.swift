@@ -2,11 +2,11 @@ import Davit
 import DavitRecording
 import Testing
 
-/// The sessions of real clients, played against a share.
+/// Replays the sessions of real clients against a share.
 struct TranscriptTests {
     @Test func everyClientFindsWhatItNeeds() async throws {
         try await blocking {
-            // The origin of a page in one of the sessions.
+            // The origin of a page in one session.
             let share = try LiveShare { $0.cors = CORS(origins: ["https://app.example"]) }
             var options = ReplayOptions(server: share.address)
             options.recordings = [Repository.recordings]
@@ -28,7 +28,7 @@ struct TranscriptTests {
         ("? lock count is 1", "lock count is 1"), ("! X = header Nothing (.)", "X = header Nothing (.)"),
     ]
 
-    /// A check that cannot fail is worth nothing.
+    /// Every check must be able to fail.
     @Test(arguments: wrong)
     func aCheckThatDoesNotHoldIsReported(check: String, subject: String) async throws {
         try await blocking {

@@ -7,7 +7,8 @@ struct GroupLineTests {
         let number: Int
     }
 
-    /// A line in which the odd requests fail. The first group of all waits until `total` requests have come.
+    /// A queue in which odd-numbered requests fail. The first group waits until `total` requests have
+    /// arrived.
     final class Witness: Sendable {
         let groups = Mutex<[[Int]]>([])
         let outcomes = Mutex<[Int: Odd?]>([:])
@@ -47,7 +48,7 @@ struct GroupLineTests {
 
         func submit(_ number: Int) { line.submit(number) { self.note($0, of: number) } }
 
-        /// Everybody was told the outcome of his own request.
+        /// Expects that every caller received the outcome of its own request.
         func expectOutcomes(_ count: Int) {
             let outcomes = outcomes.withLock { $0 }
             #expect(outcomes.count == count)
@@ -66,7 +67,7 @@ struct GroupLineTests {
         witness.expectOutcomes(8)
     }
 
-    /// Threads that wait and callers that do not, at once.
+    /// Blocking threads and non-blocking callers, concurrently.
     @Test func everyRequestIsWrittenOnceAndByOneThreadAtATime() {
         let witness = Witness()
         withThreads(8) { thread in
@@ -80,7 +81,7 @@ struct GroupLineTests {
         witness.expectOutcomes(1600)
     }
 
-    /// Where all threads of the background wait in the line themselves, none is left to lead it.
+    /// If all background threads wait in the queue themselves, one of the waiting threads must lead it.
     @Test func needsNoThreadOfTheBackgroundWhereOneWaits() {
         let called = Mutex<[@Sendable () -> Void]>([])
         let witness = Witness(
@@ -95,7 +96,7 @@ struct GroupLineTests {
             witness.submit(thread + 10)
         }
         for number in 0...3 { #expect(witness.outcomes.withLock { $0[number] != nil }) }
-        // What is left has called a thread, once, and that comes late.
+        // The remaining requests have scheduled background work once, which runs late.
         #expect(called.withLock { $0.count } == 1)
         while let work = called.withLock({ $0.popLast() }) { work() }
         witness.expectOutcomes(7)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 struct GroupWriterTests {
-    /// Counts commits and remembers what was published.
+    /// Counts commits and records what was published.
     final class Witness: Sendable {
         let commitCalls = Mutex(0)
         let published = Mutex<[Int]>([])
@@ -37,7 +37,7 @@ struct GroupWriterTests {
         #expect(failures == [nil, nil, nil])
         #expect(try pathsIn(folder) == ["/a", "/b", "/c"])
         #expect(witness.published.withLock { $0 } == [1, 2, 3])
-        // Before the commit and after it.
+        // One call before the commit and one after it.
         #expect(witness.commitCalls.withLock { $0 } == 2)
     }
 
@@ -51,7 +51,7 @@ struct GroupWriterTests {
         #expect(failures == [nil, .overlap(path("a"), path("a")), nil])
         #expect(try pathsIn(folder) == ["/a", "/c"])
         #expect(witness.published.withLock { $0 } == [1, 3])
-        // Where one fails, the others are committed one by one.
+        // If one fails, the others are committed individually.
         #expect(witness.commitCalls.withLock { $0 } == 4)
     }
 

@@ -5,7 +5,7 @@ import DavitWebDAV
 import Testing
 
 struct QueryPlanTests {
-    /// Every question and every change uses an index, and nothing is sorted.
+    /// Every query and every change uses an index, without sorting.
     @Test func nothingIsScanned() throws {
         let folder = TemporaryFolder()
         let store = try SQLiteStateStore(folder: folder.path)
@@ -42,7 +42,7 @@ struct QueryPlanTests {
         #expect(store.scanSteps == 0)
     }
 
-    /// A change costs the same, however many other locks and properties there are.
+    /// The cost of a change is independent of the number of other locks and properties.
     @Test func nothingGrowsWithOtherRows() throws {
         let folder = TemporaryFolder()
         let store = try SQLiteStateStore(folder: folder.path)
@@ -69,7 +69,7 @@ struct QueryPlanTests {
         #expect(alone.allSatisfy { $0 > 0 })
     }
 
-    /// A transaction leaves no binding that nothing needs.
+    /// A transaction leaves no unused binding.
     @Test func bindingsGoWithTheirRows() throws {
         let folder = TemporaryFolder()
         let store = try SQLiteStateStore(folder: folder.path)

@@ -19,7 +19,7 @@ func path(_ text: String) -> ResourcePath {
 
 let identity = ResourceIdentity(inode: 1, birth: 2)
 
-/// Binds `text` and gives it one property.
+/// Binds `text` and sets one property on it.
 func setting(_ text: String, _ value: String = "1", bytes: Int = 0) -> [StateChange] {
     let element = Array("<p>\(value)</p>".utf8) + Array(repeating: UInt8(ascii: " "), count: bytes)
     let property = StoredProperty(name: .init(namespace: "", local: "p"), value: .init(element: element))
@@ -36,7 +36,7 @@ func adding(_ token: String, to text: String) -> [StateChange] {
     return [.bind(path(text), current: identity, pending: nil), .addLock(lock)]
 }
 
-/// Why `body` fails; nil if it does not.
+/// Returns the error that `body` throws; nil if it succeeds.
 func failure(of body: () throws(StateError) -> Void) -> StateError? {
     do throws(StateError) {
         try body()
@@ -73,7 +73,7 @@ struct SQLiteStateStoreTests {
         for name in TemporaryFolder.names.prefix(2) {
             #expect(TemporaryFolder.mode(of: folder.path + name) == 0o600)
         }
-        // The index of the log is in the memory of the process: locks in it are no calls of the system.
+        // The index of the log is in process memory, so locking it needs no system calls.
         #expect(TemporaryFolder.mode(of: folder.path + TemporaryFolder.names[2]) == 0)
     }
 
@@ -100,7 +100,7 @@ struct SQLiteStateStoreTests {
         #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["song"])
     }
 
-    /// What an earlier version kept as a dead property and this one computes goes; all else stays.
+    /// Dead properties of earlier versions that are now computed are removed; everything else is kept.
     @Test func propertiesThatAreComputedNowAreDropped() throws {
         let folder = TemporaryFolder()
         let connection = try Connection(path: folder.database, busyMilliseconds: 0)
@@ -139,13 +139,13 @@ struct SQLiteStateStoreTests {
         #expect(throws: StateError.self) {
             try Schema.migrate(connection, migrations: [first, second, broken])
         }
-        // The step that worked was not kept either.
+        // The successful step was rolled back too.
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["a"])
         try Schema.migrate(connection, migrations: [first, second])
         #expect(try connection.integer("PRAGMA user_version") == 2)
         #expect(try connection.integer("SELECT x FROM b") == 7)
-        // Nothing is left to do.
+        // No migration remains.
         try Schema.migrate(connection, migrations: [first, second])
     }
 
@@ -157,7 +157,7 @@ struct SQLiteStateStoreTests {
         #expect(try connection.texts("PRAGMA journal_mode") == ["wal"])
     }
 
-    /// Version 1 kept locks in a table of another form.
+    /// Version 1 stored locks in a different table format.
     @Test func locksOfTheFirstVersionAreKept() throws {
         let folder = TemporaryFolder()
         do {
@@ -176,12 +176,12 @@ struct SQLiteStateStoreTests {
         #expect(locks.map(\.token.uri) == ["urn:b", "urn:a", "urn:0"])
         #expect(locks[0].principal == "anna" && locks[0].root == path("a"))
         #expect(locks.map(\.expiry) == [70, 80, 60].map { Timestamp(seconds: $0) })
-        // Nobody has kept since when.
+        // Version 1 did not store the creation time.
         #expect(locks.map(\.created) == [nil, nil, nil])
         #expect(try store.integrityCheck() == [])
     }
 
-    /// The log is copied back beside the commits, and starts anew.
+    /// The log is checkpointed between commits, and restarts from the beginning.
     @Test func theLogDoesNotGrowWithoutEnd() throws {
         let folder = TemporaryFolder()
         let store = try SQLiteStateStore(folder: folder.path)
@@ -206,7 +206,7 @@ struct SQLiteStateStoreTests {
         let reasons = Mutex<[String]>([])
         withThreads(3) { number in
             if number == 0 { return store.endChecks() }
-            // An interrupted check has not found damage.
+            // An interrupted check does not report damage.
             let why = reason { () throws(StateError) in
                 while try store.integrityCheck() == [] {}
             }
@@ -242,7 +242,7 @@ struct SQLiteStateStoreTests {
         try other.execute("BEGIN IMMEDIATE")
         let why = reason { () throws(StateError) in try store.apply(setting("a")) }
         #expect(why.contains("locked"))
-        // Readers are in nobody's way, and it goes on when the other one is done.
+        // Readers are not blocked, and writes resume when the other connection is done.
         #expect(try store.record(at: path("a")) == nil)
         try other.execute("ROLLBACK")
         try store.apply(setting("a"))
@@ -309,7 +309,7 @@ struct SQLiteStateStoreTests {
         withThreads(8) { thread in
             for step in 0..<50 {
                 let why = failure { () throws(StateError) in
-                    // Every fifth is refused, whoever it is committed with.
+                    // Every fifth transaction is refused, regardless of its group.
                     let refused: [StateChange] = step % 5 == 4 ? [.moveRows(from: .root, to: .root)] : []
                     try store.apply(setting("t\(thread)/\(step)", bytes: 100) + refused) { _ in
                         published.withLock { $0.append(thread * 50 + step) }
@@ -322,7 +322,7 @@ struct SQLiteStateStoreTests {
         #expect(failures.withLock { $0 } == Array(repeating: .overlap(.root, .root), count: 80))
         let numbers = published.withLock { $0 }
         #expect(Set(numbers).count == 320 && numbers.count == 320)
-        // Each thread sees its own in order.
+        // Each thread sees its own changes in order.
         for thread in 0..<8 {
             let own = numbers.filter { $0 / 50 == thread }
             #expect(own == own.sorted())

@@ -4,9 +4,9 @@ import DavitStore
 import DavitWebDAV
 import Testing
 
-/// A state that an earlier version has written: all of it is there, and takes what the newest version writes.
+/// A database written by an earlier version keeps all rows, and accepts those of the newest version.
 struct SchemaMigrationTests {
-    /// One row in each table that the version has, in more than one form where there are forms.
+    /// Returns one row for each table of the version, and several if a table has several forms.
     private func rows(of version: Int) -> [StaticString] {
         var rows: [StaticString] = [
             "INSERT INTO resource VALUES (x'2F', x'61', 1, 2, NULL, NULL), (x'2F612F', x'FF', 3, 4, 5, 6)",
@@ -102,7 +102,7 @@ struct SchemaMigrationTests {
             length: length, offset: offset, isUnverified: isUnverified, expiry: Timestamp(seconds: 90))
     }
 
-    /// One more of everything, with what only the newest version knows.
+    /// Adds one more of everything, including what only the newest version supports.
     private func write(to store: SQLiteStateStore) throws {
         let lock = Lock(
             token: LockToken(uri: "urn:c"), root: path("a"), depth: .infinity, scope: .shared, owner: nil,

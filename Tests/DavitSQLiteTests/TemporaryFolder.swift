@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A folder of its own for one test, removed with the database in it when the object goes away.
+/// A temporary folder for one test, removed with its database on deinitialization.
 final class TemporaryFolder: Sendable {
     static let names = ["/state.sqlite", "/state.sqlite-wal", "/state.sqlite-shm"]
 
@@ -30,10 +30,10 @@ final class TemporaryFolder: Sendable {
         unsafe _ = rmdir(folder)
     }
 
-    /// What would be found if the process ended now: the files as they are, without their connections.
+    /// Copies the files as a crash would leave them, without closing their connections.
     func image() -> TemporaryFolder {
         let copy = TemporaryFolder()
-        // Without the shared memory, which the next start builds anew.
+        // Skip the shared memory, which the next start rebuilds.
         for name in Self.names.prefix(2) {
             if let bytes = Self.read(path + name) { Self.write(bytes, to: copy.path + name) }
         }

@@ -24,7 +24,7 @@ private typealias Thread = pthread_t?
 private typealias Thread = pthread_t
 #endif
 
-/// Runs `body` on `count` threads of their own at the same time, and waits for all of them.
+/// Runs `body` on `count` new threads concurrently, and waits for all of them.
 func withThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #if canImport(Darwin)
     var threads = [Thread](repeating: nil, count: count)
@@ -39,7 +39,7 @@ func withThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
                 unsafe Job.run(argument)
                 return nil
             }, job)
-        precondition(code == 0, "no thread")
+        precondition(code == 0, "cannot create a thread")
     }
     #if canImport(Darwin)
     for thread in threads { if let thread { pthread_join(thread, nil) } }

@@ -19,7 +19,7 @@ struct FileResponseTests {
         return try await TestClient(router).send("GET", "/", fields)
     }
 
-    /// GCDWebServer's row W031: one file, with attachment, cache age and ranges.
+    /// GCDWebServer's row W031: a single file, with attachment, cache age and ranges.
     @Test func w031OneFileUnderAPath() async throws {
         let folder = try WebFolder(["a.pdf"])
         let path = folder.path + "/a.pdf"
@@ -39,7 +39,7 @@ struct FileResponseTests {
                 == "attachment; filename=\"Bericht _.pdf\"; filename*=UTF-8''Bericht%20%C3%B6.pdf")
     }
 
-    /// Row W063: type by extension with overrides, tag of the file, no final link.
+    /// Row W063: media type by extension with overrides, entity tag of the file, no link in the last segment.
     @Test func w063WhatIsSaidAboutAFile() async throws {
         let folder = try WebFolder(["a.svg", "b"])
         #expect(try await Self.get(folder.path + "/b")["Content-Type"] == "application/octet-stream")
@@ -59,7 +59,7 @@ struct FileResponseTests {
         ("a.", "application/octet-stream"),
     ]
 
-    /// Row W067: the type for a name, with overrides.
+    /// Row W067: the media type for a file name, with overrides.
     @Test(arguments: types)
     func w067TypesByExtension(name: String, type: String) async throws {
         let types = MediaTypes(["log": "text/x-log", "HTML": "application/x-own"])
@@ -83,7 +83,7 @@ struct FileResponseTests {
         for path in ["/dev/zero", "", "/", ".", "a\0b", String(repeating: "x", count: 300)] {
             #expect(try await Self.get(path).status == 404, "\(path.prefix(20))")
         }
-        // A link above the name is part of the program's own path.
+        // Links in parent folders are part of the path that the program configured.
         #expect(try await Self.get(folder.path + "/folder/b").text == "sub/b")
         #expect(try await Self.get(folder.path + "/link") { $0.followsLink = true }.text == "a")
         for name in ["dangling", "folder", "fifolink"] {

@@ -4,7 +4,7 @@ import DavitSite
 import DavitTesting
 import Testing
 
-/// What is answered without a task, and what is made while it is sent.
+/// Responses without a task, and content that is compressed while it is sent.
 struct SiteAtOnceTests {
     static let long = Array((0..<20_000).map { "line \($0)\n" }.joined().utf8)
 
@@ -27,7 +27,7 @@ struct SiteAtOnceTests {
         ("GET /missing", [], 404), ("GET /docs/missing", [], 404), ("GET /.hidden", [], 404),
         ("GET /", ["If-None-Match: *"], 304), ("GET /", ["Range: bytes=0-0"], 206),
         ("GET /style.css", ["Accept-Encoding: gzip"], 200), ("GET /long.txt", ["Accept-Encoding: gzip"], 200),
-        // These wait, or are not for this way.
+        // These requests need to wait, or are not eligible.
         ("GET /list/", [], nil), ("GET /link", [], nil), ("PUT /", [], nil), ("OPTIONS /", [], nil),
         ("GET /%2e%2e/", [], nil),
     ]
@@ -35,14 +35,14 @@ struct SiteAtOnceTests {
     @Test(arguments: rows)
     func whatIsInMemoryNeedsNoTask(line: String, fields: [String], status: UInt16?) throws {
         let site = try Self.folder().site { $0.listsFolders = true }
-        // From the second time on, files stay open.
+        // Files stay open from the second request on.
         for _ in 0..<4 {
             let response = site.respondAtOnce(to: try Self.request(line, fields))
             #expect(response?.status.code == status)
         }
     }
 
-    /// What has been promised cannot be kept: the connection must be cut.
+    /// The promised length cannot be sent, so the connection must be closed.
     @Test func aFileThatIsCutShortIsNoWhole() async throws {
         let folder = try Self.folder()
         let site = try folder.site()

@@ -4,7 +4,7 @@ import DavitTesting
 import DavitZlib
 import Testing
 
-/// Content in the coding gzip: from a file beside the plain one, or made while it is sent.
+/// Content with the coding gzip: from a precompressed file, or compressed while it is sent.
 struct SiteCodingTests {
     static let text = Array((0..<2000).map { "line \($0 * 7919 % 2003)\n" }.joined().utf8)
 
@@ -14,7 +14,7 @@ struct SiteCodingTests {
             folder.write(name, text)
         }
         folder.write("small.txt", Array("small".utf8))
-        // What is in the file is not what would be made.
+        // The stored file differs from what the server would produce.
         let stored = try Gzip.encode(text, level: 9)
         for name in ["page.html.gz", "photo.jpg.gz", "sub/index.html.gz"] { folder.write(name, stored) }
         folder.write("old.css.gz", stored, modified: WebFolder.modified - 1)
@@ -35,10 +35,10 @@ struct SiteCodingTests {
         ("/page.html", "*", .plain), ("/page.html", "identity;q=0, *", .stored),
         ("/page.html", "*;q=0", .plain),
         ("/sub/", "gzip", .stored), ("/sub/", nil, .plain),
-        // Older than what it is made of.
+        // The precompressed file is older than the plain one.
         ("/old.css", "gzip", .made), ("/big.js", "gzip", .made), ("/big.js", "gzip;q=0", .plain),
         ("/big.js", nil, .plain),
-        // Compressed already, or too short.
+        // Already compressed, or too short.
         ("/photo.jpg", "gzip", .plain), ("/small.txt", "gzip", .plain),
     ]
 
@@ -65,12 +65,12 @@ struct SiteCodingTests {
             #expect(try Gzip.decode(response.body) == Self.text)
             #expect(response["ETag"] == "W/" + tag)
         }
-        // RFC 9110 §9.3.2: the same fields.
+        // RFC 9110 §9.3.2: HEAD has the same fields as GET.
         let head = try await client.send("HEAD", target, fields)
         #expect(head.fields.encoded == response.fields.encoded)
     }
 
-    /// A tag of one form answers for the other: `$p` is that of the plain form, `$g` that of the stored one.
+    /// The entity tag of either form matches; `$p` is the tag of the plain form, `$g` that of the stored one.
     static let conditions: [(fields: [(String, String)], status: UInt16)] = [
         ([("If-None-Match", "$p")], 304), ([("If-None-Match", "$g")], 304),
         ([("If-None-Match", "W/$p")], 304),
@@ -92,7 +92,7 @@ struct SiteCodingTests {
         let response = try await client.send("GET", "/page.html", fields)
         #expect(response.status == row.status)
         if row.status == 412 { return }
-        // RFC 9110 §15.4.5: what the 200 would have said.
+        // RFC 9110 §15.4.5: the same fields as in a 200 response.
         #expect(response["ETag"] == (accept == nil ? tags.plain : tags.stored))
         #expect(response["Vary"] == "Accept-Encoding")
         #expect(response["Cache-Control"] == "no-cache")
@@ -101,13 +101,13 @@ struct SiteCodingTests {
     static let date = "Sun, 13 Sep 2020 12:26:40 GMT"
 
     static let ranges: [(fields: [(String, String)], accept: String?, status: UInt16, form: Form)] = [
-        // A range is one of the file, unless a tag says that it is one of the coded bytes.
+        // A range refers to the plain file, unless the entity tag identifies the compressed bytes.
         ([], nil, 206, .plain), ([], "gzip", 206, .plain), ([("If-Range", "$p")], "gzip", 206, .plain),
         ([("If-Range", "$p")], nil, 206, .plain), ([("If-Range", "$g")], "gzip", 206, .stored),
         ([("If-Match", "$g")], "gzip", 206, .stored), ([("If-Match", "$p")], "gzip", 206, .plain),
-        // Bytes of one form are never put behind those of the other.
+        // Bytes of different forms are never combined.
         ([("If-Range", "$g")], nil, 200, .plain), ([("If-Range", "$p-")], "gzip", 200, .stored),
-        // Both forms have one date.
+        // Both forms have the same date.
         ([("If-Range", date)], "gzip", 200, .stored), ([("If-Range", date)], nil, 206, .plain),
         ([("If-Range", date)], "gzip;q=0", 206, .plain),
         ([("If-Range", "\"x-gzip-y\"")], "gzip", 200, .stored), ([("If-Match", "$g")], nil, 412, .plain),
@@ -134,7 +134,7 @@ struct SiteCodingTests {
         #expect(response["Content-Range"] == (status == 206 ? "bytes 2-11/\(bytes.count)" : nil))
     }
 
-    /// What is made while it is sent has no ranges, and the date of what has.
+    /// Content that is compressed while it is sent has no ranges, but the same date as the plain file.
     @Test func aDateDoesNotTellTheFormOfMadeContent() async throws {
         let client = try Self.folder().client()
         let fields = [("Range", "bytes=2-11"), ("If-Range", Self.date)]
@@ -166,10 +166,10 @@ struct SiteCodingTests {
         let after = try await Self.tags(client)
         #expect(before.plain == after.plain)
         #expect(before.stored != after.stored)
-        // The content is the same: nobody needs it again.
+        // The content is unchanged, so a cached copy is still valid.
         let fields = [("Accept-Encoding", "gzip"), ("If-None-Match", before.stored)]
         #expect(try await client.send("GET", "/page.html", fields).status == 304)
-        // The bytes are not.
+        // The bytes differ.
         let range = [("Accept-Encoding", "gzip"), ("If-Range", before.stored), ("Range", "bytes=5-")]
         #expect(try await client.send("GET", "/page.html", range).status == 200)
     }
@@ -210,7 +210,7 @@ struct SiteCodingTests {
         #expect(try await client.send("GET", "/alone.html", [("Accept-Encoding", "gzip")]).status == 404)
     }
 
-    /// Longer than what is read at a time.
+    /// Longer than the read buffer.
     @Test func longFilesAreCodedPieceByPiece() async throws {
         let folder = try WebFolder()
         let long = Array((0..<60_000).map { "line \($0)\n" }.joined().utf8)

@@ -59,7 +59,7 @@ struct SiteListingTests {
         #expect(Self.links(page) == ["./sub/"])
     }
 
-    /// The folder is read in pieces, of which one may hold nothing that is shown.
+    /// The folder is read in batches, and a batch may contain only hidden files.
     @Test func manyHiddenFilesAreNoEnd() async throws {
         let folder = try WebFolder()
         for number in 0..<600 { folder.write(".h\(number)", []) }
@@ -68,7 +68,7 @@ struct SiteListingTests {
         #expect(Self.links(page.text).count == 600)
     }
 
-    /// What the names of the rows lead to, in their order.
+    /// Returns the links of the rows, in order.
     private static func links(_ page: String) -> [String] {
         page.matches(of: /<th scope="row" class="n"><a class="[cf]" href="([^"]*)"/).map { String($0.1) }
     }

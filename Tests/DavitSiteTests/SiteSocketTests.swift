@@ -5,7 +5,7 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// A website at the other end of a connection.
+/// A website over a real connection.
 struct SiteSocketTests {
     @Test func aBrowserGetsASite() throws {
         let folder = try WebFolder(["index.html", "docs/index.html", "404.html"])
@@ -25,7 +25,7 @@ struct SiteSocketTests {
             defer { server.shutdown() }
             let address = try #require(try server.start().first)
             let client = try Client(port: address.port)
-            // One connection, as a browser has it; some of it several times, so that files stay open.
+            // One connection, as in a browser; requests are repeated so that files stay open.
             for _ in 0..<4 {
                 #expect(try client.get("/").body == Array("index.html".utf8))
                 #expect(try client.get("/docs").head.hasPrefix("HTTP/1.1 301 "))
@@ -49,7 +49,7 @@ struct SiteSocketTests {
     }
 }
 
-/// Sends requests and reads what comes back. Its calls block.
+/// Sends requests and reads the responses. Calls block.
 private final class Client {
     private let socket: FileDescriptor
     private var received: [UInt8] = []

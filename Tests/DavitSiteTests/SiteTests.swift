@@ -21,24 +21,24 @@ struct SiteTests {
         return folder
     }
 
-    /// Row W032: a tree of files, with an index.
+    /// Row W032: a tree of files with an index file.
     static let targets: [(target: String, status: UInt16, text: String?)] = [
         ("/", 200, "index.html"), ("/index.html", 200, "index.html"), ("/a.txt", 200, "a.txt"),
         ("/a.txt?x=y", 200, "a.txt"), ("/docs/", 200, "docs/index.html"),
         ("/docs/a%20b.txt", 200, "docs/a b.txt"),
         ("//docs//a%20b.txt", 200, "docs/a b.txt"), ("/b.html/", 200, "b.html/index.html"),
         ("/missing", 404, nil), ("/docs/missing", 404, nil), ("/missing/", 404, nil), ("/empty/", 404, nil),
-        // Content is no folder.
+        // A file is not a folder.
         ("/a.txt/", 404, nil), ("/a.txt/b", 404, nil), ("/A.txt", 404, nil), ("/fifo", 404, nil),
         ("/fifo/", 404, nil),
-        // What is hidden is so in every place of the path (X13).
+        // Hidden items are hidden anywhere in the path (X13).
         ("/.hidden", 404, nil), ("/.git/config", 404, nil), ("/.git/", 404, nil), ("/.git", 404, nil),
         ("/docs/.x/y", 404, nil), ("/secret", 404, nil), ("/secrets/config", 404, nil),
         ("/%2Egit/config", 404, nil),
         // RFC 8615 §3
         ("/.well-known/acme/t", 200, ".well-known/acme/t"), ("/.well-known/.x", 404, nil),
         ("/docs/.well-known/x", 404, nil), ("/.well-knownx", 404, nil),
-        // Links lead anywhere inside.
+        // Links may lead anywhere inside the folder.
         ("/inside", 200, "docs/a b.txt"), ("/docs-link/", 200, "docs/index.html"),
         ("/docs-link/a%20b.txt", 200, "docs/a b.txt"),
         ("/outside", 404, nil),
@@ -55,7 +55,7 @@ struct SiteTests {
                 if let text { #expect(response.text == text) }
             }
         } catch {
-            // No path at all.
+            // The path is invalid.
             #expect(error.status.code == status)
         }
     }
@@ -87,7 +87,7 @@ struct SiteTests {
     static let redirects: [(target: String, location: String)] = [
         ("/docs", "/docs/"), ("/docs?a=b&c=%20", "/docs/?a=b&c=%20"), ("/docs?", "/docs/?"),
         ("http://localhost/docs", "/docs/"), ("/d%6Fcs", "/d%6Fcs/"), ("/docs-link", "/docs-link/"),
-        // No other host, whatever the folder is called.
+        // Never redirects to another host, regardless of the folder name.
         ("//docs", "/docs/"), ("//evil.com", "/evil.com/"), ("///evil.com?//x", "/evil.com/?//x"),
         ("/\\evil.com", "/%5Cevil.com/"), ("//\\evil.com", "/%5Cevil.com/"),
         ("/%5Cevil.com", "/%5Cevil.com/"),

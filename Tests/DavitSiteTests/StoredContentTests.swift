@@ -8,14 +8,14 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// One rule for stored content, whoever sends it: a share, a route with a file, a website.
+/// Stored content follows the same rules in a share, a route with a file, and a website.
 struct StoredContentTests {
     enum Sender: CaseIterable, Sendable { case share, route, site }
 
     typealias Send =
         @Sendable (_ method: String, _ fields: [(String, String)]) async throws -> TestResponse
 
-    /// What sends the file `a.txt` of this folder.
+    /// Returns a handler that sends the file `a.txt` of this folder.
     static func sender(_ kind: Sender, _ folder: WebFolder) throws -> Send {
         switch kind {
         case .share:
@@ -43,7 +43,7 @@ struct StoredContentTests {
         case parts([Range<Int>])
     }
 
-    /// `$e` is the tag, `$d` the date of the file.
+    /// `$e` is the entity tag, `$d` the date of the file.
     static let rows: [(method: String, fields: [String], expected: Expected)] = [
         ("GET", [], .whole), ("HEAD", [], .whole),
         // RFC 9110 §13.1.1
@@ -164,7 +164,7 @@ struct StoredContentTests {
         "bytes \(range.lowerBound)-\(range.upperBound - 1)/1000"
     }
 
-    /// §14.1.2: nothing has no last byte.
+    /// §14.1.2: empty content has no satisfiable range.
     @Test(arguments: Sender.allCases)
     func emptyContentIsSentAsAWhole(_ kind: Sender) async throws {
         let folder = try WebFolder()
@@ -175,7 +175,7 @@ struct StoredContentTests {
         #expect(try await send("GET", [("Range", "bytes=-1")]).status == 200)
     }
 
-    /// Stored HTML of anybody does not get the origin of the server; that of the owner does.
+    /// HTML stored by clients must not run in the origin of the server; that of the site owner may.
     @Test func onlyASharePutsActiveContentIntoASandbox() async throws {
         let folder = try WebFolder(["a.html"])
         let share = Share(

@@ -12,7 +12,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A folder with files of known age; removed with the object.
+/// A folder with files of known age, removed on deinitialization.
 final class WebFolder: Sendable {
     private let folder: TemporaryFolder
     var path: String { folder.path }
@@ -27,7 +27,7 @@ final class WebFolder: Sendable {
         for file in files { write(file, Array(file.utf8)) }
     }
 
-    /// Writes a file, and makes the folders above it.
+    /// Writes a file and creates its parent folders.
     func write(_ name: String, _ content: [UInt8], modified: Int64 = WebFolder.modified) {
         let whole = path + "/" + name
         for index in whole.indices where whole[index] == "/" && index > whole.startIndex {
@@ -44,7 +44,7 @@ final class WebFolder: Sendable {
     func makeSpecial(_ name: String) { unsafe mkfifo(path + "/" + name, 0o644) }
     func makeFolder(_ name: String) { unsafe mkdir(path + "/" + name, 0o755) }
 
-    /// Keeps the folder.
+    /// Creates a handler for the folder.
     func site(_ configure: (inout SiteOptions) -> Void = { _ in }) throws -> SiteHandler {
         var options = SiteOptions()
         configure(&options)

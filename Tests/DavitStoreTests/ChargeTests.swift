@@ -4,7 +4,7 @@ import DavitTesting
 import DavitWebDAV
 import Testing
 
-/// Locks and uploads are charged to the client that made them, also after a restart.
+/// Locks and uploads count toward the quota of the client that created them, also after a restart.
 struct ChargeTests {
     private static func lock(_ number: Int, account: String? = nil, network: String? = nil) -> Lock {
         Lock(
@@ -34,7 +34,7 @@ struct ChargeTests {
         try Self.add(Self.lock(2, network: "192.0.2.1"), to: state)
         try Self.add(Self.lock(3, network: "192.0.2.1"), to: state)
         let bytes = Self.lock(1).chargedBytes
-        // The second time from what the store has kept.
+        // The second pass reads from the store.
         for _ in 0..<2 {
             let clients: [(String?, String?, Int)] = [("anna", nil, 1), (nil, "192.0.2.1", 2)]
             for (account, network, count) in clients {
@@ -66,7 +66,7 @@ struct ChargeTests {
         try state.commit([
             .putUpload(upload("a", to: "x", principal: "anna")), .putUpload(second), .putUpload(third),
         ])
-        // It is charged once, wherever it is and however far.
+        // It is charged once, regardless of moves.
         try state.commit([
             .putUpload(third), .moveRows(from: path("x"), to: path("y")),
             .setUploadProgress(id: "b", second.progress),
@@ -92,7 +92,7 @@ struct ChargeTests {
             state.admitsUpload(of: bytes, for: second.client, Self.limits(total: (1, bytes))) == [])
     }
 
-    /// What is only remembered gives way to what is open.
+    /// Completed uploads are evicted before open ones.
     @Test func completeUploadsAreForgottenFirst() throws {
         let state = try ShareState(store: MemoryStateStore())
         for (number, principal) in [(1, "anna"), (2, "anna"), (3, "bert")] {
@@ -112,7 +112,7 @@ struct ChargeTests {
         #expect(forgotten(Self.limits(perClient: (4, 100_000))) == [])
         #expect(forgotten(Self.limits(perClient: (3, 100_000))) == ["2", "1"])
         #expect(forgotten(Self.limits(total: (4, 100_000))) == ["3", "2", "1"])
-        // A part is kept for what it is a part of.
+        // A part is kept as long as the upload that it belongs to.
         #expect(forgotten(Self.limits(perClient: (1, 100_000))) == nil)
     }
 }

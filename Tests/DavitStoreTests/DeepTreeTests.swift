@@ -3,13 +3,13 @@ import DavitStore
 import DavitWebDAV
 import Testing
 
-/// COPY and MOVE below short paths can nest collections deeper than any path that a request can name. What a share keeps
-/// about them in memory must not need the stack of a thread for each level.
+/// COPY and MOVE below short paths can nest collections deeper than any path in a request. The in-memory
+/// structures of a share must not use stack space for each level.
 struct DeepTreeTests {
     private static let levels = 200_000
 
     private static let top = path("top")
-    /// `top` and a chain of collections below it.
+    /// `top` and a chain of nested collections in it.
     private static let deep = ResourcePath(
         unchecked: top.bytes + Array(repeatElement(Array("/a".utf8), count: levels).joined()))
 

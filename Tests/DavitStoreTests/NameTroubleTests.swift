@@ -1,7 +1,7 @@
 import DavitStore
 import Testing
 
-/// Which names Windows cannot hold, and which are one for somebody.
+/// Names that Windows cannot store, and names that are equal on some file systems.
 struct NameTroubleTests {
     static let names: [(name: String, trouble: NameTrouble?)] = [
         ("a.txt", nil), (".hidden", nil), ("a b", nil), ("ä", nil), ("日本語.txt", nil), ("a;b,c=[d]'", nil),
@@ -44,9 +44,9 @@ struct NameTroubleTests {
         Group(names: ["é", "É"], found: ["é": .sameButForCase(as: bytes("É"))]),
         Group(
             names: ["\u{E9}", "e\u{301}"], found: ["\u{E9}": .sameButForComposition(as: bytes("e\u{301}"))]),
-        // The Kelvin sign is a K.
+        // The Kelvin sign is canonically equivalent to K.
         Group(names: ["K", "\u{212A}"], found: ["\u{212A}": .sameButForComposition(as: bytes("K"))]),
-        // Other ways to write a letter are other letters for a file system.
+        // File systems treat ß and ligatures as different letters, not as spellings of others.
         Group(
             names: ["straße", "strasse", "STRASSE"], found: ["strasse": .sameButForCase(as: bytes("STRASSE"))]
         ),
@@ -60,7 +60,7 @@ struct NameTroubleTests {
     func tellsNamesThatAreOneForSomebody(_ group: Group) {
         for names in [group.names, group.names.reversed()] {
             let found = NameTrouble.troubles(among: names.map(Self.bytes))
-            // By bytes: equivalent strings are equal.
+            // Compare bytes: canonically equivalent strings are equal in Swift.
             #expect(
                 Dictionary(uniqueKeysWithValues: found.map { ($0.name, $0.trouble) })
                     == Dictionary(uniqueKeysWithValues: group.found.map { (Self.bytes($0.key), $0.value) }))

@@ -5,13 +5,13 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// Bounds on dead properties, in every store.
+/// Limits on dead properties, in every store.
 struct PropertyLimitContractTests {
     private static func set(_ name: String, bytes: Int) -> StateChange {
         .setProperty(path("a"), sized(name, bytes: bytes))
     }
 
-    /// A property whose name and value have so many bytes together.
+    /// Returns a property whose name and value are `bytes` long in total.
     private static func sized(_ name: String, bytes: Int) -> StoredProperty {
         StoredProperty(
             name: PropertyName(namespace: "urn:x", local: name),
@@ -22,16 +22,17 @@ struct PropertyLimitContractTests {
         .removeProperty(path("a"), PropertyName(namespace: "urn:x", local: name))
     }
 
-    /// What one transaction changes on a resource with 60 bytes in `p` and 30 in `q`, and whether that is refused.
+    /// The changes of one transaction to a resource with 60 bytes in `p` and 30 in `q`, and whether they are
+    /// refused.
     static let updates: [(changes: [StateChange], limit: Int, isRefused: Bool)] = [
         ([set("r", bytes: 10)], 100, false), ([set("r", bytes: 11)], 100, true),
-        // An overwritten property counts with its new length only.
+        // A replaced property counts with its new length only.
         ([set("p", bytes: 70)], 100, false), ([set("p", bytes: 71)], 100, true),
         ([set("p", bytes: 20), set("r", bytes: 50)], 100, false),
         ([set("p", bytes: 20), set("r", bytes: 51)], 100, true),
-        // The order inside a transaction does not matter.
+        // The order within a transaction is irrelevant.
         ([set("r", bytes: 70), remove("p")], 100, false), ([set("r", bytes: 71), remove("p")], 100, true),
-        // What is over the limit already may shrink or stay, and not grow.
+        // A resource above the limit may shrink or stay the same, but not grow.
         ([set("p", bytes: 59)], 50, false), ([remove("q")], 50, false), ([set("p", bytes: 60)], 50, false),
         ([set("p", bytes: 61)], 50, true), ([remove("q"), set("r", bytes: 30)], 50, false),
         ([remove("q"), set("r", bytes: 31)], 50, true),
@@ -59,7 +60,7 @@ struct PropertyLimitContractTests {
         }
     }
 
-    /// Properties of a resource that was replaced do not count for its successor.
+    /// Properties of a replaced resource do not count for its successor.
     @Test(arguments: StateBackend.allCases)
     func propertiesOfAnotherResourceDoNotCount(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import DavitStore
 import DavitTesting
 import DavitWebDAV
 
-/// Transactions as they come, few paths and few identities, so that everything meets everything.
+/// Random transactions with few paths and few identities, so that they interact often.
 struct RandomHistory {
     static let paths: [ResourcePath] =
         ["", "a", "a/b", "a/b/c", "a/b/c/d", "a/0", "a-", "a0", "ab", "b", "b/a", "b/a/b", "%", "_/a"].map(
@@ -13,7 +13,7 @@ struct RandomHistory {
     static let now = Timestamp(seconds: 100)
 
     var generator: SeededGenerator
-    /// Where each lock was put; the token is the position.
+    /// The root of each lock; the position is the token.
     private var roots: [ResourcePath] = [.root]
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -28,16 +28,16 @@ struct RandomHistory {
         property(["p", "q", "r"][number(0..<3)], String(number(0..<100)))
     }
 
-    /// Mostly one that exists, now and then the next, seldom one from long ago.
+    /// Usually an existing lock, sometimes the next one, rarely an old one.
     private mutating func anyLock() -> (token: LockToken, root: ResourcePath) {
         let position = max(0, roots.count - 1 - number(0..<12))
-        // Seldom one that is somewhere else.
+        // Rarely with a different root.
         let root = number(0..<20) == 0 ? anyPath() : roots[position]
         return (LockToken(uri: "urn:uuid:\(position)"), root)
     }
 
     private mutating func newLock(at root: ResourcePath) -> Lock {
-        // Seldom a token that is taken: the transaction then fails.
+        // Rarely a token that is in use: the transaction then fails.
         let isNew = number(0..<20) > 0
         if isNew { roots.append(root) }
         var made = lock(

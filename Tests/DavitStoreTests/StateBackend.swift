@@ -4,11 +4,11 @@ import DavitStore
 import DavitTesting
 import DavitWebDAV
 
-/// The stores that the contract is for.
+/// The stores that must fulfill the contract.
 enum StateBackend: CaseIterable, Sendable {
     case memory, sqlite
 
-    /// An empty store; `folder` has to live as long.
+    /// Creates an empty store; `folder` must outlive it.
     func makeStore(in folder: TemporaryFolder) throws -> any StateStore {
         switch self {
         case .memory: MemoryStateStore()
@@ -17,7 +17,7 @@ enum StateBackend: CaseIterable, Sendable {
     }
 }
 
-/// All that can be seen of a store through its questions.
+/// Everything that the queries of a store return.
 struct StateSnapshot: Equatable {
     struct BoundLock: Equatable {
         var lock: Lock
@@ -31,7 +31,7 @@ struct StateSnapshot: Equatable {
 
     init() {}
 
-    /// Asks every question, and checks that the answers go together.
+    /// Runs every query, and checks that the results are consistent.
     init(of store: any StateStore, paths: [ResourcePath]) throws {
         for (path, record) in try store.records(under: .root) { records[path] = record }
         locks = try store.locks().map { BoundLock(lock: $0.lock, binding: $0.binding) }

@@ -86,31 +86,31 @@ struct StateStoreContractTests {
 
     static let properties: [Case] = [
         Case(
-            "a property replaces the one of its name (RFC 4918 §9.2)",
+            "a property replaces one with the same name (RFC 4918 §9.2)",
             [[bind("a", 1), set("a", "p", "1"), set("a", "q", "2")], [bind("a", 1), set("a", "p", "3")]],
             records: ["a": record(binding(1), property("p", "3"), property("q", "2"))]),
         Case(
-            "properties are in the order of their names, whenever they came",
+            "properties are ordered by name, not by insertion",
             [[bind("a", 1), set("a", "z", "1"), set("a", "B", "2"), set("a", "a", "3")]],
             records: [
                 "a": record(binding(1), property("B", "2"), property("a", "3"), property("z", "1"))
             ]),
         Case(
-            "removing a property that is not there is no error (§14.23)",
+            "removing a missing property is not an error (§14.23)",
             [[bind("a", 1), set("a", "p", "1"), removeProperty("a", "q"), removeProperty("b", "p")]],
             records: ["a": record(binding(1), property("p", "1"))]),
         Case(
-            "a resource without its last property has no record, and one set again has",
+            "removing the last property removes the record; setting one creates it",
             [
                 [bind("a", 1), set("a", "p", "1"), bind("b", 2), set("b", "p", "1")],
                 [bind("a", 1), removeProperty("a", "p"), removeProperty("b", "p"), set("b", "q", "2")],
             ],
             records: ["b": record(binding(2), property("q", "2"))]),
         Case(
-            "the root has properties and is no member of itself",
+            "the root has properties and is not a member of itself",
             [[bind("", 1), set("", "p", "1")]], records: ["": record(binding(1), property("p", "1"))]),
         Case(
-            "another resource at the path inherits nothing, and what is below it is not touched",
+            "a new resource at the path inherits nothing; members are unchanged",
             [
                 [bind("a", 1), set("a", "p", "1"), bind("a/b", 2), set("a/b", "p", "1")],
                 [bind("a", 1), .addLock(lock("1", "a")), bind("a/b", 2), .addLock(lock("2", "a/b"))],
@@ -121,23 +121,23 @@ struct StateStoreContractTests {
             ],
             locks: [(lock("2", "a/b"), binding(2))]),
         Case(
-            "rows hold for the pending identity, which becomes the one",
+            "rows apply to the pending identity, which becomes current",
             [
                 [bind("a", 1), set("a", "p", "1")], [bind("a", 1, pending: 2)],
                 [bind("a", 2), set("a", "q", "2")],
             ],
             records: ["a": record(binding(2), property("p", "1"), property("q", "2"))]),
         Case(
-            "an identity that was pending and is dropped holds no more",
+            "a dropped pending identity is no longer valid",
             [[bind("a", 1), set("a", "p", "1")], [bind("a", 1, pending: 2)], [bind("a", 1)], [bind("a", 2)]]),
         Case(
-            "an inode used again with another birth time is another resource",
+            "a reused inode with a different birth time is a new resource",
             [
                 [bind("a", 1), set("a", "p", "1")],
                 [.bind(path("a"), current: ResourceIdentity(inode: 1, birth: 99), pending: nil)],
             ]),
         Case(
-            "a record takes the place of binding and properties; locks stay",
+            "a record replaces binding and properties; locks remain",
             [
                 [bind("a", 1), set("a", "p", "1"), .addLock(lock("1", "a"))],
                 [.putRecord(path("a"), record(binding(5, pending: 6), property("q", "2")))],
@@ -145,13 +145,13 @@ struct StateStoreContractTests {
             records: ["a": record(binding(5, pending: 6), property("q", "2"))],
             locks: [(lock("1", "a"), binding(5, pending: 6))]),
         Case(
-            "an empty record removes",
+            "an empty record removes the stored one",
             [[bind("a", 1), set("a", "p", "1")], [.putRecord(path("a"), record(binding(5)))]]),
     ]
 
     static let subtrees: [Case] = [
         Case(
-            "removing rows takes the subtree, not what sorts beside it",
+            "removing rows removes the subtree, but no adjacent names",
             [
                 ["a", "a/b", "a/b/c", "a-b", "a0", "ab", "b"].flatMap { [bind($0, 1), set($0, "p", "1")] },
                 [bind("a/b", 1), .addLock(lock("1", "a/b")), bind("a0", 1), .addLock(lock("2", "a0"))],
@@ -163,13 +163,13 @@ struct StateStoreContractTests {
             ],
             locks: [(lock("2", "a0"), binding(1))]),
         Case(
-            "removing rows under the root takes all but the intents",
+            "removing rows under the root removes everything except intents",
             [
                 [bind("", 1), set("", "p", "1"), bind("a/b", 2), set("a/b", "p", "1"), .putIntent(intent)],
                 [.removeRows(under: .root)],
             ], intents: [intent]),
         Case(
-            "removing locks takes the subtree and leaves properties",
+            "removing locks removes those of the subtree and keeps properties",
             [
                 [
                     bind("a/b", 1), set("a/b", "p", "1"), .addLock(lock("1", "a/b")), bind("a", 2),
@@ -180,7 +180,7 @@ struct StateStoreContractTests {
             records: ["a/b": record(binding(1), property("p", "1"))],
             locks: [(lock("3", "ab"), binding(3))]),
         Case(
-            "rows move with their subtree, replace what is there, and locks stay behind (§7.5)",
+            "rows move with their subtree and replace existing ones; locks do not move (§7.5)",
             [
                 [
                     bind("a", 1), set("a", "p", "1"), bind("a/b", 2, pending: 3), set("a/b", "p", "2"),
@@ -215,7 +215,7 @@ struct StateStoreContractTests {
                 [.moveRows(from: path("a"), to: path("b"))],
             ]),
         Case(
-            "two resources change places in one transaction",
+            "two resources swap paths in one transaction",
             [
                 [bind("a", 1), set("a", "p", "1"), bind("b", 2), set("b", "p", "2")],
                 [
@@ -230,7 +230,7 @@ struct StateStoreContractTests {
 
     static let locks: [Case] = [
         Case(
-            "locks are in the order they were added, refreshed or not (§6.1, §9.10.2)",
+            "locks are in order of creation, also after a refresh (§6.1, §9.10.2)",
             [
                 [bind("b", 1), .addLock(lock("2", "b", scope: .shared))],
                 [
@@ -246,28 +246,28 @@ struct StateStoreContractTests {
                 (lock("1", "b", scope: .shared), binding(1)), (lock("3", "a"), binding(2)),
             ]),
         Case(
-            "a lock goes with its token, an unknown token is no error (§9.11)",
+            "a lock is removed by token; an unknown token is not an error (§9.11)",
             [
                 [bind("a", 1), .addLock(lock("1", "a")), bind("b", 2), .addLock(lock("2", "b"))],
                 [remove("1", "a"), remove("9", "a"), remove("2", "a")],
             ],
             locks: [(lock("2", "b"), binding(2))]),
         Case(
-            "a lock gives way to the next in one transaction, and the binding stays",
+            "replacing a lock in one transaction keeps the binding",
             [
                 [bind("a", 1), .addLock(lock("1", "a"))],
                 [bind("a", 1), remove("1", "a"), .addLock(lock("2", "a"))],
             ],
             locks: [(lock("2", "a"), binding(1))]),
         Case(
-            "a lock has ended at its expiry, not before",
+            "a lock ends exactly at its expiry",
             [
                 [bind("a", 1), .addLock(lock("1", "a", expiry: 50)), .addLock(lock("2", "a", expiry: 51))],
                 [expire("1", "a", now: 50), expire("2", "a", now: 50), expire("9", "b", now: 50)],
             ],
             locks: [(lock("2", "a", expiry: 51), binding(1))]),
         Case(
-            "intents are kept by id until they are dropped",
+            "intents are stored by ID until they are dropped",
             [
                 [
                     .putIntent(intent), .putIntent(copyIntent), .putIntent(moveIntent),
@@ -279,7 +279,7 @@ struct StateStoreContractTests {
                 copyIntent, moveIntent, intent, patchIntent, timeIntent, keepingIntent, languageIntent,
                 removalIntent,
             ]),
-        Case("an intent that is dropped is gone", [[.putIntent(intent)], [.dropIntent(id: 7)]]),
+        Case("a dropped intent is removed", [[.putIntent(intent)], [.dropIntent(id: 7)]]),
     ]
 
     static let progress = UploadRecord.Progress(
@@ -294,7 +294,7 @@ struct StateStoreContractTests {
 
     static let uploads: [Case] = [
         Case(
-            "uploads are kept by id until they are removed",
+            "uploads are stored by ID until they are removed",
             [
                 [.putUpload(upload("c", to: "a/b")), .putUpload(upload("a", to: "", length: 0))],
                 [.putUpload(upload("b", to: "a", principal: "anna", options: [.choosesName, .isPart]))],
@@ -305,18 +305,18 @@ struct StateStoreContractTests {
                 upload("b", to: "a", principal: "anna", options: [.choosesName, .isPart]),
             ]),
         Case(
-            "an upload replaces the one of its id",
+            "an upload replaces one with the same ID",
             [[.putUpload(upload("a", to: "x")), .putUpload(upload("a", to: "y", offset: 5))]],
             uploads: [upload("a", to: "y", offset: 5)]),
         Case(
-            "progress changes nothing else, and makes nothing",
+            "progress changes nothing else, and creates no upload",
             [
                 [.putUpload(upload("a", to: "x"))], [.moveRows(from: path("x"), to: path("y"))],
                 [.setUploadProgress(id: "a", progress), .setUploadProgress(id: "none", progress)],
             ],
             uploads: [advanced(upload("a", to: "y"))]),
         Case(
-            "an upload goes where its collection goes, and not where its target does",
+            "an upload moves with its collection, not with its target",
             [
                 [.putUpload(upload("a", to: "a")), .putUpload(upload("b", to: "a/b"))],
                 [.putUpload(upload("c", to: "ab")), .putUpload(upload("d", to: "b"))],
@@ -324,7 +324,7 @@ struct StateStoreContractTests {
             ],
             uploads: [upload("a", to: "b"), upload("b", to: "b/b"), upload("c", to: "ab")]),
         Case(
-            "an upload goes with its collection, and not with its target",
+            "an upload is removed with its collection, not with its target",
             [
                 [.putUpload(upload("a", to: "a")), .putUpload(upload("b", to: "a/b"))],
                 [.putUpload(upload("c", to: "a0")), .putUpload(upload("d", to: ""))],
@@ -333,7 +333,7 @@ struct StateStoreContractTests {
             ],
             uploads: [upload("c", to: "a0"), upload("d", to: "")]),
         Case(
-            "removing rows under the root takes all uploads",
+            "removing rows under the root removes all uploads",
             [
                 [.putUpload(upload("a", to: "")), .putUpload(upload("b", to: "b"))],
                 [.removeRows(under: .root)],
@@ -352,7 +352,7 @@ struct StateStoreContractTests {
         #expect(snapshot.locks == row.locks.map { .init(lock: $0.0, binding: $0.1) })
         #expect(snapshot.intents == row.intents)
         #expect(snapshot.uploads == row.uploads)
-        // What is in memory of them after the same changes is what a start would read.
+        // The uploads in memory after the same changes must equal those that a restart would read.
         let followed = try ShareState(store: MemoryStateStore())
         for changes in row.transactions { try followed.commit(changes) }
         for id in ["a", "b", "c", "d"] {
@@ -384,7 +384,7 @@ struct StateStoreContractTests {
         let paths = [path(""), path("z")]
         let before = try StateSnapshot(of: store, paths: paths)
         let publications = Mutex(0)
-        // What comes before the refused change is undone too.
+        // Changes before the refused one are rolled back too.
         let changes = [.removeProperty(path("z"), property("p", "").name), .dropIntent(id: 7)] + row.changes
         #expect(throws: row.error) {
             try store.apply(changes) { _ in publications.withLock { $0 += 1 } }
@@ -413,7 +413,7 @@ struct StateStoreContractTests {
         #expect(published.withLock { $0 } == [[], [], [1], [2]])
     }
 
-    /// Names are bytes (not UTF-8, not NFC) and values have any length.
+    /// Names are arbitrary bytes (not necessarily UTF-8 or NFC), and values have any length.
     @Test(arguments: StateBackend.allCases)
     func keepsBytesAsTheyAre(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()

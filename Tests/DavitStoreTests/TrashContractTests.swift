@@ -3,7 +3,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// What every store says of the trash.
+/// The contract of every store for the trash.
 struct TrashContractTests {
     static func entry(
         _ number: Int64, length: Int64? = 5, isCollection: Bool = false, principal: String? = nil,
@@ -38,7 +38,7 @@ struct TrashContractTests {
         #expect(try store.trashTotals() == TrashTotals(count: 4, bytes: 5 + 1 << 40, lastNumber: 9))
     }
 
-    /// A length that is known stays, and one for what is gone changes nothing.
+    /// A known length is not changed, and a length for a missing entry is ignored.
     @Test(arguments: StateBackend.allCases)
     func measuresAndDrops(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
@@ -52,7 +52,7 @@ struct TrashContractTests {
         #expect(try store.trashTotals() == TrashTotals(count: 3, bytes: 75, lastNumber: 9))
     }
 
-    /// Nothing of a transaction with an entry that is there already is done.
+    /// A transaction that adds an existing entry is rolled back.
     @Test(arguments: StateBackend.allCases)
     func refusesAnEntryTwice(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
@@ -68,7 +68,7 @@ struct TrashContractTests {
         #expect(try store.trash(after: 0, limit: 10) == [Self.kept[0]])
     }
 
-    /// What the state of a share says without asking is what the store would say.
+    /// The totals that the state of a share keeps in memory equal those of the store.
     @Test(arguments: StateBackend.allCases)
     func totalsAreFollowed(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()

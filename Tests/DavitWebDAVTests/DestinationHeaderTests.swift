@@ -24,10 +24,10 @@ struct DestinationHeaderTests {
         Row(value: "/a+b&c@d:e//f", path: "/a+b&c@d:e//f"),
         Row(value: "/\u{E9}", path: "/\u{E9}"),
         Row(value: "/../a", path: "/../a"),
-        // Other schemes: nothing but the scheme counts.
+        // Other schemes: only the scheme is evaluated.
         Row(value: "FTP://u@h:21/a?b", scheme: "ftp", path: "/"),
         Row(value: "urn:uuid:a", scheme: "urn", path: "/"),
-        // User information, as git and lftp send it.
+        // User information, as sent by git and lftp.
         Row(value: "http://u@h/a", scheme: "http", authority: "h", path: "/a"),
         Row(value: "http://U:p%40@H:80/a@b", scheme: "http", authority: "h:80", path: "/a@b"),
         Row(value: "http://h@u:p@[::1]?a@b", scheme: "http", authority: "[::1]", path: "/", query: "a@b"),

@@ -2,7 +2,7 @@ import DavitWebDAV
 import Testing
 
 struct HeaderTests {
-    // RFC 4918 §10.2, and what clients make of it.
+    // RFC 4918 §10.2, and variants that clients send.
     static let depths: [(String, Depth?)] = [
         ("0", .zero), ("1", .one), ("infinity", .infinity), ("Infinity", .infinity), ("INFINITY", .infinity),
         (" 1\t", .one), ("1,noroot", .one), ("infinity,noroot", .infinity), ("1,NoRoot", .one),
@@ -80,7 +80,7 @@ struct HeaderTests {
     }
 
     @Test func aNewLockTokenIsAUUIDOfVersion4() {
-        // RFC 9562 §5.4: version and variant are set, all else is the random source's.
+        // RFC 9562 §5.4: version and variant are fixed, all other bits are random.
         #expect(
             LockToken.make(from: [UInt8](repeating: 0xFF, count: 16)).uri
                 == "opaquelocktoken:ffffffff-ffff-4fff-bfff-ffffffffffff")

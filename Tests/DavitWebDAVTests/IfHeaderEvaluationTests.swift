@@ -3,7 +3,7 @@ import DavitWebDAV
 import Testing
 
 struct IfHeaderEvaluationTests {
-    /// Two locked resources and one without lock; everything else is not mapped.
+    /// Two locked resources and one without a lock; everything else is unmapped.
     static func state(_ tag: String?) -> IfHeader.ResourceState {
         switch tag {
         case nil, "/own": .init(tokens: ["urn:own", "urn:both"], entityTag: .init(opaque: Array("o".utf8)))
@@ -15,7 +15,7 @@ struct IfHeaderEvaluationTests {
     }
 
     static let fields: [(String, Bool)] = [
-        // RFC 4918 §10.4.3: conditions of a list are joined by and, lists by or.
+        // RFC 4918 §10.4.3: all conditions of a list must hold, and at least one list.
         ("(<urn:own>)", true), ("(<urn:none>)", false), ("(<urn:own> <urn:both>)", true),
         ("(<urn:own> <urn:none>)", false), ("(<urn:none>) (<urn:own>)", true),
         ("(<urn:none>) (<urn:other>)", false),
@@ -24,16 +24,16 @@ struct IfHeaderEvaluationTests {
         // §10.4.7 and §10.4.8.
         ("(Not <urn:own>)", false), ("(Not <urn:none>)", true), ("(<urn:none>) (Not <DAV:no-lock>)", true),
         ("(<urn:own> Not <urn:both>)", false), ("(Not [\"x\"] [\"o\"])", true),
-        // Tokens are compared as they are.
+        // Tokens are compared exactly.
         ("(<URN:own>)", false), ("(<urn:own/>)", false),
         // §10.4.4, RFC 9110 §8.8.3.2: strong comparison.
         ("([W/\"o\"])", false), ("(Not [W/\"o\"])", true), ("</weak> ([W/\"w\"])", false),
         ("</weak> ([\"w\"])", false),
-        // §10.4.9 and §10.4.10: each tag is about its own resource.
+        // §10.4.9 and §10.4.10: each list applies to the resource of its tag.
         ("</other> (<urn:other>)", true), ("</other> (<urn:own>)", false), ("</own> (<urn:own>)", true),
         ("</other> (<urn:none>) </own> (<urn:own>)", true), ("</other> (<urn:none>) (<urn:both>)", true),
         ("</collection> (<urn:collection>)", true), ("</collection> ([\"\"])", false),
-        // §10.4.11: on a name that is not mapped, nothing matches.
+        // §10.4.11: no condition matches an unmapped resource.
         ("</none> (<urn:own>)", false), ("</none> ([\"o\"])", false), ("</none> (Not [\"o\"])", true),
         ("</none> (Not <urn:own>)", true),
     ]
@@ -46,7 +46,7 @@ struct IfHeaderEvaluationTests {
 
     static let submitted: [(String, Set<String>)] = [
         ("(<urn:a>)", ["urn:a"]), ("([\"a\"])", []),
-        // §7.5: wherever it stands, also where the list does not hold.
+        // §7.5: submitted anywhere in the field, even in a list that does not hold.
         ("(<urn:a> Not <urn:b>) (<urn:c> [\"x\"])", ["urn:a", "urn:b", "urn:c"]),
         ("</x> (<urn:a>) </y> (<urn:a> <urn:b>)", ["urn:a", "urn:b"]),
     ]
@@ -76,7 +76,8 @@ struct IfHeaderEvaluationTests {
         }
     }
 
-    /// Every field of up to two lists with up to two conditions each, against the definition written out.
+    /// Compares every field of up to two lists with up to two conditions each with a direct implementation of
+    /// the definition.
     @Test func agreesWithTheDefinition() {
         let states: [IfHeader.Condition.State] = [
             .stateToken("urn:own"), .stateToken("urn:none"), .entityTag(.init(opaque: Array("o".utf8))),

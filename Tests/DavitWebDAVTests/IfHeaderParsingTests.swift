@@ -46,11 +46,11 @@ struct IfHeaderParsingTests {
                 .init(resourceTag: "http://example.com/b", [token("urn:b")]),
             ]
         ),
-        // RFC 9110 §8.8.3: brackets and bytes outside ASCII may stand in a tag; it may be empty.
+        // RFC 9110 §8.8.3: a tag may contain brackets and bytes outside ASCII, and may be empty.
         ("([\"a]b[\"])", [.init([tag("a]b[")])]),
         ("([\"\"])", [.init([tag("")])]),
         ("([\"\u{E9}\"])", [.init([tag("\u{E9}")])]),
-        // Optional white space.
+        // Optional whitespace.
         ("\t( <urn:a>\t[ \"b\" ] ) ", [.init([token("urn:a"), tag("b")])]),
         ("</\u{E9}>(<urn:a>)", [.init(resourceTag: "/\u{E9}", [token("urn:a")])]),
     ]
@@ -92,7 +92,7 @@ struct IfHeaderParsingTests {
         ("<urn:a>", .empty(offset: 7)),
         ("</a> </b> (<urn:c>)", .unexpectedByte(UInt8(ascii: "<"), offset: 5)),
         ("</a> (<urn:c>) </b>", .empty(offset: 19)),
-        // No-tag-lists and Tagged-lists do not mix.
+        // No-tag-lists and Tagged-lists cannot be mixed.
         ("(<urn:a>) </b> (<urn:c>)", .unexpectedByte(UInt8(ascii: "<"), offset: 10)),
         ("*", .unexpectedByte(UInt8(ascii: "*"), offset: 0)),
         ("\"a\"", .unexpectedByte(UInt8(ascii: "\""), offset: 0)),
@@ -117,7 +117,8 @@ struct IfHeaderParsingTests {
         }
     }
 
-    /// What is accepted has no empty list and no list without conditions; what is refused, a byte to blame.
+    /// An accepted field has at least one list and no list without conditions; an error has the offset of the
+    /// invalid byte.
     func check(_ field: [UInt8], isTruncated: Bool = false) {
         do throws(IfHeader.ParseError) {
             let header = try IfHeader(parsing: field.span)

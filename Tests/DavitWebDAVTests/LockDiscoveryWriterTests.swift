@@ -12,7 +12,7 @@ struct LockDiscoveryWriterTests {
             remainingSeconds: seconds, token: LockToken(uri: "opaquelocktoken:1"), rootHref: Array(root.utf8))
     }
 
-    /// RFC 4918 §14.1, in the order of its grammar.
+    /// Returns an active lock, in the order of the grammar in RFC 4918 §14.1.
     static func element(
         scope: String, depth: String, owner: String = "", seconds: String, root: String
     ) -> String {

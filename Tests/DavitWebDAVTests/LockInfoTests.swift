@@ -9,7 +9,7 @@ struct LockInfoTests {
     static let wellFormed: [(String, LockScope, owner: String?)] = [
         (info(exclusive), .exclusive, nil),
         (info("<D:locktype><D:write/></D:locktype><D:lockscope><D:shared/></D:lockscope>"), .shared, nil),
-        // RFC 4918 §14.17: what the client says, and nothing else.
+        // RFC 4918 §14.17: the owner is stored as the client sent it.
         (info(exclusive + "<D:owner/>"), .exclusive, "<D:owner xmlns:D=\"DAV:\"/>"),
         (
             info(exclusive + "<D:owner>davfs2 1.6.1</D:owner>"), .exclusive,

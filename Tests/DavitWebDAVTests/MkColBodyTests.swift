@@ -9,7 +9,7 @@ struct MkColBodyTests {
 
     static func set(_ inside: String) -> String { "<D:set><D:prop>\(inside)</D:prop></D:set>" }
 
-    /// What is set, and whether it is a plain collection.
+    /// The properties to set, and whether the resource type is a plain collection.
     static let rows: [(inside: String, names: [PropertyName], isPlain: Bool)] = [
         ("", [], true), (set(""), [], true),
         (set("<D:resourcetype><D:collection/></D:resourcetype>"), [.dav("resourcetype")], true),
@@ -24,7 +24,7 @@ struct MkColBodyTests {
             set("<D:resourcetype><D:collection/></D:resourcetype>") + set("<D:resourcetype/>"),
             [.dav("resourcetype")], false
         ),
-        // RFC 4918 §17: what is not known is ignored, and there is nothing yet to remove.
+        // RFC 4918 §17: unknown elements are ignored, and so are removals from a new collection.
         ("<x:what/><D:remove><D:prop><x:p/></D:prop></D:remove>", [], true),
     ]
 

@@ -7,7 +7,7 @@ struct MultistatusWriterTests {
     static let start = #"<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">"#
     static let end = "</D:multistatus>"
 
-    /// What stands inside the multistatus element; the whole is read back on the way.
+    /// Returns the content of the multistatus element; also parses the document.
     static func inside(_ write: (MultistatusWriter) -> Void) throws -> String {
         let writer = MultistatusWriter()
         writer.begin()
@@ -22,7 +22,7 @@ struct MultistatusWriterTests {
         return String(text.dropFirst(start.count).dropLast(end.count))
     }
 
-    /// What stands inside the prop element of one propstat with status 200.
+    /// Returns the content of the prop element of a single propstat with status 200.
     static func property(_ write: (MultistatusWriter) -> Void) throws -> String {
         let text = try inside { writer in
             writer.beginResponse(href: Array("/a".utf8))
@@ -107,7 +107,7 @@ struct MultistatusWriterTests {
     }
 
     @Test func aResponseAlwaysHasAResult() throws {
-        // §14.24: `(href, ((href*, status) | (propstat+)))`; a prop without members asks for nothing.
+        // §14.24: `(href, ((href*, status) | (propstat+)))`. A prop without members requests nothing.
         for begins in [false, true] {
             let text = try Self.inside { writer in
                 writer.beginResponse(href: Array("/a".utf8))
@@ -267,7 +267,7 @@ struct MultistatusWriterTests {
             """
         let update = try PropertyUpdate.parse(Array(body.utf8))
         guard case .set(let name, let value) = update.instructions.first else {
-            Issue.record("the instruction is no set")
+            Issue.record("the instruction is not a set")
             return
         }
         let written = try Self.property { $0.deadProperty(value) }

@@ -17,7 +17,7 @@ struct PropFindBodyTests {
             .prop([.dav("getetag"), x])
         ),
         ("<DAV:propfind xmlns:DAV='DAV:'><DAV:prop/></DAV:propfind>", .prop([])),
-        // No namespace, as webdav4 and litmus send it.
+        // No namespace, as sent by webdav4 and litmus.
         (
             "<propfind xmlns='DAV:'><prop><p xmlns=''/></prop></propfind>",
             .prop([PropertyName(namespace: "", local: "p")])
@@ -31,12 +31,12 @@ struct PropFindBodyTests {
             "<D:propfind xmlns:D='DAV:'><D:include><D:a/></D:include><D:allprop/></D:propfind>",
             .allprop(include: [.dav("a")])
         ),
-        // Each name once, in the order of the first mention; names are compared exactly.
+        // Each name once, in the order of first occurrence; names are compared exactly.
         (
             "<propfind xmlns='DAV:'><prop><a/><b/><a/><B/><p xmlns='urn:x'/><q:p xmlns:q='urn:x'/></prop></propfind>",
             .prop([.dav("a"), .dav("b"), .dav("B"), x])
         ),
-        // §17: unknown elements and attributes, text and comments mean nothing.
+        // §17: unknown elements and attributes, text and comments are ignored.
         (
             "<propfind xmlns='DAV:' a='b'>\n<!--c--><x xmlns='urn:x'><allprop/></x><prop>text<a>text</a></prop><leave-out/>"
                 + "</propfind>", .prop([.dav("a")])

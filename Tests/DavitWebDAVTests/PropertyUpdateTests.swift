@@ -19,7 +19,7 @@ struct PropertyUpdateTests {
             [set(x, "<p xmlns=\"urn:x\">1</p>")]
         ),
         (update("<D:remove><D:prop><p xmlns='urn:x'>1</p></D:prop></D:remove>"), [.remove(x)]),
-        // RFC 4918 §9.2: document order, a name as often as it comes.
+        // RFC 4918 §9.2: document order, including repeated names.
         (
             update(
                 "<D:remove><D:prop><p/></D:prop></D:remove><D:set><D:prop><p>1</p><q:p xmlns:q='urn:x'/></D:prop>"
@@ -30,7 +30,7 @@ struct PropertyUpdateTests {
                 set(none, "<p xmlns=\"\">2</p>"), .remove(none),
             ]
         ),
-        // §4.3: the language in scope, from any element above.
+        // §4.3: the language in scope, from any ancestor.
         (
             "<D:propertyupdate xmlns:D='DAV:' xml:lang='en'><D:set><D:prop><p/></D:prop></D:set></D:propertyupdate>",
             [set(none, "<p xmlns=\"\" xml:lang=\"en\"/>")]
@@ -43,7 +43,7 @@ struct PropertyUpdateTests {
             update("<D:set xml:lang='en'><D:prop xml:lang='de'><p/><p xml:lang='fr'/></D:prop></D:set>"),
             [set(none, "<p xmlns=\"\" xml:lang=\"de\"/>"), set(none, "<p xmlns=\"\" xml:lang=\"fr\"/>")]
         ),
-        // Windows, rclone.
+        // As sent by Windows and rclone.
         (
             update(
                 "<D:set><D:prop><Z:Win32FileAttributes xmlns:Z='urn:schemas-microsoft-com:'>00000020"
@@ -59,7 +59,7 @@ struct PropertyUpdateTests {
             update("<D:set><D:prop><D:lastmodified>1</D:lastmodified></D:prop></D:set>"),
             [set(.dav("lastmodified"), "<D:lastmodified xmlns:D=\"DAV:\">1</D:lastmodified>")]
         ),
-        // §17: unknown elements mean nothing.
+        // §17: unknown elements are ignored.
         (
             update(
                 "<x/><D:other><D:prop><D:a/></D:prop></D:other><D:remove>t<x/><D:prop><p/></D:prop></D:remove>"
@@ -100,7 +100,7 @@ struct PropertyUpdateTests {
         var limits = BodyLimits()
         limits.valueBytes = 100
         let name = String(repeating: "n", count: 40)
-        // The namespace is declared once in the request and once in each value.
+        // The namespace is declared once in the request, but in each stored value.
         let body = { (count: Int) in
             let values = String(repeating: "<n:p/>", count: count)
             return Array(
@@ -115,7 +115,7 @@ struct PropertyUpdateTests {
         let update = try PropertyUpdate.parse(
             Array(Self.update("<D:set><D:prop><D:a>T&amp;<b>F</b><!--c--></D:a></D:prop></D:set>").utf8))
         guard case .set(_, let value) = update.instructions.first else {
-            Issue.record("the instruction is no set")
+            Issue.record("the instruction is not a set")
             return
         }
         #expect(value.trimmedText == "T&F")

@@ -1,7 +1,7 @@
 import DavitWebDAV
 import Testing
 
-/// What a REPORT asks for, by its root element, and hrefs in values.
+/// The type of a REPORT, determined by its root element, and hrefs in property values.
 struct ReportBodyTests {
     static func expand(_ inside: String) -> String {
         "<e:expand-property xmlns:e='DAV:' xmlns:x='urn:x'>\(inside)</e:expand-property>"
@@ -24,7 +24,7 @@ struct ReportBodyTests {
                 "<e:property name='a'><e:property name='b'><e:property name='c'/></e:property></e:property>"),
             .expandProperty([property("a", "DAV:", property("b", "DAV:", property("c")))])
         ),
-        // The first of two counts, and what is not known is ignored (RFC 4918 §17).
+        // The first of two equal properties counts, and unknown elements are ignored (RFC 4918 §17).
         (
             expand("<e:property name='a'><e:property name='b'/></e:property><e:property name='a'/><x:y/>"),
             .expandProperty([property("a", "DAV:", property("b"))])
@@ -75,7 +75,7 @@ struct ReportBodyTests {
             "<D:p xmlns:D='DAV:'>a<D:href> /x </D:href>b</D:p>",
             #"<D:p xmlns:D="DAV:">a<E:r xmlns:E="urn:r">/x</E:r>b</D:p>"#
         ),
-        // At any depth, and not in another namespace.
+        // At any depth, but not in other namespaces.
         (
             "<p><q xmlns:D='DAV:'><D:href>/x</D:href></q><href>/x</href></p>",
             #"<p xmlns=""><q xmlns:D="DAV:"><E:r xmlns:E="urn:r">/x</E:r></q><href>/x</href></p>"#

@@ -5,6 +5,7 @@ import Testing
 /// The cost and the results of matching with compiled patterns.
 struct SearchMatcherTests {
     /// Matches in parts of `stride` steps.
+    ///
     /// - Returns: the result, and the steps of decoding and of matching.
     static func match(
         _ pattern: String, _ text: String, isFolded: Bool = false, stride: Int = 1000
@@ -31,14 +32,14 @@ struct SearchMatcherTests {
     }
 
     static let adversarial: [(pattern: String, stepsPerCharacter: Int)] = [
-        // A literal part costs at most two steps for each character.
+        // A literal part costs at most two steps per character.
         ("%" + String(repeating: "a", count: 1000) + "b%", 2),
         ("%" + String(repeating: "a", count: 500) + "b" + String(repeating: "a", count: 500) + "%", 2),
         (String(repeating: "%ab", count: 300), 2),
         (String(repeating: "%a", count: 400) + "%b%", 2),
         ("%" + String(repeating: "a", count: 1000) + "b", 2),
         (String(repeating: "a", count: 1000) + "b%", 2),
-        // With `_`, eight and one for each 64 characters of the part.
+        // With `_`, eight steps plus one for every 64 characters of the part.
         ("%a_b%", 9), ("%" + String(repeating: "a", count: 62) + "_b%", 9),
         ("%" + String(repeating: "a", count: 63) + "_b%", 10),
         ("%_" + String(repeating: "a", count: 1000) + "b%", 24),
@@ -57,7 +58,7 @@ struct SearchMatcherTests {
         }
     }
 
-    /// The work between two checks does not grow with the text or the pattern.
+    /// The work between two checks is independent of the length of the text and the pattern.
     @Test func matchingStopsWhenTheStepsAreUsed() throws {
         let pattern = try #require(SearchPattern("%ab%a_b%"))
         let alphabet = SearchAlphabet([pattern])
@@ -93,11 +94,13 @@ struct SearchMatcherTests {
         ("ab%ba", "aba", false, false), ("ab%ba", "abba", false, true), ("a%a%a", "aa", false, false),
         ("%a_c%d", "aacabcd", false, true), ("%a_c%", "acabac", false, false), ("%_b_%", "ab", false, false),
         ("\\%\\_\\\\", "%_\\", false, true), ("%\\%%", "100% a", false, true), ("%\\_", "ab", false, false),
-        // Case: letters that become two, and those of other scripts; `_` is one character of the folded text.
+        // Case folding: letters that become two, and other scripts; `_` matches one character of the folded
+        // text.
         ("ABC", "abc", true, true), ("ABC", "abc", false, false), ("stra%", "STRASSE", true, true),
         ("ÄÖ_", "äöx", true, true), ("İ%", "i\u{307}x", true, true), ("ΣΑΣ", "σασ", true, true),
         ("%É%", "cafe\u{301}!", true, true), ("\u{212A}", "k", true, true),
-        // Characters of several scalars, composed or not; three outside ASCII are equivalent to one inside.
+        // Characters of several scalars, composed or decomposed; three characters outside ASCII are
+        // equivalent to one in ASCII.
         ("caf_", "cafe\u{301}", false, true), ("%\u{e9}%", "ae\u{301}b", false, true),
         ("e%", "e\u{301}", false, false), ("%\u{301}", "e\u{301}", false, false),
         ("_%_", "🇩🇪🇫🇷", false, true), ("%🇪🇫%", "🇩🇪🇫🇷", false, false), ("a_b", "a\r\nb", false, true),
@@ -113,7 +116,7 @@ struct SearchMatcherTests {
         }
     }
 
-    /// A character of more bytes than any script needs is any character, and no one in particular.
+    /// A character with more bytes than any script needs matches wildcards only.
     @Test func aCharacterWithHundredsOfMarksMatchesOnlyWildcards() throws {
         let long = "a" + String(repeating: "\u{301}", count: 100)
         #expect(try Self.match("_", long).matches)
@@ -122,7 +125,7 @@ struct SearchMatcherTests {
         #expect(try !Self.match("%" + long + "%", long).matches)
     }
 
-    /// Random patterns and texts over few characters, some of them canonically equivalent.
+    /// Random patterns and texts over few characters, some of which are canonically equivalent.
     @Test(arguments: [5323, 4918, 2026] as [UInt64])
     func randomPatternsAreReadAsTheOracleReadsThem(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -142,7 +145,7 @@ struct SearchMatcherTests {
         }
     }
 
-    /// Parts of more than 64 characters, in texts that nearly have them.
+    /// Parts of more than 64 characters, in texts that almost contain them.
     @Test func longPartsWithWildcardsAreReadAsTheOracleReadsThem() throws {
         var generator = SeededGenerator(seed: 64)
         for _ in 0..<60 {

@@ -10,7 +10,7 @@ struct SearchPatternTests {
         ("a%c%e", "abcde", true), ("a%c%e", "abcdef", false), ("%ab", "aab", true), ("%aab", "aaaab", true),
         ("_%_", "a", false), ("_%_", "ab", true), ("\\%", "%", true), ("\\%", "a", false), ("\\_", "_", true),
         ("\\_", "a", false), ("\\\\", "\\", true), ("a\\%%", "a%b", true), ("\\\\%", "\\b", true),
-        // Characters, composed or not, are one.
+        // A character is the same in composed and decomposed form.
         ("_", "e\u{301}", true), ("\u{e9}", "e\u{301}", true), ("_", "👨‍👩‍👧", true),
     ]
 
@@ -26,7 +26,7 @@ struct SearchPatternTests {
         #expect(try #require(SearchPattern("İ%")).lowercased.matches("İx".lowercased()))
     }
 
-    /// The slow and obvious reading.
+    /// A simple, slow reference implementation.
     static func oracle(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
         guard let first = pattern.first else { return text.isEmpty }
         let rest = pattern.dropFirst()
@@ -37,7 +37,7 @@ struct SearchPatternTests {
         }
     }
 
-    /// Every text of at most so many of these characters.
+    /// Returns every text of at most `limit` of these characters.
     static func texts(of alphabet: [Character], upTo limit: Int) -> [[Character]] {
         var all: [[Character]] = [[]]
         var longest = all

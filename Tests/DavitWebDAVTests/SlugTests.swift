@@ -1,7 +1,7 @@
 import DavitWebDAV
 import Testing
 
-/// RFC 5023 §9.7: names made of what a client proposes.
+/// RFC 5023 §9.7: names derived from the name that a client proposes.
 struct SlugTests {
     static let rows: [(value: String, name: String?)] = [
         ("photo.jpg", "photo.jpg"), ("The Beach at S%C3%A8te", "The Beach at Sète"), ("100%", "100%"),

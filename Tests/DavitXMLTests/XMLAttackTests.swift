@@ -2,7 +2,7 @@ import DavitXML
 import Testing
 
 struct XMLAttackTests {
-    /// RFC 4918 §16: what refers to the outside is told apart from other declarations.
+    /// RFC 4918 §16: external references are distinguished from other declarations.
     static let external: [String] = [
         "<!DOCTYPE a SYSTEM 'http://example.com/a.dtd'><a/>",
         "<!DOCTYPE a PUBLIC '-//X//Y' 'http://example.com/a.dtd'><a/>",
@@ -57,7 +57,7 @@ struct XMLAttackTests {
         }
     }
 
-    /// Each row stands just inside its limit, and just outside with one more.
+    /// Each document is exactly at its limit, and exceeds it with one more.
     static let limits: [(XMLLimits.Kind, make: @Sendable (Int) -> String, limit: Int)] = [
         (.depth, { String(repeating: "<a>", count: $0) + String(repeating: "</a>", count: $0) }, 64),
         (.attributes, { count in "<a" + (0..<count).map { " b\($0)='>'" }.joined() + "/>" }, 64),
@@ -87,7 +87,7 @@ struct XMLAttackTests {
     @Test(arguments: limits)
     func keepsToItsLimits(kind: XMLLimits.Kind, make: @Sendable (Int) -> String, limit: Int) throws {
         _ = try XMLDocument.parse(Array(make(limit).utf8))
-        // The one row that grows by two nodes at a time is over the limit with two more.
+        // One row adds two nodes per step, so it exceeds its limit with two more.
         for excess in [2, 1000] {
             #expect { try XMLDocument.parse(Array(make(limit + excess).utf8)) } throws: { error in
                 if case .limitExceeded(kind, _) = error as? XMLError { true } else { false }
@@ -96,14 +96,14 @@ struct XMLAttackTests {
     }
 
     @Test func attributesAreCountedBeforeTheyAreCompared() {
-        // 100,000 names would be compared five thousand million times.
+        // A quadratic comparison of 100,000 names would take five billion steps.
         let names = (0..<100_000).map { " b\($0)=''" }.joined()
         #expect(throws: XMLError.limitExceeded(.attributes, XMLPosition(line: 2, column: 1))) {
             try XMLDocument.parse(Array("\n<a\(names)/>".utf8.prefix(1 << 20)))
         }
     }
 
-    /// A mebibyte each of what makes libxml2 copy, compare or complain again and again.
+    /// One mebibyte each of input that makes libxml2 copy, compare or report errors repeatedly.
     static let repeated: [(String, String)] = [
         ("<a>", "<!--"), ("<a>", "<!-- -- -->"), ("<?a?><a>", "<!-- --"), ("<a b=c\"", "<!--"),
         ("<a><? ", "<!--"),

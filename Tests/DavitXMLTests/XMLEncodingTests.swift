@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitXML
 import Testing
 
-/// Which encoding a document is read in (RFC 7303 §3, XML 1.0 §4.3.3 and appendix F).
+/// The encoding of a document (RFC 7303 §3, XML 1.0 §4.3.3 and appendix F).
 struct XMLEncodingTests {
     enum Form: Sendable { case utf8, latin1, utf16Big, utf16Little }
 
@@ -21,13 +21,13 @@ struct XMLEncodingTests {
         var charset: Charset?
         var form = Form.utf8
         var mark = false
-        /// What is read; nil if the document is refused.
+        /// The parsed text; nil if the document is refused.
         var text: String? = "caf\u{E9}"
         var testDescription: String { "\(declared ?? "-") \(charset.map { "\($0)" } ?? "-") \(form) \(mark)" }
     }
 
     static let rows: [Row] = [
-        // The declaration alone.
+        // Only the declaration.
         Row(), Row(declared: "utf-8"), Row(declared: "UTF-8"), Row(declared: "uTf8"),
         Row(declared: "ISO-8859-1", form: .latin1), Row(declared: "latin1", form: .latin1),
         Row(declared: "Windows-1252", form: .latin1),
@@ -42,20 +42,20 @@ struct XMLEncodingTests {
         Row(declared: "bogus", charset: .utf8, text: nil), Row(declared: "bogus", mark: true, text: nil),
         Row(declared: "bogus", form: .utf16Big, mark: true, text: nil),
         Row(declared: "bogus", form: .utf16Little, text: nil),
-        // UTF-16, by its mark or by the first character.
+        // UTF-16, detected by its byte order mark or first character.
         Row(declared: "UTF-16", form: .utf16Big, mark: true),
         Row(declared: "UTF-16", form: .utf16Little, mark: true),
         Row(declared: "utf-16", form: .utf16Big), Row(declared: "utf-16", form: .utf16Little),
         Row(form: .utf16Little, mark: true), Row(form: .utf16Big),
         Row(declared: "utf-8", form: .utf16Little, mark: true), Row(declared: "iso-8859-1", form: .utf16Big),
-        // Its name where it cannot be, as .NET writes it.
+        // A declared UTF-16 in a document in UTF-8, as .NET writes it.
         Row(declared: "utf-16"), Row(declared: "utf-16", mark: true),
-        // The mark before the charset parameter and the declaration.
+        // The byte order mark takes precedence over the charset parameter and the declaration.
         Row(declared: "iso-8859-1", mark: true), Row(charset: .latin1, mark: true),
         Row(charset: .utf8, form: .utf16Big, mark: true),
         Row(charset: .utf16BigEndian, form: .utf16Little, mark: true),
         Row(declared: "iso-8859-1", charset: .latin1, form: .utf16Little, mark: true),
-        // The charset parameter before the declaration.
+        // The charset parameter takes precedence over the declaration.
         Row(charset: .latin1, form: .latin1), Row(declared: "utf-8", charset: .latin1, form: .latin1),
         Row(declared: "utf-8", charset: .latin1, text: "caf\u{C3}\u{A9}"),
         Row(declared: "iso-8859-1", charset: .utf8),
@@ -76,7 +76,7 @@ struct XMLEncodingTests {
             if let text = row.text {
                 let document = try XMLDocument.parse(bytes, charset: row.charset)
                 #expect(document.root.text == text)
-                // What is stored is UTF-8.
+                // The stored form is UTF-8.
                 let stored = Array("<a xmlns=\"\">\(text)</a>".utf8)
                 #expect(document.root.serializedSelfContained() == stored)
             } else {
@@ -98,7 +98,7 @@ struct XMLEncodingTests {
         #expect(try XMLDocument.parse(bytes).root.text == "\u{E9}")
     }
 
-    /// Everything that protects the parser is about the text, whatever its encoding.
+    /// All protections apply to the decoded text, in every encoding.
     static let attacks: [(document: String, error: XMLError?)] = [
         ("<!DOCTYPE a><a/>", nil), ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", nil),
         ("<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>", .externalEntity(XMLPosition(line: 0, column: 0))),
@@ -131,7 +131,7 @@ struct XMLEncodingTests {
         }
     }
 
-    /// The limit is about bytes as they were received, not about what they become.
+    /// The limit applies to received bytes, not to decoded ones.
     @Test func theLimitIsAboutWhatWasReceived() throws {
         let text =
             "<?xml version='1.0' encoding='latin1'?><a>" + String(repeating: "\u{E9}", count: 1000) + "</a>"
@@ -146,7 +146,7 @@ struct XMLEncodingTests {
         }
     }
 
-    /// Cut at every byte, also inside units and pairs.
+    /// Truncated at every byte, including inside code units and surrogate pairs.
     @Test func everyTruncationIsMalformed() throws {
         let text =
             "<?xml version='1.0' encoding='utf-16'?><D:a xmlns:D='DAV:' b='\u{1F600}'>\u{10348}\u{E9}</D:a>"
@@ -158,7 +158,7 @@ struct XMLEncodingTests {
                 for length in 0..<bytes.count {
                     #expect(throws: XMLError.self) { try XMLDocument.parse(Array(bytes[..<length])) }
                 }
-                // Half a pair, or the halves the wrong way round.
+                // Lone and swapped surrogates.
                 var swapped = bytes
                 let pair = bytes.count - 2 * "\u{10348}\u{E9}</D:a>".utf16.count
                 for offset in 0..<2 { swapped.swapAt(pair + offset, pair + 2 + offset) }

@@ -86,7 +86,7 @@ struct XMLOutputTests {
         #expect(String(decoding: read, as: UTF8.self) == "<a xmlns=\"urn:x\" b=\"\(written)\"/>")
     }
 
-    /// Sizes around those of the memory, and of libxml2's own buffer.
+    /// Sizes around those of the output memory and of libxml2's buffer.
     @Test(arguments: [1, 2047, 2048, 2049, 3999, 4000, 4095, 4096, 4097, 8192, 16_000, 70_000])
     func longTextIsWholeWhateverTheWayItGoes(count: Int) {
         let text = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }

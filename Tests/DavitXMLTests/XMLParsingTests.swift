@@ -8,16 +8,16 @@ struct XMLParsingTests {
         ("<DAV:a xmlns:DAV='DAV:'/>", "DAV:", "a", ""),
         ("\u{FEFF}<a>\u{E9}</a>", "", "a", "\u{E9}"),
         ("<?xml version='1.0' encoding='utf-8'?>\n<a>1<b>2</b>3</a>\n", "", "a", "123"),
-        // Data is what XML 1.0 §2.4 says, whatever it is written as.
+        // Character data as defined in XML 1.0 §2.4, in all notations.
         ("<a>&lt;&amp;&gt;&#65;&#x42;<![CDATA[<&>]]><!--no--><?no no?></a>", "", "a", "<&>AB<&>"),
         // XML 1.0 §2.11: line ends.
         ("<a>1\r\n2\r3</a>", "", "a", "1\n2\n3"),
-        // A namespace name is compared as text; it need not be a URI (Namespaces in XML §2.3).
+        // Namespace names are compared as text and need not be URIs (Namespaces in XML §2.3).
         ("<a xmlns='not a URI'/>", "not a URI", "a", ""),
         ("<a xmlns='x'/>", "x", "a", ""),
         ("<a xmlns='x?b&amp;c&#38;d&amp;#38;e\"'/>", "x?b&c&d&#38;e\"", "a", ""),
         ("<?xml version='1.0' encoding='iso-8859-1'?><a>x</a>", "", "a", "x"),
-        // What looks like a tag is none in comments, CDATA sections and processing instructions.
+        // Tags inside comments, CDATA sections and processing instructions are text.
         ("<?p <q '?><!--<a b='--><a><![CDATA[<c d=\"]]></a>", "", "a", "<c d=\""),
     ]
 
@@ -68,7 +68,7 @@ struct XMLParsingTests {
         "<?xml version='1.0'?", "<a><?xml version='1.0'?></a>",
         // Namespaces in XML §3, §5 and §6.3.
         "<D:a/>", "<a D:b='c'/>", "<a xmlns:D=''/>", "<a xmlns:xml='urn:x'/>", "<a xmlns:xmlns='urn:x'/>",
-        // Could not be written again as libxml2 writes declarations.
+        // Cannot be written back, because of the way libxml2 writes declarations.
         "<a xmlns='b&lt;c'/>", "<a xmlns:b='&#60;'/>", "<a xmlns='b&#10;c'/>", "<a><b xmlns='&#9;'/></a>",
         "<a xmlns:b='urn:x' xmlns:c='urn:x' b:d='' c:d=''/>", "<a:b:c xmlns:a='urn:x'/>",
     ]
@@ -85,11 +85,11 @@ struct XMLParsingTests {
         Array("<a>".utf8) + [0xC0, 0xBC] + Array("</a>".utf8),
         Array("<a>".utf8) + [0xED, 0xA0, 0x80] + Array("</a>".utf8),
         Array("<a>x</a>".utf8) + [0xC3],
-        // UTF-16 with half a unit, half a pair, and a NUL.
+        // UTF-16 with an incomplete code unit, a lone surrogate, and a NUL.
         [0xFF, 0xFE, 0x3C, 0, 0x61, 0, 0x2F, 0, 0x3E],
         [0xFE, 0xFF, 0, 0x3C, 0, 0x61, 0, 0x3E, 0xD8, 0, 0, 0x3C, 0, 0x2F, 0, 0x61, 0, 0x3E],
         [0xFF, 0xFE, 0x3C, 0, 0x61, 0, 0x2F, 0, 0x3E, 0, 0, 0],
-        // UTF-32 and EBCDIC, which libxml2 would recognise.
+        // UTF-32 and EBCDIC, which libxml2 detects.
         [0, 0, 0, 0x3C, 0, 0, 0, 0x61, 0, 0, 0, 0x2F, 0, 0, 0, 0x3E],
         [0x3C, 0, 0, 0, 0x61, 0, 0, 0, 0x2F, 0, 0, 0, 0x3E, 0, 0, 0],
         [0x4C, 0x6F, 0xA7, 0x94, 0x93],

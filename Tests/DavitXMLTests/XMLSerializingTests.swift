@@ -2,12 +2,12 @@ import DavitXML
 import Testing
 
 struct XMLSerializingTests {
-    /// A document whose only `v` element, of whatever namespace, is serialised.
+    /// Documents whose only `v` element, in any namespace, is serialized.
     static let values: [(document: String, element: String)] = [
         ("<p><v/></p>", #"<v xmlns=""/>"#),
         ("<p><v></v></p>", #"<v xmlns=""/>"#),
         ("<p><v> </v></p>", #"<v xmlns=""> </v>"#),
-        // RFC 4918 §4.3: prefixes as sent, declared inside.
+        // RFC 4918 §4.3: prefixes are preserved and declared in the value.
         ("<D:p xmlns:D='DAV:'><D:v/></D:p>", #"<D:v xmlns:D="DAV:"/>"#),
         ("<p xmlns='DAV:'><v/></p>", #"<v xmlns="DAV:"/>"#),
         ("<p xmlns='DAV:'><v xmlns=''>x</v></p>", #"<v xmlns="">x</v>"#),
@@ -22,14 +22,14 @@ struct XMLSerializingTests {
             "<x:p xmlns:x='a'><x:v><x:w xmlns:x='b'/></x:v></x:p>",
             #"<x:v xmlns:x="a"><x:w xmlns:x="b"/></x:v>"#
         ),
-        // Two prefixes for one namespace stay two.
+        // Two prefixes for one namespace are preserved.
         (
             "<p xmlns:x='a' xmlns:y='a'><x:v><y:w/></x:v></p>",
             #"<x:v xmlns:x="a" xmlns:y="a"><y:w/></x:v>"#
         ),
-        // Namespaces that nothing uses stay where they were declared, or are left out.
+        // Unused namespace declarations inside the value are preserved, those outside are omitted.
         ("<p xmlns:x='a'><v xmlns='b' xmlns:y='c'/></p>", #"<v xmlns="b" xmlns:y="c"/>"#),
-        // A prefix that may be part of a qualified name is kept, the nearest declaration of it.
+        // A prefix that may be part of a qualified name is kept, with its nearest declaration.
         ("<p xmlns:x='a'><v xmlns='b'>x:name</v></p>", #"<v xmlns="b" xmlns:x="a">x:name</v>"#),
         (
             "<p xmlns:x='a'><q xmlns:x='b'><v xmlns=''><w y='(x:z)'/></v></q></p>",
@@ -40,18 +40,18 @@ struct XMLSerializingTests {
             #"<v xmlns="b" xmlns:x="a"><![CDATA[x:y]]></v>"#
         ),
         ("<p xmlns:x='a'><v xmlns='b'>ax: xa:b x :</v></p>", #"<v xmlns="b">ax: xa:b x :</v>"#),
-        // §4.3: xml:lang in scope becomes an attribute; the nearest counts, and "" means none.
+        // §4.3: xml:lang in scope becomes an attribute; the nearest one applies, and "" means no language.
         ("<p xml:lang='en'><q xml:lang='de'><v xmlns='b'/></q></p>", #"<v xmlns="b" xml:lang="de"/>"#),
         ("<p xml:lang='en'><v xmlns='b' xml:lang='fr'/></p>", #"<v xmlns="b" xml:lang="fr"/>"#),
         ("<p xml:lang='en'><q xml:lang=''><v xmlns='b'/></q></p>", #"<v xmlns="b"/>"#),
         ("<p xml:lang='en'><v xmlns='b' xml:lang=''/></p>", #"<v xmlns="b" xml:lang=""/>"#),
         ("<p xml:lang='a&quot;&lt;&amp;'><v xmlns='b'/></p>", #"<v xmlns="b" xml:lang="a&quot;&lt;&amp;"/>"#),
-        // Mixed content, comments, CDATA, processing instructions, in place.
+        // Mixed content, comments, CDATA sections and processing instructions are preserved in place.
         (
             "<p><v xmlns='b'> a <w> b\n</w>\tc<!-- d - e --><?f g?><![CDATA[<h>&]]>i</v></p>",
             "<v xmlns=\"b\"> a <w> b\n</w>\tc<!-- d - e --><?f g?><![CDATA[<h>&]]>i</v>"
         ),
-        // Characters come back as the same characters.
+        // Characters are preserved.
         (
             "<p><v xmlns='b'>&lt;&gt;&amp;&quot;&apos;&#13;\u{E9}\u{1F600}\u{85}</v></p>",
             "<v xmlns=\"b\">&lt;&gt;&amp;\"'&#13;\u{E9}\u{1F600}\u{85}</v>"
@@ -63,7 +63,7 @@ struct XMLSerializingTests {
         ("<p><v xmlns='b?c&amp;d&#38;e>'/></p>", #"<v xmlns="b?c&#38;d&#38;e>"/>"#),
         ("<p><v xmlns='b&quot;'/></p>", "<v xmlns='b\"'/>"),
         ("<p><v xmlns='b&quot;&apos;'/></p>", "<v xmlns=\"b&quot;'\"/>"),
-        // Attributes in their order.
+        // Attributes keep their order.
         (
             "<p><v xmlns='b' z='1' a='2' xml:space='preserve'/></p>",
             #"<v xmlns="b" z="1" a="2" xml:space="preserve"/>"#
@@ -82,7 +82,7 @@ struct XMLSerializingTests {
     func keepsTheValue(document: String, element: String) throws {
         let value = try #require(Self.value(in: try XMLDocument.parse(Array(document.utf8)).root))
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
-        // Asking again gives the same, and so does reading it back, alone or in another document.
+        // Serializing again returns the same, also after parsing the result alone or inside another document.
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
         for surroundings in [
             ("", ""), ("<D:x xmlns:D='DAV:'>", "</D:x>"), ("<x xmlns='other' xmlns:x='y'>", "</x>"),

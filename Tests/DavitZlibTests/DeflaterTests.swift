@@ -27,7 +27,7 @@ struct DeflaterTests {
         #expect(whole.count < content.count / 3)
     }
 
-    /// What a peer has of each piece after a flush, without any of the next.
+    /// After a flush, a peer can decode everything written so far.
     @Test(arguments: [10, 64, 1000])
     func aFlushedPieceCanBeRead(room: Int) throws {
         let pieces = [Feed.listing(members: 1), [65], Feed.noise(500), Feed.listing(members: 50)]
@@ -42,7 +42,7 @@ struct DeflaterTests {
 
     @Test func withoutAFlushPiecesAreGathered() throws {
         let outputs = try Feed.deflate([Array("a".utf8), Array("b".utf8)])
-        // The head of the format at most.
+        // At most the header of the format.
         #expect(outputs[0].count <= 10)
         #expect(outputs[1].isEmpty)
     }
@@ -71,7 +71,7 @@ struct DeflaterTests {
         }
     }
 
-    /// Without name and time the same content has the same bytes.
+    /// The header has no name and no time, so the same content results in the same bytes.
     @Test func theHeadSaysNothing() throws {
         let coded = try Feed.deflate(Array("a".utf8))
         #expect(Array(coded.prefix(8)) == [0x1F, 0x8B, 8, 0, 0, 0, 0, 0])

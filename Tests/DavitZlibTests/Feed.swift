@@ -1,8 +1,8 @@
 import DavitZlib
 
-/// Feeds pieces to a transform and keeps what came out.
+/// Feeds pieces to a transform and collects the output.
 enum Feed {
-    /// - Parameter room: how much output each call has room for.
+    /// - Parameter room: the maximum output of each call.
     static func deflate(
         _ pieces: [[UInt8]], _ format: Deflater.Format = .gzip, level: Int = 1, expectedBytes: Int? = nil,
         flush: Deflater.Flush = .none, room: Int = 1000
@@ -31,7 +31,7 @@ enum Feed {
         try deflate([bytes], format, level: level).flatMap { $0 }
     }
 
-    /// All that comes out of these pieces; checks the end.
+    /// Returns all output for these pieces; checks the end of the stream.
     static func inflate(
         _ pieces: [[UInt8]], _ format: Inflater.Format = .gzip,
         limit: ExpansionLimit = ExpansionLimit(bytes: 1 << 30), room: Int = 1000
@@ -46,7 +46,7 @@ enum Feed {
     static func step(
         _ input: ArraySlice<UInt8>, _ inflater: inout Inflater, _ output: inout [UInt8]
     ) throws(InflateError) -> Progress {
-        // Of spans, because the closures of arrays have no typed errors.
+        // Uses spans, because the closures of arrays do not support typed errors.
         let input = input.span
         var output = output.mutableSpan
         return try unsafe input.withUnsafeBytes { input throws(InflateError) in
@@ -56,7 +56,7 @@ enum Feed {
         }
     }
 
-    /// All that comes out of one more piece.
+    /// Returns all output for one more piece.
     static func expand(
         _ piece: [UInt8], _ inflater: inout Inflater, room: Int = 1000
     ) throws(InflateError) -> [UInt8] {
@@ -76,12 +76,12 @@ enum Feed {
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// Text with repetitions, as in a listing, that is the same each time.
+    /// Returns deterministic text with repetitions, as in a listing.
     static func listing(members: Int) -> [UInt8] {
         (0..<members).flatMap { Array("<href>/folder/\($0 &* 2_654_435_761 % 1_000_003).txt</href>\n".utf8) }
     }
 
-    /// Bytes that cannot be compressed, the same each time.
+    /// Returns deterministic bytes that cannot be compressed.
     static func noise(_ count: Int) -> [UInt8] {
         var state: UInt64 = 88_172_645_463_325_252
         return (0..<count).map { _ in

@@ -54,10 +54,10 @@ struct Roles {
     /// - Returns: how the token contradicts earlier ones; nil if it does not.
     mutating func bind(token recorded: String, to actual: String) -> String? {
         if let known = tokens[recorded], known != actual {
-            return "in the place of '\(recorded)' stood '\(known)', now '\(actual)'"
+            return "the counterpart of '\(recorded)' was '\(known)', now '\(actual)'"
         }
         if let known = recordedTokens[actual], known != recorded {
-            return "'\(actual)' stood in the place of '\(known)', now of '\(recorded)'"
+            return "'\(actual)' was the counterpart of '\(known)', now of '\(recorded)'"
         }
         tokens[recorded] = actual
         recordedTokens[actual] = recorded
