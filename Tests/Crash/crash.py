@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Kills davit at every step of every change, and looks at what is there after a restart.
+"""Kills davit at every step of every change, and checks the share after a restart.
 
-For each scene: the scene is set, the debug build is started so that it kills itself before its N-th counted
-file-system call or state commit, the one request is sent, and a new server shows what is left. All of it must
-be wholly old or wholly new: bytes, modes, names, listings, properties, locks; new, if the request got its answer.
-N = 1, 2, 3 … until the server survives. Where the kill leaves the next start something to finish, that start
-is killed at every step as well. Then a large overwrite is killed from outside.
+For each scene: the share is prepared, the debug build is started so that it kills itself before its N-th counted
+file-system call or state commit, the request is sent, and a new server shows the result. The result must be entirely
+old or entirely new: bytes, modes, names, listings, properties and locks. It must be new if the request was answered.
+N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start is killed at every
+step as well. Finally, a large overwrite is killed from outside.
 
-With --every K only one step in K is killed, of every scene and every interrupted start. Which ones follows from --seed
-and the name of the scene, so that another seed tests other steps and the same seed repeats a run.
+With --every K, only one step in K is killed, in every scene and every interrupted start. --seed and the name of the
+scene select these steps, so that a different seed tests different steps, and the same seed repeats a run.
 """
 
 import argparse
@@ -33,14 +33,14 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
     parser.add_argument("--debug", default=os.environ.get("DAVIT_DEBUG", f"{build}/debug/davit"),
-                        help="a debug build, which has the hook")
-    parser.add_argument("--only", default="", help="scenes whose name holds this text")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="kill at one step in K")
-    parser.add_argument("--seed", default="0", help="any text: which of each K steps")
-    parser.add_argument("--outside", type=int, default=20, help="kills from outside")
+                        help="a debug build, which supports kill points")
+    parser.add_argument("--only", default="", help="only scenes whose name contains this text")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="kill at only one step in K")
+    parser.add_argument("--seed", default="0", help="any text; selects the steps")
+    parser.add_argument("--outside", type=int, default=20, help="number of kills from outside")
     parser.add_argument("--megabytes", type=int, default=200, help="size of the overwrite")
     parser.add_argument("--workers", type=int, default=2 * max(2, os.cpu_count() or 1),
-                        help="most of the time is waiting for the disk")
+                        help="number of scenes at a time; most of the time is spent waiting for the disk")
     return parser.parse_args()
 
 
@@ -54,7 +54,7 @@ def run_overwrites(options, folder):
 
 
 def run_all(options, folder):
-    """The results, in the order of the scenes."""
+    """Runs all scenes and returns the results in order."""
     stopping = threading.Event()
     with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
         try:
@@ -67,7 +67,7 @@ def run_all(options, folder):
                     futures.append(pool.submit(run_scene, scene, options, work, stopping))
             return [future.result() for future in futures]
         except BaseException:
-            # The workers end, and their servers with them.
+            # The workers stop, and their servers with them.
             stopping.set()
             pool.shutdown(cancel_futures=True)
             raise
@@ -96,7 +96,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="davit-crash.") as folder:
         results = run_all(options, folder)
     if not results:
-        sys.exit(f"crash: no scene's name holds '{options.only}'")
+        sys.exit(f"crash: no scene's name contains '{options.only}'")
     for result in results:
         for failure in result.failures:
             print(f"FAILED: {result.name}: {failure}")

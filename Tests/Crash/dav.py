@@ -1,4 +1,4 @@
-"""A small WebDAV client, and the picture it takes of a whole share."""
+"""A small WebDAV client, and snapshots of a whole share."""
 
 import hashlib
 import http.client
@@ -9,14 +9,14 @@ import xml.etree.ElementTree as ElementTree
 
 TEST = "{urn:test:}"
 DAV = "{DAV:}"
-# Seconds: the timeouts of locks are compared as multiples of it.
+# In seconds. Lock timeouts are rounded up to multiples of it before they are compared.
 GRANULARITY = 600
-# The names under which the server hides what is not finished.
+# The prefix of the server's temporary names.
 RESERVED = ".davit-"
-# Where the server keeps what was deleted.
+# The trash folder of a volume.
 TRASH = ".davit-trashofthisshare"
 TRASH_BODY = b'<trash xmlns="urn:davit:trash"/>'
-# A time that scenes set, and that nothing has by itself.
+# A modification time that scenes set, and that does not occur otherwise.
 DATED = "Mon, 04 Jun 2018 10:11:12 GMT"
 
 LOCK_BODY = (
@@ -29,7 +29,7 @@ PICTURE_BODY = (
 
 
 def property_update(**values):
-    """A PROPPATCH body: text sets a property, None removes it, in the order given."""
+    """Returns a PROPPATCH body: a text sets a property, None removes it, in the given order."""
     parts = []
     for name, value in values.items():
         if value is None:
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def is_success(self):
-        """207 hides what happened to the members; no request here may need it but PROPPATCH."""
+        """A 207 hides the results of members; no request here may depend on it except PROPPATCH."""
         return 200 <= self.status < 300
 
     @property
@@ -56,7 +56,7 @@ class Answer:
 
 
 class FinalResponse(http.client.HTTPResponse):
-    """The final response: what comes in front of it is read and left."""
+    """Reads the final response; interim responses are skipped."""
 
     def _read_status(self):
         while True:
@@ -71,11 +71,11 @@ class Client:
         self.port = port
 
     def look(self):
-        """The answer to a PROPFIND of everything."""
+        """Returns the answer to a PROPFIND of the whole share."""
         return self.must("PROPFIND", "/", {"Depth": "infinity"}, PICTURE_BODY.encode())
 
     def try_request(self, method, path, fields=None, body=None):
-        """The answer, or None if the server died before it was complete."""
+        """Returns the answer, or None if the server died before it was complete."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.response_class = FinalResponse
         try:
@@ -83,7 +83,7 @@ class Client:
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         except socket.timeout:
-            raise RuntimeError(f"{method} {path} was not answered within 60 s") from None
+            raise RuntimeError(f"{method} {path} got no answer within 60 s") from None
         except (http.client.HTTPException, OSError):
             return None
         finally:
@@ -92,13 +92,13 @@ class Client:
     def request(self, method, path, fields=None, body=None):
         answer = self.try_request(method, path, fields, body)
         if answer is None:
-            raise RuntimeError(f"{method} {path}: the server went away")
+            raise RuntimeError(f"{method} {path}: the server closed the connection")
         return answer
 
     def must(self, method, path, fields=None, body=None):
         answer = self.request(method, path, fields, body)
         if not answer.is_success:
-            raise RuntimeError(f"{method} {path} was answered {answer.status}")
+            raise RuntimeError(f"{method} {path} returned {answer.status}")
         return answer
 
     def put(self, path, body, **fields):
@@ -113,7 +113,7 @@ class Client:
 
 
 class Resource:
-    """What a PROPFIND says about one resource; lock tokens are kept apart from what is compared."""
+    """The properties of one resource; lock tokens are kept separate and not compared."""
 
     def __init__(self, response):
         found = {}
@@ -136,17 +136,17 @@ class Resource:
             root = urllib.parse.unquote(lock.findtext(f"{DAV}lockroot/{DAV}href", ""))
             scope = lock.find(f"{DAV}lockscope")[0].tag
             self.tokens.append(token)
-            # Which timeout was granted, whatever has passed of it.
+            # The granted timeout, regardless of the time that has passed.
             ends = lock.findtext(f"{DAV}timeout", "").removeprefix("Second-")
             granted = -(-int(ends) // GRANULARITY) * GRANULARITY
             self.locks.append((scope, lock.findtext(f"{DAV}depth", ""), root.rstrip("/"), granted, token))
 
 
 class Picture:
-    """All that a client and somebody at the folder can see of a share."""
+    """Everything in a share that is visible to a client, or in the folder."""
 
     def __init__(self, client, root, known_tokens):
-        """`known_tokens` maps tokens of the scene to names; others compare as "new"."""
+        """`known_tokens` maps the lock tokens of the scene to names; others compare as "new"."""
         answer = client.look()
         resources = {}
         for response in ElementTree.fromstring(answer.body).findall(f"{DAV}response"):
@@ -166,7 +166,7 @@ class Picture:
         self._look_at_trash(client, root)
 
     def _look_at_trash(self, client, root):
-        """Each thing in the trash under the path where it was; names are random, and stand for nothing else."""
+        """Adds each item in the trash under its original path, because names in the trash are random."""
         answer = client.request("REPORT", "/", {"Depth": "infinity"}, TRASH_BODY)
         if not answer.is_success:
             return
@@ -183,11 +183,11 @@ class Picture:
                     self.facts[key] = sorted(look_at_folder(path).items())
                 elif os.path.exists(path):
                     self.facts[key] = look_at_file(path)
-            self.facts.setdefault(key, "nothing stands there")
+            self.facts.setdefault(key, "missing")
         for trash in trashes(root):
             for name in set(os.listdir(trash)) - known:
                 if not name.startswith(RESERVED):
-                    self.facts[f"trash {name}"] = "nobody knows it"
+                    self.facts[f"trash {name}"] = "not in the trash index"
 
     def __eq__(self, other):
         return self.facts == other.facts
@@ -200,7 +200,7 @@ class Picture:
         return self.facts[f"/{path}"][0] == "collection"
 
     def content(self, path):
-        """A digest of its bytes; the mode is no part of what an entity tag speaks of."""
+        """Returns a digest of the content, without the mode, which does not affect the entity tag."""
         fact = self.facts.get(f"disk /{path}")
         return fact and fact[0]
 
@@ -214,7 +214,7 @@ class Picture:
 
 
 def look_at_folder(root):
-    """Every name with its kind, mode and a digest of its bytes; reserved names are not looked at."""
+    """Returns every name with its kind, mode and a digest of its content; reserved names are ignored."""
     facts = {}
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(RESERVED)]
@@ -235,7 +235,7 @@ def look_at_file(path):
 
 
 def trashes(root):
-    """The trash of each volume, where there is one."""
+    """Returns the trash folder of each volume that has one."""
     folders = [os.path.join(root, TRASH), os.path.join(root, "other", TRASH)]
     return [folder for folder in folders if os.path.isdir(folder)]
 

@@ -1,4 +1,5 @@
-"""kill -9 from outside, at 20 moments of a large overwrite: the old file or the new one, never a mix."""
+"""kill -9 from outside, at 20 moments of a large overwrite. The result must be the old file or the new one, never a
+mix."""
 
 import http.client
 import os
@@ -10,12 +11,12 @@ from dav import Client
 from server import Server
 
 BLOCK_BYTES = 1_000_000
-# Rounds that are killed when everything has been sent: seconds the answer is waited for before.
+# In these rounds, the kill happens after everything was sent: seconds to wait for the answer before it.
 LATE = (0, 0.0005, 0.001, 0.002, 0.004, 0.008)
 
 
 class Pattern:
-    """Content that can be told from another: one block of random bytes, repeated."""
+    """Distinguishable content: a repeated block of random bytes."""
 
     def __init__(self, seed, count):
         self.block = random.Random(seed).randbytes(BLOCK_BYTES)
@@ -31,7 +32,7 @@ class Pattern:
 
 
 class Upload:
-    """One PUT of a pattern, sent as far as wanted."""
+    """A PUT of a pattern that can be sent partially."""
 
     def __init__(self, port, pattern):
         self.pattern = pattern
@@ -48,7 +49,7 @@ class Upload:
         return bool(select.select([self.socket], [], [], seconds)[0])
 
     def status(self):
-        """The status, or None if there is none."""
+        """Returns the status, or None if there was no answer."""
         try:
             response = http.client.HTTPResponse(self.socket)
             response.begin()
@@ -60,7 +61,7 @@ class Upload:
 
 
 def seen(port, path, patterns):
-    """Which of the patterns is there, on the disk and over HTTP; None if it is neither."""
+    """Returns which of the patterns the file contains, on disk and over HTTP; None if neither."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     for index, pattern in enumerate(patterns):
         with open(path, "rb") as file:
@@ -99,7 +100,7 @@ def kill_overwrites(options, folder, result):
                 server.kill()
                 status = upload.status()
             with Server(options.davit, root, state, log) as server:
-                # What is left behind goes when the folder is listed.
+                # A listing removes leftovers.
                 Client(server.port).must("PROPFIND", "/", {"Depth": "1"})
                 index = seen(server.port, os.path.join(root, "large"), patterns)
                 names = os.listdir(root)
@@ -109,7 +110,7 @@ def kill_overwrites(options, folder, result):
             if names != ["large"]:
                 result.failures.append(f"{name}: left behind: {names}")
             if index == current and status is not None:
-                result.failures.append(f"{name}: answered {status}, and the file is old")
+                result.failures.append(f"{name}: returned {status}, but the file is old")
             else:
                 result.outcomes["old" if index == current else "new"] += 1
             current = index

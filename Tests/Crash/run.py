@@ -1,4 +1,4 @@
-"""One scene: the request is killed at every step, and what is left is judged."""
+"""Runs one scene: kills the request at every step, and checks the result."""
 
 import collections
 import contextlib
@@ -15,18 +15,18 @@ from dav import Client, Picture, leftovers
 from scenes import UploadRequest
 from server import Died, Server
 
-# More steps than any change needs: a net under a server that never survives.
+# An upper limit, in case a server never survives.
 STEP_LIMIT = 500
-# The number of steps varies a little, with what the kernel has in its caches: so many runs in a row survive
-# before it is believed that there are no more steps.
+# The number of steps varies slightly with the kernel's caches. The last step is considered reached after this many
+# consecutive runs that survive.
 CALM_RUNS = 3
 LEFTOVER_SECONDS = 15
-# What is wrong at one step is often wrong at all of them.
+# A fault at one step often occurs at all steps.
 FAILURE_LIMIT = 5
 
 
 class Failure(Exception):
-    """One fact that is not as it must be."""
+    """A failed check."""
 
 
 class Result:
@@ -48,19 +48,20 @@ class Steps:
     def __init__(self, options, name):
         self.every = options.every
         self.first = 1 + zlib.crc32(f"{options.seed}/{name}".encode()) % self.every
-        # Each chosen step stands for `every` of them.
+        # Each selected step represents `every` steps.
         self.calm_runs = CALM_RUNS if self.every == 1 else 1
 
     def __iter__(self):
         return iter(range(self.first, STEP_LIMIT + 1, self.every))
 
     def before_first(self):
-        """Earlier steps, for a change that has fewer steps than the first one chosen: the last of them first."""
+        """Returns earlier steps in descending order, for a change with fewer steps than the first selected one."""
         return range(self.first - 1, 0, -1)
 
 
 class SceneRun:
-    """One scene, in folders of its own. What a kill left as it was serves for the next one, rows and all."""
+    """One scene, in separate folders. A share that a kill left unchanged is reused for the next one, including its
+    rows."""
 
     def __init__(self, scene, options, work):
         self.scene, self.options = scene, options
@@ -85,17 +86,17 @@ class SceneRun:
 
     @contextlib.contextmanager
     def quiet_server(self):
-        """A client of a server that is not to be killed, and that ends cleanly."""
+        """Provides a client of a server without kill points, which must exit cleanly."""
         with self.server() as server:
             yield Client(server.port)
             if server.stop() != 0:
-                raise Failure(f"a server that was not to be killed ended with {server.status}")
+                raise Failure(f"a server without a kill point ended with status {server.status}")
 
     def picture(self, client):
         return Picture(client, self.root, {token: name for name, token in self.tokens.items()})
 
     def set_up(self):
-        """A fresh share with the scene in it."""
+        """Creates a new share for the scene."""
         other = os.path.join(self.root, "other")
         volume.unmount(other)
         shutil.rmtree(self.root, ignore_errors=True)
@@ -109,14 +110,14 @@ class SceneRun:
             self.old = self.picture(client)
 
     def expect_new(self):
-        """What the request leads to when nothing goes wrong."""
+        """Determines the result of the request without a kill."""
         self.set_up()
         with self.quiet_server() as client:
             client.must(self.request.method, self.request.path, self.request.fields, self.request.body)
         with self.quiet_server() as client:
             self.new = self.picture(client)
         self.request = None
-        # Old and new that look the same would make every outcome right.
+        # If old and new were equal, every result would be accepted.
         if self.new == self.old:
             raise Failure("the request changes nothing")
 
@@ -132,28 +133,28 @@ class SceneRun:
                 request.method, request.path, request.fields, request.body)
             status = server.stop()
         if status not in (0, -9):
-            raise Failure(f"the server ended with {status}")
+            raise Failure(f"the server ended with status {status}")
         try:
             outcome = self.look_after(answer, request)
             if status == 0 and (answer is None or outcome != "new"):
-                raise Failure("the server survived and the request was not carried out")
+                raise Failure("the server survived, but the request had no effect")
         except Failure as failure:
             raise Failure(f"{self.last_kill() if status else 'no kill'}: {failure}") from None
-        # What was made and removed to look at it is in the trash now; an upload has gone on.
+        # The checks have put their own items into the trash, or continued an upload.
         if outcome == "old" and not self.scene.keeps and not isinstance(request, UploadRequest):
             self.request = request
         return outcome if status else None
 
     def look_after(self, answer, request):
-        # What the trash has to finish shows in no row.
+        # Unfinished work of the trash has no row.
         if self.scene.keeps or count_intents(self.state):
             self.kill_starts()
         with self.quiet_server() as client:
             if count_intents(self.state):
-                raise Failure("an intent is still there after the start")
+                raise Failure("an intent is left after the start")
             client.look()
             is_upload = isinstance(request, UploadRequest)
-            # The bytes of an upload are no leftover.
+            # The partial content of an upload is not a leftover.
             if not is_upload:
                 self.check_sweep()
             left = self.picture(client)
@@ -167,14 +168,14 @@ class SceneRun:
             return outcome
 
     def kill_starts(self):
-        """A start that finishes what was interrupted is itself killed, at each chosen step in turn."""
+        """Kills a start that finishes an interrupted change, at each selected step."""
         for step in self.start_steps:
             try:
                 self.server(kill_start_at=step).kill()
                 return
             except Died:
                 self.start_kills += 1
-        raise Failure(f"the start was not survived within {STEP_LIMIT} steps")
+        raise Failure(f"the start did not survive within {STEP_LIMIT} steps")
 
     # What must be true afterwards
 
@@ -182,57 +183,57 @@ class SceneRun:
         old, new = self.old, self.new
         for path in left.paths & old.paths:
             if left.tags[path] and left.tags[path] == old.tags[path] and left.content(path) != old.content(path):
-                raise Failure(f"/{path} has other content under its old entity tag")
+                raise Failure(f"/{path} has different content with its old entity tag")
         if left == new:
             if answer is not None and not answer.is_success:
-                raise Failure(f"it was answered {answer.status}, and everything is new")
+                raise Failure(f"the answer is {answer.status}, but everything is new")
             if answer is not None and answer.token and answer.token not in left.tokens:
-                raise Failure("the token that was answered is not in lockdiscovery")
+                raise Failure("the lock token of the answer is not in lockdiscovery")
             tag = answer is not None and answer.fields["ETag"]
             made = tag and (answer.fields.get("Content-Location") or answer.fields.get("Location", request.path))
             if tag and tag != left.tags[urllib.parse.unquote(made).strip("/")]:
-                raise Failure("the entity tag that was answered is not the one of the new content")
+                raise Failure("the entity tag of the answer is not that of the new content")
             return "new"
         if left != old:
-            details = ["it is neither old nor new", "against old:", *left.differences(old)]
+            details = ["neither old nor new", "against old:", *left.differences(old)]
             raise Failure("\n    ".join(details + ["against new:", *left.differences(new)]))
         if answer is not None and answer.is_success:
-            raise Failure(f"it was answered {answer.status}, and everything is old")
+            raise Failure(f"the answer is {answer.status}, but everything is old")
         if left.tags != old.tags:
-            raise Failure("everything is old, but entity tags changed")
+            raise Failure("everything is old, but the entity tags changed")
         return "old"
 
     def end_upload(self, client, request, outcome):
-        """What was begun before the kill can be ended after it; what nobody knows of can be taken away."""
+        """An upload that began before the kill can be completed; one whose URL no client knows can be deleted."""
         for name in uploads_left(self.state):
             upload = f"/.davit-resumableuploads/{name}"
             head = client.request("HEAD", upload)
             if head.fields.get("Upload-Complete") == "?1":
                 if outcome == "old":
-                    raise Failure("the upload is complete, and everything is old")
+                    raise Failure("the upload is complete, but everything is old")
                 continue
             if not request.is_begun:
                 client.must("DELETE", upload)
                 continue
             if outcome == "new":
-                raise Failure("everything is new, and the upload is not complete")
+                raise Failure("everything is new, but the upload is not complete")
             sent = len(request.content) - len(request.body)
             offset = int(head.fields["Upload-Offset"])
             if not sent <= offset <= len(request.content):
-                raise Failure(f"the upload is at {offset} of {len(request.content)}, and {sent} were acknowledged")
+                raise Failure(f"the upload is at {offset} of {len(request.content)}, but {sent} bytes were acknowledged")
             client.must("PATCH", upload, *request.rest(offset))
             if self.picture(client) != self.new:
-                raise Failure("the upload has ended, and it is not what it was to be")
+                raise Failure("the completed upload has the wrong content")
 
     def check_locks(self, client, left):
-        """A lock that is shown is also enforced."""
+        """Checks that every reported lock is enforced."""
         for path in left.locked:
             status = client.request("PUT", f"/{path}", {}, b"from a stranger").status
             if status != 423:
-                raise Failure(f"PUT without a token on the locked /{path} was answered {status}")
+                raise Failure(f"PUT without a token on the locked /{path} returned {status}")
 
     def check_rebirth(self, client, left):
-        """What is made anew where something was, or was to be, inherits nothing from it."""
+        """Checks that a new resource inherits nothing from one that was removed or never completed."""
         gone = []
         collections = {path for path in left.paths if left.is_collection(path)}
         for path in sorted((self.old.paths | self.new.paths) - left.paths):
@@ -251,30 +252,30 @@ class SceneRun:
         for path in gone:
             _, properties, locks = again.facts[f"/{path}"]
             if properties or locks:
-                raise Failure(f"/{path}, made anew, has {properties} and {locks}")
+                raise Failure(f"the new /{path} has {properties} and {locks}")
         for path in reversed(gone):
             client.must("DELETE", f"/{path}")
 
     def check_sweep(self):
-        """What the kill left behind is gone when its folder has been read."""
+        """Checks that leftovers of the kill are removed when their folder is listed."""
         deadline = time.monotonic() + LEFTOVER_SECONDS
         while left_behind := leftovers(self.root):
-            # A listing leaves alone what the sweep in the background is just removing.
+            # A listing skips items that the background sweep is removing.
             if time.monotonic() > deadline:
                 raise Failure(f"still there {LEFTOVER_SECONDS} s after a listing: {left_behind}")
             time.sleep(0.002)
 
     def last_kill(self):
-        """Which call it was, from the log."""
+        """Returns the interrupted call, from the log."""
         with open(self.log_path, "rb") as log:
             lines = [line for line in log.read().decode(errors="replace").splitlines() if "killed before" in line]
         return lines[-1].removeprefix("davit: ") if lines else "killed"
 
 
 def rows(state, query):
-    """What the state holds.
+    """Queries the state database.
 
-    In a copy: a server lets nobody else at its database, and what a crash left is for the next start to find.
+    Uses a copy: a running server locks the database, and the traces of a crash must remain for the next start.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name in ("state.sqlite", "state.sqlite-wal"):
@@ -285,12 +286,12 @@ def rows(state, query):
 
 
 def count_intents(state):
-    """Renames that a crash cut in two: where there are some, the start has work to do."""
+    """Returns the number of interrupted renames; if there are any, the start has work to do."""
     return rows(state, "SELECT count(*) FROM intent")[0][0]
 
 
 def uploads_left(state):
-    """The uploads that the server knows."""
+    """Returns the uploads in the database."""
     return [name for name, in rows(state, "SELECT id FROM upload")]
 
 
@@ -304,7 +305,7 @@ def run_scene(scene, options, work, stopping):
     try:
         run.expect_new()
         kill_everywhere(run, result, Steps(options, scene.name), stopping)
-        # Without the hook (a release build) nothing is killed, and nothing would be proven.
+        # A release build has no kill points, so nothing would be tested.
         if not result.points:
             result.failures.append("the server never killed itself")
     except (Failure, RuntimeError, Died) as failure:
@@ -329,7 +330,7 @@ def kill_everywhere(run, result, steps, stopping):
         if calm == steps.calm_runs:
             break
     else:
-        result.failures.append(f"not survived within {STEP_LIMIT} steps")
+        result.failures.append(f"did not survive within {STEP_LIMIT} steps")
     for step in steps.before_first():
         if result.points:
             return
@@ -337,7 +338,7 @@ def kill_everywhere(run, result, steps, stopping):
 
 
 def kill_once(run, result, step, stopping):
-    """Returns "old", "new" or "wrong", which `result` counts, or None if the server survived."""
+    """Returns "old", "new" or "wrong", and counts it in `result`; None if the server survived."""
     if stopping.is_set():
         raise Failure("interrupted")
     try:

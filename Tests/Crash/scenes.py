@@ -1,10 +1,10 @@
-"""The changes that are cut short: each has a scene that is set before, and one request."""
+"""The interrupted changes. Each scene prepares a share and consists of one request."""
 
 from dav import DATED, LOCK_BODY, property_update
 
 OLD = b"old content " * 500
 NEW = b"new, longer content " * 700
-# More than is kept in memory: it goes to a file while it comes.
+# Above the limit for buffers in memory, so it is written to a file while it is received.
 LARGE = b"large content " * 150_000
 
 
@@ -15,10 +15,11 @@ class Request:
 
 
 class Scene:
-    """`build(client, tokens)` sets the scene and returns the request; the tokens it took go into `tokens`."""
+    """`build(client, tokens)` prepares the share and returns the request; it adds lock tokens to `tokens`."""
 
     def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none", keeps=False):
-        """`needs_volume`: /other is a volume of its own. `fail_call`: what this one cannot do. `keeps`: with a trash."""
+        """`needs_volume`: /other is a separate volume. `fail_call`: unsupported calls of the volume. `keeps`: with a
+        trash."""
         self.name, self.build, self.sync, self.keeps = name, build, sync, keeps
         self.needs_volume, self.fail_call = needs_volume, fail_call
 
@@ -59,7 +60,7 @@ def put_empty_over_with_properties(client, tokens):
 
 
 def begin_upload(client, path, sent=b"", **fields):
-    """The URL of an upload of which so much has come."""
+    """Returns the URL of an upload with this much partial content."""
     upload = client.must("PUT", path, {"Upload-Complete": "?0", **fields}, b"").fields["Location"]
     if sent:
         client.must("PATCH", upload, piece(0, False), sent)
@@ -72,7 +73,8 @@ def piece(offset, is_last, **fields):
 
 
 class UploadRequest(Request):
-    """The end of an upload, which can go on after a kill; or all of one, whose URL nobody has heard."""
+    """The last part of an upload, which can be resumed after a kill; or a whole upload, whose URL the client does not
+    know."""
 
     def __init__(self, method, path, content, sent=0, fields=None, condition=None):
         super().__init__(method, path, content[sent:])
@@ -80,7 +82,7 @@ class UploadRequest(Request):
         self.fields = dict(fields or piece(sent, True))
 
     def rest(self, offset):
-        """The fields and the content that end it."""
+        """Returns the fields and the content that complete it."""
         return piece(offset, True, **({"If": self.condition} if self.condition else {})), self.content[offset:]
 
 
@@ -194,7 +196,7 @@ def delete_on_other_volume(client, tokens):
 
 
 def restore(build, path, taken="rename"):
-    """What the scene's request has put into the trash comes back."""
+    """Restores what the scene's request has moved to the trash."""
 
     def built(client, tokens):
         request = build(client, tokens)
@@ -208,12 +210,12 @@ def restore(build, path, taken="rename"):
 
 
 def kept(scene, suffix=", kept", **options):
-    """The same with a trash."""
+    """Returns the same scene with a trash."""
     return Scene(scene.name + suffix, scene.build, keeps=True, needs_volume=scene.needs_volume, **options)
 
 
 def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
-    """COPY and MOVE, for a source and a destination each of which is a kind and whether it has properties."""
+    """COPY and MOVE, for all combinations of source and destination, each a kind and whether it has properties."""
 
     def build(client, tokens):
         for path, (kind, has_properties), text in zip(places, (source, destination), (OLD, NEW)):
@@ -327,7 +329,7 @@ NOTHING = ("free name", False)
 FILE, FILE_ROWS = ("file", False), ("file", True)
 TREE, TREE_ROWS = ("tree", False), ("tree", True)
 
-# A volume without unnamed files and without renames that refuse to replace or that exchange.
+# A volume without unnamed files, and without renames that refuse to replace, or that exchange.
 PLAIN = "opentmpfile:ENOTSUP,renameat2:EINVAL"
 
 SCENES = [

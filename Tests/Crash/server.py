@@ -12,9 +12,9 @@ class Died(Exception):
 
 
 class Server:
-    """One run of davit over `root`; it is killed when the block ends, if it still runs then.
+    """A run of davit for `root`, killed at the end of the block if it is still running.
 
-    The faults are variables of the environment that a debug build knows: kill_at, kill_start_at, fail_call.
+    The faults are environment variables of a debug build: kill_at, kill_start_at, fail_call.
     """
 
     def __init__(self, binary, root, state, log, sync="none", options=(), **faults):
@@ -34,7 +34,7 @@ class Server:
             raise
 
     def _read_port(self):
-        """The port in the ready line."""
+        """Returns the port in the ready line."""
         text = b""
         descriptor = self.process.stdout.fileno()
         while True:
@@ -58,7 +58,7 @@ class Server:
         self.kill()
 
     def stop(self):
-        """SIGTERM, and the exit status: 0 for a clean end, -9 if it killed itself."""
+        """Sends SIGTERM and returns the exit status: 0 for a clean exit, -9 if it killed itself."""
         if self.status is None:
             self.process.terminate()
         return self._wait()

@@ -1,4 +1,4 @@
-"""A second volume inside a share."""
+"""Mounts a second volume inside a share."""
 
 import ctypes
 import os
@@ -8,13 +8,13 @@ CLONE_NEWNS = 0x00020000
 
 
 def become_private():
-    """Gives this process mounts of its own, which end with it. Returns why that cannot be, or None.
+    """Gives this process a private mount namespace. Returns the reason if that fails, or None.
 
-    To be called before there are threads.
+    Must be called before threads are started.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "unshare"):
-        return "this system has no private mounts"
+        return "this system does not support mount namespaces"
     if libc.unshare(CLONE_NEWNS) != 0:
         return f"mounting is not permitted: {os.strerror(ctypes.get_errno())}"
     done = subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True, text=True)

@@ -1,10 +1,10 @@
 // Counts the system calls of a program and of its threads, by number.
 //
 //   calls COUNTS PRELOAD PROGRAM [ARGUMENT...]   runs PROGRAM with LD_PRELOAD=PRELOAD
-//   calls --probe                                 ends with 0 if tracing is allowed here
+//   calls --probe                                 exits with 0 if tracing is permitted
 //
-// COUNTS is a file of 8-byte numbers that the guard maps too: first the process, then one number for each call.
-// A call counts when it begins; one that only wakes a thread does not count. The program's exit status is this one's.
+// COUNTS is a file of 8-byte numbers that the guard maps too: the process ID, then one number for each system call.
+// A call is counted when it begins; calls that only wake a thread are not. The exit status is that of the program.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ static uint64_t *map(const char *path) {
     return mapped;
 }
 
-// Starts the program, stopped, and traced if that is allowed.
+// Starts the program stopped, and traced if that is permitted.
 static pid_t start(char **program, const char *preload) {
     pid_t child = fork();
     if (child < 0) fail("fork");
@@ -47,15 +47,15 @@ static pid_t start(char **program, const char *preload) {
         fail(program[0]);
     }
     int status;
-    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) fail("the program could not be traced");
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) fail("cannot trace the program");
     long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK
                    | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
     if (ptrace(PTRACE_SETOPTIONS, child, 0, options) != 0) fail("PTRACE_SETOPTIONS");
     return child;
 }
 
-// True for an eventfd and the like: a write to one wakes a thread, and whether that is needed depends on which of
-// two threads comes first.
+// Whether the descriptor is an eventfd or similar. A write to one wakes a thread; whether that is necessary depends
+// on scheduling.
 static int is_waker(pid_t thread, uint64_t descriptor) {
     char link[64], target[16];
     snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)thread, (int)descriptor);
@@ -63,7 +63,7 @@ static int is_waker(pid_t thread, uint64_t descriptor) {
     return length >= 11 && memcmp(target, "anon_inode:", 11) == 0;
 }
 
-// False if the kernel cannot say which call it is.
+// Counts the system call of a stopped thread. Returns false if the kernel cannot report it.
 static int count(pid_t thread, uint64_t *counts) {
     struct __ptrace_syscall_info info;
     if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) < 0) return errno == ESRCH;
@@ -89,7 +89,7 @@ static int trace(pid_t child, uint64_t *counts) {
             if (!count(thread, counts)) fail("PTRACE_GET_SYSCALL_INFO");
             signal = 0;
         } else if (status >> 16 != 0 || signal == SIGSTOP) {
-            // An event of the tracing, or the stop with which a new thread begins.
+            // A trace event, or the initial stop of a new thread.
             signal = 0;
         }
         ptrace(PTRACE_SYSCALL, thread, 0, (long)signal);

@@ -1,4 +1,4 @@
-"""What is counted: each case asks the same kind of thing again and again, and so many times that a mean is exact."""
+"""The measured cases. Each repeats one kind of request often enough for an exact mean."""
 
 import os
 
@@ -19,16 +19,16 @@ LOCK_BODY = (
 
 
 class Case:
-    """`ask` is asked `warm + count` times; what it costs from the `warm`th time on is counted."""
+    """Sends `warm + count` requests with `ask` and measures all but the first `warm`."""
 
     count = 100
     warm = 20
-    # For davit, beside those that all have.
+    # Additional options of davit.
     options = ()
-    # Instead of davit: what lies beside it.
+    # A program to run instead of davit, from the same folder.
     program = None
     is_secure = False
-    # System calls whose number depends on the clock.
+    # System calls whose number depends on timing.
     uncounted = frozenset()
 
     def __init__(self, name):
@@ -38,7 +38,7 @@ class Case:
         """Fills the shared folder before the server starts."""
 
     def begin(self, client):
-        """Asks once, uncounted, for what the others need."""
+        """Sends uncounted preparatory requests."""
 
     def ask(self, client, turn):
         raise NotImplementedError
@@ -56,7 +56,7 @@ def write(root, path, content=KIB):
 
 
 class Get(Case):
-    """Of one file, or of another one each time."""
+    """Reads the same file each time, or another one."""
 
     def __init__(self, name, folder="", first=False, method="GET", expected=200, fields=(), size=1024):
         super().__init__(name)
@@ -75,7 +75,7 @@ class Get(Case):
 
 
 class GetWithPassword(Get):
-    """With credentials that have been found right before."""
+    """Uses credentials that were verified before."""
 
     options = ("--user", "anna:open:sesame")
 
@@ -84,7 +84,7 @@ class GetWithPassword(Get):
 
 
 class GetLogged(Get):
-    """With a line in the access log, whose thread writes one after another or several at once."""
+    """Writes an access log, whose thread writes lines one by one or in batches."""
 
     options = ("--access-log", "/dev/null")
     uncounted = frozenset(["write"])
@@ -106,7 +106,7 @@ class GetBelowMount(Get):
 
 
 class GetRoute(GetBelowMount):
-    """Of a route that is one text."""
+    """A route that returns a text."""
 
     def target(self, turn):
         return "/hello?name=guard"
@@ -124,7 +124,7 @@ class Missing(Case):
 
 
 class PropFindMissing(Case):
-    """Finder and Windows look for many names that are not there."""
+    """Finder and Windows request many missing names."""
 
     def ask(self, client, turn):
         client.ask("PROPFIND", "/._missing", 404, ["Depth: 0"], PROPFIND_BODY)
@@ -161,7 +161,7 @@ class MkCol(Case):
 
 
 class OfMany(Case):
-    """Needs a file of its own each time."""
+    """Needs a separate file for each request."""
 
     def prepare(self, root):
         for turn in range(self.turns):
@@ -195,7 +195,7 @@ class PropFind(Case):
     def ask(self, client, turn):
         _, content = client.ask("PROPFIND", "/folder/", 207, [f"Depth: {self.depth}"], PROPFIND_BODY)
         if content.count(b"response>") != 2 * (1 + self.members):
-            raise ValueError(f"{self.name}: not {self.members} members")
+            raise ValueError(f"{self.name}: expected {self.members} members")
 
 
 class PropPatch(PutOver):

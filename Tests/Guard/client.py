@@ -1,9 +1,9 @@
-"""One keep-alive connection that asks one thing after another."""
+"""A single keep-alive connection with sequential requests."""
 
 import socket
 import ssl
 
-# A piece that arrives as one segment on loopback, and so is received by one call.
+# The size of a piece that arrives as one segment on loopback, and is received by one call.
 PIECE_BYTES = 32 * 1024
 
 
@@ -12,7 +12,7 @@ class WrongAnswer(Exception):
 
 
 class Client:
-    """`settle` is called when the server has to have ended what it does; see `Server.settle`."""
+    """`settle` waits until the server is idle; see `Server.settle`."""
 
     def __init__(self, port, settle, is_secure=False):
         self.settle = settle
@@ -20,7 +20,7 @@ class Client:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if is_secure:
-            # The certificate is one that the server has made for itself.
+            # The server uses a self-signed certificate.
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -30,12 +30,12 @@ class Client:
         self.socket.close()
 
     def ask(self, method, target, expected, fields=(), body=None):
-        """The fields of the answer, by name in lower case, and its content."""
+        """Sends a request and returns the fields of the answer, by lowercase name, and its content."""
         lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", *fields]
         if body is not None:
             lines.append(f"Content-Length: {len(body)}")
         message = "\r\n".join([*lines, "", ""]).encode() + (body or b"")
-        # How often the server receives must not depend on how quickly it reads.
+        # The number of receive calls must not depend on the speed of the server.
         while len(message) > PIECE_BYTES:
             self.socket.sendall(message[:PIECE_BYTES])
             self.settle()
@@ -44,8 +44,8 @@ class Client:
         status, answer = self._read_head()
         content = b"" if method == "HEAD" or status in (204, 304) else self._read_content(answer)
         if status != expected:
-            raise WrongAnswer(f"{method} {target} was answered {status} instead of {expected}: {content[:200]!r}")
-        # What the server still does for this answer belongs to it, and its threads wait before the next.
+            raise WrongAnswer(f"{method} {target} returned {status} instead of {expected}: {content[:200]!r}")
+        # Work after the answer belongs to this request; wait until all threads are idle.
         self.settle()
         return answer, content
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts what requests cost in system calls and in allocations, and compares that with what is accepted.
+"""Counts the system calls and allocations of requests, and compares them with the accepted baseline.
 
-Neither depends on the mood of the machine: one client asks one thing after another on one connection, and each
-time all threads of the server have come to rest before the next. More than 10 % worse than baseline.json fails.
+The counts are independent of the machine's load: a single client sends sequential requests on one connection, and
+waits until all threads of the server are idle before each. More than 10 % above baseline.json is a failure.
 """
 
 import argparse
@@ -19,20 +19,19 @@ from server import HERE, Server, Tools
 
 BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
-# On another kernel than the baseline's a request may go another way, which takes some allocations more.
+# On a different kernel, requests may take a different code path with some more allocations.
 TOLERANCE_ELSEWHERE = 0.30
-# What costs more is counted again: once in a while a thread that hands something back comes late, and that is made anew.
+# Expensive cases are counted again: occasionally a thread returns a resource late, which is then allocated again.
 TURNS = 3
-# A mean may be off by this: what happens once in many requests, as when a table grows, may fall in or out.
+# The accepted deviation of a mean: rare events, such as the growth of a table, may or may not occur.
 SLACK = {"allocations": 0.2, "bytes": 64, "calls": 0.06}
-# How much a socket takes at once is up to the kernel, in each of its releases, and what it has left is sent again.
+# How much a socket accepts per call depends on the kernel release; the rest is sent by another call.
 SEND_SLACK = {"sendmsg": 1}
-# Less than this is no news: the file keeps its figures, so that its diffs show what changed.
+# Smaller changes are ignored: the file keeps its values, so that diffs show real changes only.
 NOISE = 0.01
 
-# Not counted. How often a thread waits, and is woken, depends on which of two threads comes first and on the
-# timers of the loop, and so does how many threads the pool has; how the heap gets its memory from the system depends
-# on the layout of the address space.
+# Not counted. Waiting and waking depend on the scheduling of threads and the timers of the event loop; so does the
+# number of pool threads. How the heap requests memory from the system depends on the layout of the address space.
 WAITING = {"clock_nanosleep", "futex", "epoll_wait", "epoll_pwait", "epoll_pwait2", "sched_yield", "restart_syscall",
            "rt_sigreturn"}
 MEMORY = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect"}
@@ -45,14 +44,14 @@ def parse():
     build = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
-    parser.add_argument("--only", default="", help="cases whose name holds this text")
-    parser.add_argument("--accept", action="store_true", help="make what is found the baseline")
-    parser.add_argument("--verbose", action="store_true", help="print every figure")
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
+    parser.add_argument("--verbose", action="store_true", help="print all results")
     return parser.parse_args()
 
 
 def count(case, tools, binary, place):
-    """The cost of one request: allocations, bytes and, where tracing is allowed, calls by name."""
+    """Returns the cost of one request: allocations, bytes and, if tracing is allowed, system calls by name."""
     root, work = os.path.join(place, "root"), os.path.join(place, "work")
     os.makedirs(root)
     os.makedirs(work)
@@ -83,7 +82,7 @@ def count(case, tools, binary, place):
 
 
 def per_member(found):
-    """What 900 members more cost, for each of them."""
+    """Returns the average cost of each of 900 additional members."""
     few, many = found[HUNDRED.name], found[THOUSAND.name]
     more = THOUSAND.members - HUNDRED.members
     result = {key: (many[key] - few[key]) / more for key in ("allocations", "bytes")}
@@ -94,7 +93,7 @@ def per_member(found):
 
 
 def figures(cost):
-    """(What, figure, slack) for everything that is compared."""
+    """Yields (name, value, slack) for every compared value."""
     for key in ("allocations", "bytes"):
         yield key, cost[key], SLACK[key]
     for name, figure in cost.get("calls", {}).items():
@@ -102,7 +101,7 @@ def figures(cost):
 
 
 def compare(accepted, cost, tolerance):
-    """Lines on what is worse, and on what is better."""
+    """Returns descriptions of what became worse, and of what became better."""
     old = {what: figure for what, figure, _ in figures(accepted)}
     new = {what: figure for what, figure, _ in figures(cost)}
     slack = {what: room for side in (accepted, cost) for what, _, room in figures(side)}
@@ -118,7 +117,7 @@ def compare(accepted, cost, tolerance):
 
 
 def settled(accepted, cost):
-    """The figures to store: old ones where nothing changed."""
+    """Returns the values to store: the old ones if nothing changed."""
     if accepted is None:
         accepted = {}
     old = {what: figure for what, figure, _ in figures(accepted)} if accepted else {}
@@ -135,12 +134,12 @@ def settled(accepted, cost):
 
 
 def kernel():
-    """Which system calls there are, and what they can, depends on it: `6.18`."""
+    """Returns the kernel release, such as `6.18`, which determines the available system calls."""
     return ".".join(platform.release().split(".")[:2])
 
 
 def load():
-    """The kernel of the baseline, and its figures."""
+    """Returns the kernel of the baseline, and its values."""
     if not os.path.exists(BASELINE):
         return None, {}
     with open(BASELINE) as file:
@@ -166,7 +165,7 @@ def show(name, cost):
 
 
 def report(accepted, found, tolerance):
-    """Prints what changed; how many passed and failed."""
+    """Prints the changes, and returns the number of passed and failed cases."""
     failed = improved = 0
     for name, cost in found.items():
         if name not in accepted:
@@ -181,20 +180,20 @@ def report(accepted, found, tolerance):
             print(f"better: {name}: {', '.join(better)}")
             improved += 1
     if failed:
-        print("If that is what is wanted, 'make guard-accept' makes it the baseline; say why in the commit.")
+        print("If this is intended, run 'make guard-accept' to update the baseline, and explain it in the commit.")
     elif improved:
-        print("'make guard-accept' keeps what was won.")
+        print("Run 'make guard-accept' to update the baseline.")
     return len(found) - failed, failed
 
 
 def main():
     options = parse()
     if platform.system() != "Linux":
-        print("guard: skipped: it counts the system calls of Linux")
+        print("guard: skipped: requires Linux")
         print("guard: 0 passed, 0 failed")
         return
     if not os.access("/dev/shm", os.W_OK):
-        print("guard: skipped: /dev/shm, where the share of the baseline is, cannot be written")
+        print("guard: skipped: /dev/shm is not writable")
         print("guard: 0 passed, 0 failed")
         return
     chosen = [case for case in CASES if options.only in case.name]
@@ -206,9 +205,9 @@ def main():
             tempfile.TemporaryDirectory(prefix="davit-guard.") as built:
         tools = Tools(built)
         if not tools.can_trace:
-            print(f"system calls: skipped: this machine does not allow tracing ({tools.refusal})")
+            print(f"system calls: skipped: tracing is not permitted ({tools.refusal})")
             if options.accept:
-                sys.exit("guard: a baseline needs the system calls too")
+                sys.exit("guard: a baseline requires system call counts")
         for number, case in enumerate(chosen):
             for turn in range(1 if options.accept else TURNS):
                 cost = count(case, tools, options.davit, os.path.join(folder, f"{number}-{turn}"))
@@ -226,7 +225,7 @@ def main():
         store(accepted, found)
         _, accepted = load()
     if not is_of_this_kernel:
-        print(f"system calls: skipped: the baseline is of Linux {baseline_kernel}, this is {kernel()}")
+        print(f"system calls: skipped: the baseline was recorded on Linux {baseline_kernel}, this is Linux {kernel()}")
     passed, failed = report(accepted, found, tolerance)
     print(f"guard: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

@@ -1,4 +1,4 @@
-"""Runs davit so that its allocations and system calls are counted."""
+"""Runs davit and counts its allocations and system calls."""
 
 import mmap
 import os
@@ -16,19 +16,19 @@ COMPILER = os.environ.get("CC", "cc")
 
 
 def build(name, source, *flags):
-    """Compiles a C file of this folder."""
+    """Compiles a C file in this folder."""
     subprocess.run([COMPILER, "-O2", "-Wall", "-Wextra", "-Werror", *flags, "-o", name, os.path.join(HERE, source)],
                    check=True)
     return name
 
 
 def build_preload(folder):
-    """The library that counts allocations, for LD_PRELOAD."""
+    """Returns the library that counts allocations, for LD_PRELOAD."""
     return build(os.path.join(folder, "allocations.so"), "allocations.c", "-shared", "-fPIC")
 
 
 class Tools:
-    """The two C programs, and what the numbers of system calls are called on this machine."""
+    """The two C programs, and the names of system call numbers on this machine."""
 
     def __init__(self, folder):
         self.preload = build_preload(folder)
@@ -36,7 +36,7 @@ class Tools:
         list_numbers = [COMPILER, "-E", "-dM", "-include", "sys/syscall.h", "-x", "c", os.devnull]
         macros = subprocess.run(list_numbers, check=True, capture_output=True, text=True).stdout
         self.names = {int(number): name for name, number in re.findall(r"#define __NR_(\w+) (\d+)\n", macros)}
-        # Debian 12 has no name for it yet.
+        # The headers of Debian 12 lack this name.
         self.names.setdefault(465, "listxattrat")
         probe = subprocess.run([self.tracer, "--probe"], capture_output=True, text=True)
         self.can_trace = probe.returncode == 0
@@ -44,7 +44,7 @@ class Tools:
 
 
 class Counts:
-    """A file of 8-byte numbers that a counter maps as well."""
+    """A file of 8-byte numbers that is shared with the counter program."""
 
     def __init__(self, path, count):
         self.path = path
@@ -58,7 +58,7 @@ class Counts:
 
 
 class Server:
-    """`davit serve` with options, or a program that gets the folder and a state folder, and says where it listens."""
+    """Runs `davit serve` with options, or a program that takes a folder and a state folder and prints its URL."""
 
     def __init__(self, tools, binary, root, work, options=(), program=None):
         self.tools = tools
@@ -97,15 +97,15 @@ class Server:
         raise RuntimeError("the server did not become ready")
 
     def read(self):
-        """Allocations and bytes so far, and calls by number."""
+        """Returns the allocations and bytes so far, and system calls by number."""
         allocations, size = self.heap.read()
         return allocations, size, self.calls.read()[1:] if self.calls else None
 
     def settle(self):
-        """Returns when every thread waits for something, so that nothing more comes of what was asked.
+        """Waits until all threads are idle, so that the last request causes no more work.
 
-        Two looks in a row have to find all threads asleep and not run in between: at the end of the first look
-        then all of them were asleep at once, and none can wake another.
+        Two consecutive samples must find all threads asleep without having run in between. At the end of the first
+        sample all of them were then asleep at the same time, and none can wake another.
         """
         deadline = time.monotonic() + PATIENCE_SECONDS
         before = None
@@ -115,10 +115,10 @@ class Server:
                 return
             before = now
             if time.monotonic() > deadline:
-                raise RuntimeError("the server does not come to rest")
+                raise RuntimeError("the server does not become idle")
 
     def _sleepers(self):
-        """For each thread how often it has gone to sleep; None if one runs."""
+        """Returns how often each thread has gone to sleep; None if one is running."""
         tasks = f"/proc/{self.pid}/task"
         sleepers = {}
         try:
@@ -133,7 +133,7 @@ class Server:
         return sleepers
 
     def stop(self):
-        """SIGTERM; davit's own exit status."""
+        """Sends SIGTERM and returns davit's exit status."""
         pid = self.calls.read()[0] if self.calls else self.process.pid
         if pid and self.process.poll() is None:
             os.kill(pid, signal.SIGTERM)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Plays the transcripts of this folder against davit, anonymous and with a user, while davit records; then plays each
-# recording against a fresh davit, which must answer the same. Then each session that was recorded earlier, in
-# ../RecordedSessions: davit must still answer as it did then.
+# Replays the transcripts in this folder against davit, anonymously and with a user, while davit records; then replays
+# each recording against a new davit, which must give the same answers. Finally replays each session in
+# ../RecordedSessions, which davit must still answer as recorded.
 #
 #   Tests/Recordings/run.sh
 set -euo pipefail
@@ -18,14 +18,14 @@ stop() {
     server=
     if [ "$status" -ne 0 ]; then
         failed=$((failed + 1))
-        echo "FAILED: the server ended with $status"
+        echo "FAILED: the server ended with status $status"
     fi
 }
 trap 'stop; [ -z "$proxy" ] || kill "$proxy" || true; rm -rf "$work"' EXIT
 
-# One of the transcripts is that of a page of this origin.
+# The origin of a page in one transcript.
 pages=(--allow-origin https://app.example)
-# start NAME OPTION...: serves a fresh folder, and sets url.
+# start NAME OPTION...: serves a new folder, and sets url.
 start() {
     local name=$1
     shift
@@ -65,18 +65,18 @@ for user in '' 'anna:open:sesame'; do
     stop
     if grep -rqiE 'authorization: basic [^*]' "$work/$name/recording"; then
         failed=$((failed + 1))
-        echo "FAILED: a recording holds credentials"
+        echo "FAILED: a recording contains credentials"
     fi
     if [ -n "$(find "$work/$name/recording" -type f ! -perm 600)" ]; then
         failed=$((failed + 1))
-        echo "FAILED: others may read a recording"
+        echo "FAILED: a recording is readable by other users"
     fi
     start "$name-again" "${options[@]}"
     play "recording, $name" "$work/$name/recording" "${options[@]}"
     stop
 done
 
-# They begin with an empty share, each of them, and with a server as it is without options.
+# Each of them starts with an empty share, and a server without options.
 with_pages=("${pages[@]}")
 pages=()
 for session in "$here"/../RecordedSessions/*/; do
@@ -87,7 +87,7 @@ for session in "$here"/../RecordedSessions/*/; do
 done
 pages=("${with_pages[@]}")
 
-# What Macs leave behind may be hidden, or kept elsewhere: no client sees a difference but in listings.
+# Mac metadata files may be hidden or stored elsewhere: only listings may differ.
 for policy in hide aside; do
     start "litter-$policy" --litter "$policy"
     play "transcripts, litter: $policy" "$here" --expect "$here/expected-differences.txt"
@@ -95,16 +95,16 @@ for policy in hide aside; do
     listing=$(curl -sS -X PROPFIND -H 'Depth: infinity' "$url")
     if grep -q '\._\|DS_Store' <<<"$listing" || ! grep -q multistatus <<<"$listing" || ! curl -sSf "$url._left"; then
         failed=$((failed + 1))
-        echo "FAILED: a listing has what should be hidden, or it is not there"
+        echo "FAILED: a listing contains hidden files, or they are missing"
     else
         passed=$((passed + 1))
     fi
     stop
 done
 
-# Through TLS: what was recorded in the clear is the same behind a proxy that ends TLS.
+# Over TLS: a recording without TLS must give the same answers behind a proxy that terminates TLS.
 if grep -q 'this build does not support TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
-    echo "through TLS: not in this build"
+    echo "over TLS: not supported by this build"
 else
     mkdir -p "$work/tls"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
@@ -126,7 +126,7 @@ else
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: a certificate that nobody vouches for is trusted: $refusal"
+        echo "FAILED: an untrusted certificate is accepted: $refusal"
     fi
     kill "$proxy"
     wait "$proxy" 2>/dev/null || true

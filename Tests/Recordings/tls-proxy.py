@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Ends TLS in front of a server: tls-proxy.py FOLDER, which has certificate, key and, when requests come, backend, the port.
+"""Terminates TLS in front of a server: tls-proxy.py FOLDER. The folder contains certificate, key and, before requests
+arrive, backend, the port.
 
-Prints its own port."""
+Prints its own port.
+"""
 import pathlib
 import select
 import socket
@@ -15,7 +17,7 @@ context.load_cert_chain(folder / "certificate", folder / "key")
 
 
 def serve(connection):
-    # One thread for both directions: two may not use one TLS connection.
+    # Use one thread for both directions, because a TLS connection is not thread-safe.
     try:
         client = context.wrap_socket(connection, server_side=True)
         server = socket.create_connection(("127.0.0.1", int((folder / "backend").read_text())))
