@@ -20,7 +20,7 @@ class CopyFile(Load):
     figures = ("over_idle",)
     floor = "cp"
     contenders = [Davit, Nginx, Lighttpd, Apache, Copy]
-    notes = {"lighttpd": "makes a hard link, which is one file with two names and no copy"}
+    notes = {"lighttpd": "creates a hard link, which is one file with two names and not a copy"}
     unequal = ("lighttpd",)
     connections = 1
     size = 100 * MIB

@@ -68,7 +68,7 @@ class StartAwake(Start):
     """A start with a journal that is awake shall not wait for a look at the whole tree."""
 
     name = "start-100k"
-    title = "from start to the first answer, 100,000 files, with the journal awake and asleep"
+    title = "start to first response, 100,000 files, with the journal active and inactive"
     contenders = [Davit, AsleepDavit]
     floor = AsleepDavit.name
     folders = FOLDERS
@@ -93,8 +93,8 @@ class StartAwake(Start):
 ROWS = [
     SyncCollection,
     variant(PutAwake, "PutJournal", name="put-journal", contenders=[Davit, AwakeDavit], notes={},
-            title="PUT 1 KiB, new names, tmpfs, 32 connections, with the journal asleep and awake"),
+            title="PUT 1 KiB, new names, tmpfs, 32 connections, with the journal inactive and active"),
     StartAwake,
     variant(StartAwake, "StartAwake1M", name="start-1m", folders=10 * FOLDERS, rounds=2,
-            title="from start to the first answer, 1,000,000 files, with the journal awake and asleep"),
+            title="start to first response, 1,000,000 files, with the journal active and inactive"),
 ]

@@ -39,7 +39,7 @@ class Upload(Load):
 
 ROWS = [
     Upload,
-    variant(Upload, "Upload8", name="up8", title="PUT 64 MiB, eight uploads at once", connections=8, size=64 * MIB),
+    variant(Upload, "Upload8", name="up8", title="PUT 64 MiB, eight concurrent uploads", connections=8, size=64 * MIB),
     variant(Upload, "Chunked", name="up-chunked", title="PUT 64 MiB, chunked (64 KiB each)", size=64 * MIB,
             chunk=64 * KIB),
 ]

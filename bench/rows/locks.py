@@ -9,7 +9,7 @@ from .base import ALL_STATE, KIB, Load, Request, variant, write_members
 HEADERS = {"Content-Type": "application/xml; charset=utf-8", "Timeout": "Second-3600", "Depth": "0"}
 BODY = (b'<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>'
         b"<D:locktype><D:write/></D:locktype><D:owner>bench</D:owner></D:lockinfo>")
-NOTES = {"nginx": "its locks are in memory only and end with it"}
+NOTES = {"nginx": "keeps locks only in memory"}
 
 
 def lock(target, phase=WORK):

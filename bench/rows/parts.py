@@ -17,7 +17,7 @@ TIME = 1_700_000_000
 
 class PutWithTime(PutNew):
     name = "put-mtime"
-    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with X-OC-Mtime and without"
+    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with and without X-OC-Mtime"
     contenders = [Davit, Plain]
     floor = Plain.name
 
@@ -44,7 +44,7 @@ class PutWithTime(PutNew):
 
 class PutWithDigest(PutWithTime):
     name = "put-digest"
-    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with Content-Digest (sha-256) and without"
+    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with and without Content-Digest (sha-256)"
 
     def fields(self, setup):
         digest = base64.b64encode(hashlib.sha256(setup.client.pattern[:KIB]).digest()).decode()
@@ -97,7 +97,7 @@ class AppendInMemory(Append):
     """Where no blocks can be shared the file is copied."""
 
     name = "patch-append-copy"
-    title = "PATCH that appends 1 KiB, tmpfs, which shares no blocks: to a file of 100 MiB, and to one of 1 MiB"
+    title = "PATCH that appends 1 KiB, tmpfs (no shared blocks): to a file of 100 MiB, and to one of 1 MiB"
     unit = "ms/request"
     scale = 1e3
     place = "memory"

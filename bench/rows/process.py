@@ -29,7 +29,7 @@ class Process(Row):
 
 class Start(Process):
     name = "start"
-    title = "from start to the first answer"
+    title = "start to first response"
     unit = "ms"
     scale = 1e3
     measure = "wall"

@@ -83,7 +83,7 @@ class AskedFor(DeadProperties):
     """What dead properties add to a listing of live ones."""
 
     name = "propfind-5dead"
-    title = "PROPFIND Depth 1 of 1,000 members, 3 live properties: 5 dead ones of each asked for as well, and not"
+    title = "PROPFIND Depth 1 of 1,000 members, 3 live properties, with and without 5 dead properties of each"
     place = "memory"
     contenders = [Davit, NotAsked]
     notes = {}

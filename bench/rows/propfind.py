@@ -64,7 +64,7 @@ class Depth1(Load):
 
 class Compressed(Depth1):
     name = "propfind-gzip"
-    title = "PROPFIND Depth 1, 10,000 members, in gzip"
+    title = "PROPFIND Depth 1, 10,000 members, with gzip"
     # nginx compresses nothing that is answered with 207.
     contenders = [Davit]
     floor = None
@@ -91,7 +91,7 @@ class Infinity(Depth1):
     title = "PROPFIND Depth infinity, 20,000 nodes"
     contenders = [kind for kind in READERS if kind.name != "nginx"]
     notes = {"nginx": "refuses Depth infinity",
-             "lighttpd": "leaves out what lies in folders with 100 folders and more; here there are 20"}
+             "lighttpd": "omits the contents of folders with 100 or more subfolders; here there are 20"}
     depth = "infinity"
     folders = 20
     members = 20 * 999

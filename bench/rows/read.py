@@ -31,7 +31,7 @@ class Get(Load):
 
 class Full(Get):
     name = "get64-full"
-    title = "GET 1 KiB, 64 connections; full: access log, Basic with a remembered hash, gzip on and asked for"
+    title = "GET 1 KiB, 64 connections; full: access log, Basic with cached credentials, gzip enabled and requested"
     contenders = [Davit, FullDavit]
     floor = "davit"
 
@@ -86,6 +86,6 @@ ROWS = [
     NotModified,
     Range,
     Download,
-    variant(Download, "Download8", name="down8", title="GET 256 MiB, eight streams at once", connections=8,
+    variant(Download, "Download8", name="down8", title="GET 256 MiB, eight concurrent streams", connections=8,
             size=256 * MIB),
 ]

@@ -17,7 +17,7 @@ QUERY = (b'<?xml version="1.0" encoding="utf-8"?><D:searchrequest xmlns:D="DAV:"
 
 class Search(Infinity):
     name = "search"
-    title = "SEARCH of 20,000 nodes by name and size, a tenth of them found, and PROPFIND Depth infinity of the same"
+    title = "SEARCH of 20,000 nodes by name and size, with a tenth of them as results, and PROPFIND Depth infinity of the same tree"
     contenders = [Davit, PropFind]
     notes = {}
     floor = PropFind.name

@@ -16,7 +16,7 @@ class SecureGet(Get):
 
 class Handshake(SecureGet):
     name = "tls-new"
-    title = "HTTPS GET 1 KiB, each with a new connection and a whole handshake, 16 at once"
+    title = "HTTPS GET 1 KiB, each with a new connection and a full handshake, 16 concurrently"
     connections = 16
 
     def requests(self, turn):

@@ -28,7 +28,7 @@ class Page(Load):
 
 class Compressed(Page):
     name = "sitegz"
-    title = "website: GET 8 KiB that is there in gzip, 2 KiB, 64 connections"
+    title = "website: GET 8 KiB, precompressed with gzip to 2 KiB, 64 connections"
     contenders = [Website, WebsiteNginx]
 
     def requests(self, turn):

@@ -8,7 +8,7 @@ from .large import Upload
 
 class Resumable(Upload):
     name = "up1-resumable"
-    title = "PATCH 1 GiB, all of an upload that could go on after an interruption"
+    title = "PATCH 1 GiB, the whole content of a resumable upload"
     contenders = [Davit]
     notes = {"others": "have no resumable uploads; `up1` is the same content in a PUT"}
 
