@@ -55,7 +55,9 @@ struct LargePropertyTests {
     }
 
     /// Every value is returned completely and exactly once, whatever the number of resources per piece.
-    @Test(arguments: [1, 3, TestExtent.size(40, sampled: 7)]) func listingsAreComplete(count: Int) async throws {
+    @Test(arguments: [1, 3, TestExtent.size(40, sampled: 7)]) func listingsAreComplete(count: Int)
+        async throws
+    {
         let share = try await Self.makeShare(count)
         for depth in ["1", "infinity"] {
             let text = try await Reader(share, "/", depth: depth, principal: "anna").all()

@@ -33,7 +33,8 @@ struct ReplayTests {
     /// except the date and entity tags, and content.
     @Test func w075ARecordedSessionOfEveryClientReplaysWithoutADifference() async throws {
         try await blocking {
-            let clients = TemporaryFolder.names(in: Repository.recordings).filter { !$0.contains(".") }.sorted()
+            let clients = TemporaryFolder.names(in: Repository.recordings).filter { !$0.contains(".") }
+                .sorted()
             let chosen = TestExtent.sample(of: clients, every: 4).map { Repository.recordings + "/" + $0 }
             let folder = try Self.record(chosen)
             let report = try Self.replay([folder.path + "/session"], try LiveShare())

@@ -9,7 +9,7 @@ internal import Dispatch
 /// An event may combine several changes of a name, so a creation flag is ignored and a removal flag must be
 /// checked by the receiver. ``drain(_:)`` must be called by one thread at a time; the other methods by any
 /// thread.
-package final class DirectoryWatch: Sendable {
+@safe package final class DirectoryWatch: Sendable {
     private struct State {
         var keys: [String: Int32] = [:]
         var paths: [Int32: String] = [:]
@@ -47,15 +47,23 @@ package final class DirectoryWatch: Sendable {
     /// - Parameter root: an ancestor of all directories that will be watched; absolute and without links.
     /// - Throws: if no stream can be created or started.
     package init(root: [UInt8]) throws(SystemError) {
-        var context = FSEventStreamContext()
-        unsafe context.info = Unmanaged.passUnretained(inbox).toOpaque()
+        // The stream owns one reference, so that a callback in progress keeps the inbox alive.
+        var context = unsafe FSEventStreamContext()
+        unsafe context.info = Unmanaged.passRetained(inbox).toOpaque()
+        unsafe context.release = { info in
+            if let info = unsafe info { unsafe Unmanaged<Inbox>.fromOpaque(info).release() }
+        }
         let flags =
             kFSEventStreamCreateFlagFileEvents | kFSEventStreamCreateFlagWatchRoot
-            | kFSEventStreamCreateFlagUseCFTypes | kFSEventStreamCreateFlagNoDefer
-        let folder = [String(decoding: root, as: UTF8.self)] as CFArray
+            | kFSEventStreamCreateFlagNoDefer
+        guard let folder = Self.paths(root) else {
+            throw SystemError(errno: ENOMEM, call: "CFArrayCreateMutable")
+        }
         let created = unsafe FSEventStreamCreate(
-            nil, { unsafe DirectoryWatch.receive($1, $2, $3, $4) }, &context, folder,
-            FSEventStreamEventId(kFSEventStreamEventIdSinceNow), 0.05, FSEventStreamCreateFlags(flags))
+            nil,
+            { _, info, count, paths, flags, _ in unsafe DirectoryWatch.receive(info, count, paths, flags) },
+            &context, folder, FSEventStreamEventId(kFSEventStreamEventIdSinceNow), 0.05,
+            FSEventStreamCreateFlags(flags))
         guard let created = unsafe created else {
             throw SystemError(errno: ENOMEM, call: "FSEventStreamCreate")
         }
@@ -72,14 +80,24 @@ package final class DirectoryWatch: Sendable {
         unsafe FSEventStreamRelease(stream)
     }
 
+    /// An array of one path. Conversions from Swift arrays and strings would need Foundation.
+    private static func paths(_ path: [UInt8]) -> CFArray? {
+        let text = unsafe CFStringCreateWithBytes(
+            nil, path, path.count, CFStringBuiltInEncodings.UTF8.rawValue, false)
+        let array = unsafe CFArrayCreateMutable(nil, 1, &kCFTypeArrayCallBacks)
+        if let text { unsafe CFArrayAppendValue(array, Unmanaged.passUnretained(text).toOpaque()) }
+        return array
+    }
+
+    /// - Parameter paths: `count` C strings.
     private static func receive(
         _ info: UnsafeMutableRawPointer?, _ count: Int, _ paths: UnsafeMutableRawPointer,
         _ flags: UnsafePointer<FSEventStreamEventFlags>
     ) {
         guard let info = unsafe info else { return }
         let inbox = unsafe Unmanaged<Inbox>.fromOpaque(info).takeUnretainedValue()
-        let array = unsafe Unmanaged<CFArray>.fromOpaque(paths).takeUnretainedValue() as? [String] ?? []
-        let all = unsafe (0..<min(count, array.count)).map { unsafe (array[$0], flags[$0]) }
+        let names = unsafe paths.assumingMemoryBound(to: UnsafePointer<CChar>.self)
+        let all = unsafe (0..<count).map { unsafe (String(cString: names[$0]), flags[$0]) }
         inbox.monitor.withLock { state in
             for (path, flags) in all { state.note(path, flags) }
         }
@@ -94,7 +112,8 @@ package final class DirectoryWatch: Sendable {
         var path = [CChar](repeating: 0, count: Int(MAXPATHLEN))
         let number = directory.rawValue
         _ = try FileCall.run("fcntl") { unsafe fcntl(number, F_GETPATH, &path) }
-        let text = unsafe String(cString: path)
+        let bytes = path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        let text = String(decoding: bytes, as: UTF8.self)
         return inbox.monitor.withLock { state in
             if let key = state.keys[text] { return key }
             state.lastKey += 1

@@ -46,7 +46,7 @@ internal import Darwin
         for number in numbers {
             // EVFILT_SIGNAL reports signals in addition to their disposition, so the default disposition must
             // be replaced.
-            unsafe signal(number, SIG_IGN)
+            _ = signal(number, SIG_IGN)
             try change(UInt(number), EVFILT_SIGNAL, EV_ADD | EV_CLEAR, token)
         }
     }
@@ -71,8 +71,8 @@ internal import Darwin
     package func event(at index: Int) -> Event {
         let raw = unsafe events[index]
         var event = unsafe Event(token: UInt64(UInt(bitPattern: raw.udata)))
-        let isAtEnd = Int32(raw.flags) & EV_EOF != 0
-        switch Int32(raw.filter) {
+        let isAtEnd = Int32(unsafe raw.flags) & EV_EOF != 0
+        switch Int32(unsafe raw.filter) {
         case EVFILT_READ:
             event.isReadable = true
             event.hasEnded = isAtEnd

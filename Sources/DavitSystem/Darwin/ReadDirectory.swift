@@ -34,7 +34,13 @@ internal import Darwin
         from directory: borrowing FileDescriptor, limitBytes: Int = .max
     ) throws(SystemError) -> Bool {
         (filled, offset) = (0, 0)
-        let open = try unsafe stream ?? openStream(directory.rawValue)
+        let open: UnsafeMutablePointer<DIR>
+        // `??` would throw any error.
+        if let stream = unsafe stream {
+            unsafe open = stream
+        } else {
+            unsafe open = try openStream(directory.rawValue)
+        }
         while filled < min(capacity, limitBytes) {
             errno = 0
             guard let entry = unsafe readdir(open) else {
