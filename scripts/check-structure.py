@@ -11,7 +11,7 @@ is missing there, and an entry that is no longer needed, is a finding.
 
     check-structure.py                  prints findings, one to a line; exit status 1 if there are any
     check-structure.py --report [NAME]  prints each cycle with its references, fewest first, and which ones to remove
-    check-structure.py --write-allowed  writes the list anew
+    check-structure.py --write-allowed  regenerates the list
     check-structure.py --self-test      tests this script with planted faults
 """
 import collections

@@ -10,7 +10,7 @@ missing there, and an entry that is no longer needed, is a finding.
 
     check-type-names.py                  prints findings, one to a line; exit status 1 if there are any
     check-type-names.py --report         prints every name that is declared more than once
-    check-type-names.py --write-allowed  writes the list anew
+    check-type-names.py --write-allowed  regenerates the list
     check-type-names.py --self-test      tests this script with planted faults
 """
 import collections

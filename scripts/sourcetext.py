@@ -34,12 +34,11 @@ class Lines:
         return bisect.bisect_right(self.starts, offset)
 
 
-NOT_NEWLINE = re.compile(r"[^\n]")
 BEFORE_REGEX = re.compile(r"(?:[(,=:\[{;&|!?~]|\b(?:return|in|case|where|typeof|try|await))\s*$|^\s*$")
 
 
 def blanked(text):
-    return NOT_NEWLINE.sub(" ", text)
+    return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def ends_before_regex(text, position):

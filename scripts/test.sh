@@ -165,6 +165,14 @@ for folder in ("Tests", "bench", "scripts"):
     step "each row of GCDWebServer has its test" python3 scripts/check-rows.py
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
     step "the options are in the help and in the documentation" python3 scripts/check-options.py
+    local check
+    for check in structure type-names words; do
+        step "the check of $check finds planted faults" python3 "scripts/check-$check.py" --self-test
+    done
+    step "folders, targets and scripts have no new cycles" python3 scripts/check-structure.py
+    step "each type name is declared once" python3 scripts/check-type-names.py
+    # To enable once all texts are rewritten:
+    # step "the texts contain no private idioms" python3 scripts/check-words.py
 }
 
 suite_reference() {
