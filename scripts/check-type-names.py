@@ -94,6 +94,8 @@ def declarations(root):
     for file in swift_files(root):
         found += [(declaration, condition) for declaration, condition in zip(file.types, conditions(file))
                   if not declaration.is_local]
+    if not found:
+        sys.exit("check-type-names.py: nothing was read")
     return found
 
 

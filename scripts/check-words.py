@@ -70,7 +70,7 @@ RULES = [
          r"|\bbehind (?:the|a|this|that|its) (?:dialog|overlay|menu|sheet|header|toolbar|panel|window|cursor)\b"),
     rule("tells", r"\b(?:tells?|told|telling)\b", "notifies, reports, returns", r"\btell(?:s|ing)? (?:\w+ ){0,4}apart\b"),
     rule("wish", r"\bwish(?:es|ed|ing)?\b", "request, preference"),
-    rule("litter", r"\blitter(?:s|ed|ing)?\b", "macOS metadata files"),
+    rule("litter", r"(?<!-)\blitter(?:s|ed|ing)?\b", "macOS metadata files"),
     rule("the like", r"\bthe like\b", "similar files, and so on"),
     rule("for good", r"\bfor good\b", "permanently",
          r"\bfor good (?:reasons?|measure|practice|style|quality|performance|throughput|values?|compression|connections?)\b"),
@@ -116,7 +116,6 @@ QUOTED = re.compile(r"(?<![\w\"])\"[^\"\x01]{1,200}\"(?!\w)")
 HUMAN = re.compile(r"[A-Za-z]{2,}[,.:;]? [a-z]{1,}")
 MACHINE = re.compile(r"\s*(?:[<{\[]|SELECT\b|INSERT\b|UPDATE\b|DELETE\b|CREATE\b|DROP\b|ALTER\b|PRAGMA\b|WITH\b|BEGIN\b|REPLACE\b|"
                      r"FROM\b|WHERE\b|ORDER\b)")
-MARKERS = {"swift": r"(?m)^([ \t]*)(///?|\*(?!/))|/\*+|\*+/", "python": r"(?m)^([ \t]*)#+", "other": r"(?m)^([ \t]*)(?:#+|//+|\*+(?!/))|/\*+|\*+/"}
 
 
 def hidden(text):
@@ -180,7 +179,8 @@ def prose_of(path, text):
         if name.endswith(".swift"):
             strings = [piece for piece in strings if HUMAN.search(piece.text) and not MACHINE.match(piece.text)]
             if path.startswith("Tests/"):
-                strings = [piece for piece in strings if re.search(r"@(?:Test|Suite)\(\s*$", text[max(0, piece.start - 40):piece.start])]
+                strings = [piece for piece in strings
+                           if re.search(r"@(?:Test|Suite)\(\s*$", text[max(0, piece.start - 40):piece.start])]
         prose = Prose(text)
         for piece in sorted(parts.comments + strings):
             if piece.start < prose.end:
@@ -379,7 +379,8 @@ def main(arguments):
         summary(found)
     else:
         for finding in found:
-            print(f"{finding.path}:{finding.line}: '{finding.rule.name}' ({finding.rule.advice}): {finding.text}", file=sys.stderr)
+            print(f"{finding.path}:{finding.line}: '{finding.rule.name}' ({finding.rule.advice}): {finding.text}",
+                  file=sys.stderr)
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if found or wrong else 0
