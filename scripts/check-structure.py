@@ -328,6 +328,10 @@ def report(graphs, only):
                 for count, edge in sorted(rows):
                     example = inner[edge][0]
                     print(f"    {count:4}  {edge[0]} -> {edge[1]}   {example.place} {example.name}   [{names_of(inner[edge])}]")
+                    if upward:
+                        # Often it is enough to move a file or a declaration to another folder.
+                        files = collections.Counter(reference.place.split(":")[0].rsplit("/", 1)[-1] for reference in inner[edge])
+                        print(f"          in {', '.join(f'{name} {number}' for name, number in files.most_common())}")
 
 
 def self_test():
