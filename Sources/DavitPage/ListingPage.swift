@@ -111,7 +111,7 @@ public struct ListingPage: Sendable {
         if isEmpty, isComplete { Markup.append("<p class=\"e\">This folder is empty.</p>\n", to: &buffer) }
         if !isComplete {
             Markup.append(
-                "<p class=\"e\" role=\"alert\">The folder could not be read to its end.</p>\n", to: &buffer)
+                "<p class=\"e\" role=\"alert\">The folder could not be read completely.</p>\n", to: &buffer)
         }
         Markup.append("</main>\n</body>\n</html>\n", to: &buffer)
     }

@@ -32,7 +32,7 @@ def the_list_and_its_parts_have_no_violations(lab):
         page.get_by_role("menu").wait_for()
         lab.axe(page, f"menu, {what}")
         page.keyboard.press("Escape")
-        page.locator(".bar-view button[aria-label='Show as tiles']").dispatch_event("click")
+        page.locator(".bar-view button[aria-label='Grid view']").dispatch_event("click")
         lab.axe(page, f"tiles, {what}")
         page.context.close()
 
@@ -43,7 +43,7 @@ def dialogs_and_searches_have_no_violations(lab):
     for phone, dark in modes(lab):
         page = lab.page(phone=phone, dark=dark)
         what = f"{'phone' if phone else 'desktop'}, {'dark' if dark else 'light'}"
-        for name in ("Connect", "Help and keys"):
+        for name in ("Connect", "Keyboard shortcuts"):
             page.get_by_role("button", name=name).click()
             page.get_by_role("dialog").wait_for()
             page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
@@ -62,7 +62,7 @@ def dialogs_and_searches_have_no_violations(lab):
         lab.axe(page, f"search, {what}")
         page.get_by_role("searchbox").fill("nowhere")
         page.get_by_role("searchbox").press("Enter")
-        page.get_by_role("heading", name="Nothing has").wait_for()
+        page.get_by_role("heading", name="No results").wait_for()
         lab.axe(page, f"nothing found, {what}")
         page.context.close()
 
@@ -77,7 +77,7 @@ def everything_goes_by_keyboard(lab):
     def at(name):
         lab.until(page, f"wanted => ({focused})() === wanted", name)
     page.keyboard.press("Tab")
-    at("Skip to the files")
+    at("Skip to files")
     page.keyboard.press("Enter")
     at("Pictures")
     page.keyboard.press("ArrowDown")
@@ -134,7 +134,7 @@ def everything_goes_by_keyboard(lab):
     # Tiles have two directions.
     page.keyboard.press("/")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     page.keyboard.press("Tab")
     lab.row(page, "Pictures").focus()
     page.keyboard.press("ArrowRight")
@@ -310,7 +310,7 @@ def goes_from_right_to_left(lab):
         document.querySelector(".item " + name).getBoundingClientRect().left)""")
     expect(boxes, sorted(boxes, reverse=True))
     lab.axe(page, "right to left")
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     tiles = page.evaluate("[...document.querySelectorAll('.item')].map(one => one.getBoundingClientRect().left)")
     expect(tiles, sorted(tiles, reverse=True))
     expect(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)

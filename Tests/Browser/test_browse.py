@@ -67,7 +67,7 @@ def filters_as_it_is_typed(lab):
     page.keyboard.type("üb")
     lab.wait_for_names(page, ["übrig.md", "Übung.txt"])
     page.keyboard.type("x")
-    page.get_by_role("heading", name="Nothing here has “übx” in its name").wait_for()
+    page.get_by_role("heading", name="No matches for “übx” in this folder").wait_for()
     page.keyboard.press("Escape")
     lab.wait_for_names(page, ["o", "other", "übrig.md", "Übung.txt"])
 
@@ -120,7 +120,7 @@ def searches_below_the_folder(lab):
     lab.wait_for_names(page, ["Report 1.txt", "report_2.md"])
     expect(lab.row(page, "Report 1.txt").locator(".where").inner_text(), "deep")
     page.get_by_text("2 results for “REPORT”").wait_for()
-    page.get_by_role("button", name="Back to the folder").click()
+    page.get_by_role("button", name="Back to folder").click()
     lab.wait_for_names(page, ["deep", "report_2.md"])
     page.goto(lab.url)
     lab.ready(page)
@@ -129,7 +129,7 @@ def searches_below_the_folder(lab):
     box.press("Enter")
     lab.wait_for_names(page, ["100%.txt"])
     lab.row(page, "100%.txt").locator(".more button").click()
-    page.get_by_role("menuitem", name="Show in its folder").click()
+    page.get_by_role("menuitem", name="Show in folder").click()
     lab.until(page, "document.activeElement?.dataset?.href === '/100%25.txt'")
 
 
@@ -176,7 +176,7 @@ def leads_by_a_link_to_a_file(lab):
     box = page.locator(".item[aria-selected=true]").bounding_box()
     assert 0 < box["y"] < 800, box
     page = lab.page("#missing")
-    page.get_by_text("There is no “missing” here.").first.wait_for()
+    page.get_by_text("“missing” was not found in this folder.").first.wait_for()
 
 
 @test
@@ -267,14 +267,14 @@ def says_that_a_folder_is_empty_or_gone(lab):
     }""")
     page.get_by_role("heading", name="This folder could not be opened").wait_for()
     alert = page.get_by_role("alert")
-    expect(alert.inner_text().splitlines()[0], "“sub” is no longer there. It was deleted, or has another name now.")
+    expect(alert.inner_text().splitlines()[0], "“sub” no longer exists. It was deleted or renamed.")
     alert.get_by_role("button", name="Dismiss").click()
     alert.wait_for(state="detached")
 
 
-FAILURES = {401: "You have to sign in.", 403: "It is not allowed here.", 404: "It was deleted, or has another name now.", 409: "The folder for it",
-            412: "It has changed in the meantime.", 413: "It is larger than the server takes.", 423: "has locked it",
-            507: "There is not enough room on the disk.", 503: "Try again in 7 sec"}
+FAILURES = {401: "You are not signed in.", 403: "This is not allowed here.", 404: "It was deleted or renamed.", 409: "The destination folder",
+            412: "The item was changed in the meantime.", 413: "The file is too large for this server.", 423: "locked by another user",
+            507: "Not enough disk space.", 503: "Try again in 7 sec"}
 
 
 @test
@@ -307,13 +307,13 @@ def says_that_it_is_offline(lab):
     page = lab.page()
     lab.allow("ERR_INTERNET_DISCONNECTED")
     page.context.set_offline(True)
-    page.get_by_text("There is no connection.").wait_for()
+    page.get_by_text("You are offline.").wait_for()
     lab.write("b")
     # What fails for that reason is not told once more.
     refresh(page)
     expect(page.get_by_role("alert").count(), 0)
     page.context.set_offline(False)
-    page.get_by_text("There is no connection.").wait_for(state="detached")
+    page.get_by_text("You are offline.").wait_for(state="detached")
     lab.wait_for_names(page, ["a", "b"])
     expect(page.get_by_role("alert").count(), 0)
 
@@ -350,7 +350,7 @@ def shows_pictures_as_tiles(lab):
     lab.write("broken.png", b"no picture")
     lab.write("active.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script>window.top.ran = true</script></svg>")
     page = lab.page()
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     lab.until(page, "[...document.querySelectorAll('.item img')].some(one => one.naturalWidth === 30)")
     lab.until(page, "document.querySelector('.item[data-href=\"/broken.png\"] svg') !== null")
     expect(page.evaluate("window.ran"), None)

@@ -41,7 +41,7 @@ def makes_a_folder(lab):
     lab.axe(page, "the dialog for a folder")
     lab.screenshot(page, "new-folder")
     field = page.locator("dialog input")
-    for wrong, words in ((" ", "A name is needed."), ("..", "This name is not possible."), ("a/b", "slash"),
+    for wrong, words in ((" ", "Enter a name."), ("..", "This name is not allowed."), ("a/b", "slash"),
                          ("x" * 256, "too long"), ("a.txt", "already")):
         field.fill(wrong)
         page.keyboard.press("Enter")
@@ -171,7 +171,7 @@ def a_name_that_is_gone_keeps_the_keyboard_where_it_was(lab):
     }""")
     page.keyboard.type("x")
     page.keyboard.press("Enter")
-    toast(page, "It is no longer there.")
+    toast(page, "The item no longer exists.")
     lab.wait_for_names(page, ["a.txt", "c.txt"])
     lab.until(page, "document.activeElement.dataset.href === '/c.txt'")
 
@@ -277,7 +277,7 @@ def moves_with_the_folder_tree(lab):
     lab.until(page, "document.activeElement.dataset.href === '/x/y/new%20one/'")
     page.keyboard.press("Enter")
     button(page, "Move here").click()
-    toast(page, "2 were moved to “new one”.")
+    toast(page, "2 items moved to “new one”.")
     expect(listed(lab, "x/y/new one"), ["a.txt", "b.txt"])
     lab.wait_for_names(page, ["x"])
     button(page, "Undo").click()
@@ -314,7 +314,7 @@ def dragging_moves_and_with_control_copies(lab):
     page.keyboard.down("Control")
     page.drag_and_drop(row.format("b.txt"), row.format("into"))
     page.keyboard.up("Control")
-    toast(page, "“b.txt” was copied to “into”.")
+    toast(page, "“b.txt” copied to “into”.")
     expect(listed(lab, "into"), ["a.txt", "b.txt", "c.txt"])
     expect(listed(lab), ["b.txt", "into"])
     # Onto a breadcrumb: the way up.
@@ -371,8 +371,8 @@ def conflicts_are_settled_before_anything_moves(lab):
     expect(listed(lab, "into"), ["keep.txt", "replace.txt", "skip.txt"])
     lab.axe(page, "the conflicts")
     lab.screenshot(page, "conflict")
-    page.get_by_label("What to do with replace.txt").select_option("replace")
-    page.get_by_label("What to do with skip.txt").select_option("skip")
+    page.get_by_label("Action for replace.txt").select_option("replace")
+    page.get_by_label("Action for skip.txt").select_option("skip")
     button(page, "Continue").click()
     lab.until(page, "document.querySelectorAll('.item').length === 5")
     expect({name: (lab.share / "into" / name).read_text() for name in listed(lab, "into")}, {
@@ -393,15 +393,15 @@ def what_changes_after_the_question_is_asked_about_again(lab):
     page.locator(".item a.name-link", has_text="into").click()
     lab.wait_for_names(page, ["a.txt"])
     page.keyboard.press("Control+v")
-    page.get_by_label("What to do with a.txt").select_option("replace")
+    page.get_by_label("Action for a.txt").select_option("replace")
     lab.server.request("PUT", "/into/a.txt", b"second, by somebody else")
     button(page, "Continue").click()
     # What would be replaced now is not what was shown.
     lab.until(page, "document.querySelector('dialog.conflict select')?.value === 'keep'")
     expect((lab.share / "into/a.txt").read_text(), "second, by somebody else")
-    page.get_by_label("What to do with a.txt").select_option("replace")
+    page.get_by_label("Action for a.txt").select_option("replace")
     button(page, "Continue").click()
-    toast(page, "was copied")
+    toast(page, "copied to")
     expect((lab.share / "into/a.txt").read_text(), "mine")
 
 
@@ -415,7 +415,7 @@ def deleting_asks_and_says_what_goes(lab):
     lab.select(page, "folder", "a.txt")
     page.keyboard.press("Delete")
     page.get_by_text("Delete 2 items?").wait_for()
-    page.get_by_text("Folders go with everything in them.").wait_for()
+    page.get_by_text("Folders are deleted with all their contents.").wait_for()
     lab.axe(page, "the question before deleting")
     lab.screenshot(page, "delete")
     # The focus is not on what cannot be taken back.
@@ -439,8 +439,8 @@ def what_was_changed_meanwhile_is_not_deleted(lab):
     page.keyboard.press("Delete")
     lab.server.request("PUT", "/a.txt", b"something else, by somebody else")
     page.locator("dialog button.danger").click()
-    page.get_by_text("1 could not be deleted").wait_for()
-    page.get_by_text("It has changed in the meantime.").wait_for()
+    page.get_by_text("1 item could not be deleted").wait_for()
+    page.get_by_text("The item was changed in the meantime.").wait_for()
     lab.axe(page, "what failed")
     expect((lab.share / "a.txt").read_bytes(), b"something else, by somebody else")
     # It can be tried again, after the same question about what is there now.
@@ -501,7 +501,7 @@ def many_at_once_have_a_bar_and_can_be_stopped(lab):
     for route in held[10:]:
         route.continue_()
     # Six of them were under way.
-    toast(page, "16 were moved to “into”.")
+    toast(page, "16 items moved to “into”.")
     expect((len(listed(lab, "into")), len(listed(lab))), (16, 45))
 
 

@@ -39,7 +39,7 @@ def edits_under_a_lock(lab):
     # Others are kept out meanwhile.
     expect(lab.server.request("PUT", "/a.txt", b"theirs")[0], 423)
     type_at_end(page, "second")
-    page.get_by_text("Not saved yet").wait_for()
+    page.get_by_text("Unsaved changes").wait_for()
     expect(page.locator(".editor-numbers").inner_text(), "1\n2")
     page.get_by_text("Line 2, column 7").wait_for()
     lab.axe(page, "the editor")
@@ -80,7 +80,7 @@ def what_was_not_typed_stays_as_it_was(lab):
     page = edit(lab, "old.txt")
     type_at_end(page, "Ω")
     save(lab, page)
-    page.get_by_text("It was saved as UTF-8").wait_for()
+    page.get_by_text("Saved as UTF-8").wait_for()
     expect((lab.share / "old.txt").read_bytes(), "Grüße\néΩ".encode())
 
 
@@ -105,20 +105,20 @@ def what_others_save_meanwhile_is_not_overwritten(lab):
         # A program on the disk knows no locks.
         lab.write("a.txt", "theirs, from the disk\n")
         page.keyboard.press("Control+s")
-        page.get_by_text("Somebody else has changed “a.txt”").wait_for()
+        page.get_by_text("“a.txt” has changed on the server").wait_for()
         expect((lab.share / "a.txt").read_text(), "theirs, from the disk\n")
         return page
     page = both_write()
     page.get_by_text("theirs, from the disk").wait_for()
     # Nothing is being saved behind the question.
-    expect(page.locator(".editor-footer span").first.inner_text(), "Not saved yet")
+    expect(page.locator(".editor-footer span").first.inner_text(), "Unsaved changes")
     lab.axe(page, "both texts")
     lab.screenshot(page, "editor-conflict")
     # Nothing is decided by closing the question.
     page.keyboard.press("Escape")
-    page.get_by_text("Not saved yet").wait_for()
+    page.get_by_text("Unsaved changes").wait_for()
     page.keyboard.press("Control+s")
-    page.get_by_role("button", name="Load theirs").click()
+    page.get_by_role("button", name="Load server version").click()
     lab.until(page, "document.querySelector('textarea').value === 'theirs, from the disk\\n'")
     type_at_end(page, "and mine")
     save(lab, page)
@@ -126,7 +126,7 @@ def what_others_save_meanwhile_is_not_overwritten(lab):
     page.close()
     lab.write("a.txt", "first\n")
     page = both_write()
-    page.get_by_role("button", name="Save as a copy").click()
+    page.get_by_role("button", name="Save a copy").click()
     lab.until(page, "location.search === '?preview=a%20(1).txt&edit' || location.search === '?preview=a%20%281%29.txt&edit'")
     expect((lab.share / "a (1).txt").read_text(), "first\nmine")
     expect((lab.share / "a.txt").read_text(), "theirs, from the disk\n")
@@ -145,7 +145,7 @@ def a_file_that_is_locked_is_read_only(lab):
     lab.start()
     expect(lab.server.request("LOCK", "/a.txt", FOREIGN, Content_Type="application/xml")[0], 200)
     page = edit(lab, "a.txt")
-    page.get_by_text("Locked by Anna, and therefore read only.").wait_for()
+    page.get_by_text("Read-only: locked by Anna.").wait_for()
     expect(page.locator("textarea").get_attribute("readonly"), "")
     expect(page.get_by_role("button", name="Save").count(), 0)
     lab.axe(page, "a file that is read only")
@@ -176,9 +176,9 @@ def what_is_not_saved_is_not_left_by_accident(lab):
     page.locator("textarea").wait_for()
     type_at_end(page, "x")
     page.keyboard.press("Escape")
-    page.get_by_text("Save the changes?").wait_for()
+    page.get_by_text("Save changes?").wait_for()
     lab.axe(page, "the question before leaving")
-    page.get_by_role("button", name="Go on editing").click()
+    page.get_by_role("button", name="Keep editing").click()
     expect(page.locator("textarea").input_value(), "first\nx")
     # However often.
     for _ in range(6):
@@ -187,12 +187,12 @@ def what_is_not_saved_is_not_left_by_accident(lab):
     expect(page.locator("textarea").input_value(), "first\nx")
     lab.until(page, "document.querySelectorAll('dialog[open]').length > 0")
     if page.locator(".confirm[open]").count():
-        page.get_by_role("button", name="Go on editing").click()
+        page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
     # By the button of the browser, too.
     page.go_back()
-    page.get_by_text("Save the changes?").wait_for()
-    page.get_by_role("button", name="Go on editing").click()
+    page.get_by_text("Save changes?").wait_for()
+    page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "location.search === '?preview=a.txt&edit'")
     expect(page.locator("textarea").input_value(), "first\nx")
     # And when the tab is closed.
@@ -246,8 +246,8 @@ def leaving_waits_for_a_save(lab):
     change("y")
     page.keyboard.type("z")
     held.pop().fallback()
-    page.get_by_text("Save the changes?").wait_for()
-    page.get_by_role("button", name="Go on editing").click()
+    page.get_by_text("Save changes?").wait_for()
+    page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
     # A save that does not end keeps nobody.
     page.keyboard.press("Control+s")
@@ -257,7 +257,7 @@ def leaving_waits_for_a_save(lab):
         page.wait_for_timeout(20)
     page.locator(".preview-close").click()
     page.locator(".preview-close").click()
-    page.get_by_text("Save the changes?").wait_for()
+    page.get_by_text("Save changes?").wait_for()
     page.locator(".confirm").get_by_role("button", name="Save").click()
     held.pop().fallback()
     lab.until(page, "document.querySelector('dialog.preview') === null")

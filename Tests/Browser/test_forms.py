@@ -35,7 +35,7 @@ def everything_works_without_scripts(lab):
     page.locator("summary", has_text="New folder").click()
     page.locator("input[name=name]").fill("Mine & yours?")
     page.get_by_role("button", name="Create").click()
-    expect(page.locator("[role=status]").text_content(), "The folder was created.")
+    expect(page.locator("[role=status]").text_content(), "Folder created.")
     page.locator("tbody a.simple-folder", has_text="Mine & yours?").click()
     expect(page.locator("h1").text_content(), "Mine & yours?")
     page.locator("summary", has_text="Upload files").click()
@@ -43,7 +43,7 @@ def everything_works_without_scripts(lab):
         {"name": "ä b.txt", "mimeType": "text/plain", "buffer": b"one"},
         {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": bytes(range(256)) * 20_000}])
     page.get_by_role("button", name="Upload", exact=True).click()
-    expect(page.locator("[role=status]").text_content(), "2 files were uploaded.")
+    expect(page.locator("[role=status]").text_content(), "2 files uploaded.")
     expect((lab.share / "Mine & yours?" / "large.bin").read_bytes(), bytes(range(256)) * 20_000)
     expect((lab.share / "Mine & yours?" / "ä b.txt").read_text(), "one")
 
@@ -51,7 +51,7 @@ def everything_works_without_scripts(lab):
     for replaces, names in ((False, ["ä b (1).txt", "ä b.txt", "large.bin"]), (True, ["ä b (1).txt", "ä b.txt", "large.bin"])):
         page.locator("summary", has_text="Upload files").click()
         if replaces:
-            page.get_by_label("Replace files of the same name").check()
+            page.get_by_label("Replace files with the same name").check()
         page.locator("input[type=file]").set_input_files(
             [{"name": "ä b.txt", "mimeType": "text/plain", "buffer": b"two" if replaces else b"again"}])
         page.get_by_role("button", name="Upload", exact=True).click()
@@ -62,10 +62,10 @@ def everything_works_without_scripts(lab):
     # Two are moved up by a path, and one is copied by choosing a folder.
     tick(page, "ä b.txt", "large.bin")
     page.get_by_role("button", name="Move…").click()
-    expect(page.locator("h2").text_content(), "Move where?")
+    expect(page.locator("h2").text_content(), "Move to which folder?")
     page.locator("input[name=to]").fill("..")
     page.get_by_role("button", name="Move", exact=True).click()
-    expect(page.locator("[role=status]").text_content(), "2 items were moved.")
+    expect(page.locator("[role=status]").text_content(), "2 items moved.")
     page.locator("nav a").first.click()
     expect(shown(page), ["Mine & yours?", "Zoo", "A.md", "b9.txt", "b10.txt", "large.bin", "ä b.txt"])
     tick(page, "A.md")
@@ -75,11 +75,11 @@ def everything_works_without_scripts(lab):
     expect((lab.share / "Zoo" / "A.md").read_text(), "A.md")
 
     # One is renamed on its own page.
-    page.get_by_label("More about A.md", exact=True).click()
+    page.get_by_label("More options for A.md", exact=True).click()
     page.locator("input[name=name]").fill("Z <1>.md")
     lab.screenshot(page, "forms-about")
     page.get_by_role("button", name="Rename").click()
-    expect(page.locator("[role=status]").text_content(), "The item was renamed.")
+    expect(page.locator("[role=status]").text_content(), "Item renamed.")
 
     # What goes is asked about; what is unticked there stays.
     tick(page, "Zoo", "Z <1>.md", "b9.txt")
@@ -87,7 +87,7 @@ def everything_works_without_scripts(lab):
     lab.screenshot(page, "forms-delete")
     page.locator("li", has_text="b9.txt").locator("input").uncheck()
     page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.locator("[role=status]").text_content(), "2 items were deleted.")
+    expect(page.locator("[role=status]").text_content(), "2 items deleted.")
     expect(shown(page), ["Mine & yours?", "b9.txt", "b10.txt", "large.bin", "ä b.txt"])
     expect(sorted(path.name for path in lab.share.iterdir()),
            ["Mine & yours?", "b10.txt", "b9.txt", "large.bin", "ä b.txt"])
@@ -102,15 +102,15 @@ def what_was_deleted_comes_back(lab):
     page = plain(lab)
     tick(page, "folder", "a.txt", "c.txt")
     page.get_by_role("button", name="Delete…").click()
-    assert "It goes into the trash" in page.locator("form").text_content()
+    assert "Deleted items are moved to the trash" in page.locator("form").text_content()
     page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.locator("[role=status]").text_content(), "3 items were deleted.")
+    expect(page.locator("[role=status]").text_content(), "3 items deleted.")
     # It is undone where it is said.
     deleted = page.url
     expect(page.locator(".simple-notice bdi").all_text_contents(), ["folder", "a.txt", "c.txt"])
     lab.screenshot(page, "forms-undo")
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("[role=status]").text_content(), "3 items are back.")
+    expect(page.locator("[role=status]").text_content(), "3 items restored.")
     expect(shown(page), ["folder", "a.txt", "c.txt"])
     # Nothing is left of it at the old address.
     page.goto(deleted)
@@ -123,15 +123,15 @@ def what_was_deleted_comes_back(lab):
     lab.screenshot(page, "forms-trash")
     tick(page, "folder", "a.txt")
     page.get_by_role("button", name="Restore").click()
-    expect(page.locator("[role=status]").text_content(), "2 items are back.")
+    expect(page.locator("[role=status]").text_content(), "2 items restored.")
     expect(shown(page), ["folder", "a.txt"])
     expect((lab.share / "folder" / "inner" / "b.txt").read_text(), "b")
     # What goes for good is asked about.
     page.get_by_role("link", name="Trash").click()
     tick(page, "c.txt")
-    page.locator("summary", has_text="Delete for good…").click()
-    page.get_by_role("button", name="Delete for good").click()
-    expect(page.locator("[role=status]").text_content(), "1 item is gone for good.")
+    page.locator("summary", has_text="Delete permanently…").click()
+    page.get_by_role("button", name="Delete permanently").click()
+    expect(page.locator("[role=status]").text_content(), "1 item permanently deleted.")
     page.get_by_role("link", name="Trash").click()
     expect(page.locator("tbody tr").count(), 0)
 
@@ -143,11 +143,11 @@ def a_lock_is_broken_after_a_warning(lab):
     lockinfo = ('<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
                 '<owner>Anna</owner></lockinfo>')
     expect(page.request.fetch(lab.url + "a.txt", method="LOCK", data=lockinfo).status, 200)
-    page.get_by_label("More about a.txt", exact=True).click()
+    page.get_by_label("More options for a.txt", exact=True).click()
     page.locator("summary", has_text="Unlock…").click()
     lab.screenshot(page, "forms-unlock")
     page.get_by_role("button", name="Unlock").click()
-    expect(page.locator("[role=status]").text_content(), "The lock is gone.")
+    expect(page.locator("[role=status]").text_content(), "Item unlocked.")
     expect(page.request.fetch(lab.url + "a.txt", method="DELETE").status, 204)
 
 
@@ -173,16 +173,16 @@ def failures_are_said_in_words(lab):
     lab.write("b.txt", "2")
     page = plain(lab)
     lab.allow("status of 4")
-    page.get_by_label("More about a.txt", exact=True).click()
+    page.get_by_label("More options for a.txt", exact=True).click()
     page.locator("input[name=name]").fill("b.txt")
     page.get_by_role("button", name="Rename").click()
-    expect(page.locator("[role=alert] h2").text_content(), "Nothing was done")
-    assert "The name is taken." in page.locator("[role=alert]").text_content()
+    expect(page.locator("[role=alert] h2").text_content(), "The action failed")
+    assert "An item with this name already exists." in page.locator("[role=alert]").text_content()
     lab.screenshot(page, "forms-failure")
-    page.get_by_role("link", name="Back to the folder").click()
+    page.get_by_role("link", name="Back to folder").click()
     expect(shown(page), ["a.txt", "b.txt"])
     page.get_by_role("button", name="Delete…").click()
-    assert "The form was not complete." in page.locator("[role=alert]").text_content()
+    assert "The form is incomplete." in page.locator("[role=alert]").text_content()
 
 
 @test
@@ -220,7 +220,7 @@ def shows_no_forms_where_nothing_can_be_changed(lab):
 def has_the_texts_of_its_owner_in_the_language_of_its_visitor(lab):
     lab.write("a.txt", "1")
     lab.start("--title", "Our files", "--header", "Welcome", "--prologue", "Take what you like.", "--footer", "Ask Anna.")
-    for language, button in (("de-AT", "Suchen"), ("fr", "Chercher"), ("es-MX", "Buscar"), ("zh-CN", "查找"), ("nl", "Find")):
+    for language, button in (("de-AT", "Suchen"), ("fr", "Rechercher"), ("es-MX", "Buscar"), ("zh-CN", "查找"), ("nl", "Find")):
         page = plain(lab, language=language)
         expect(page.locator("[role=search] button").text_content(), button, language)
         expect(page.locator("h1").text_content(), "Welcome")

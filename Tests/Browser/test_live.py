@@ -142,7 +142,7 @@ def says_that_the_folder_has_gone(lab):
     watched(lab, page)
     lab.allow("404")
     shutil.rmtree(lab.share / "sub")
-    page.get_by_text("“sub” is no longer there.").wait_for()
+    page.get_by_text("“sub” no longer exists.").wait_for()
     # Nothing is left of it, and nothing can be put there.
     lab.wait_for_names(page, [])
     expect(page.locator(".summary").is_visible(), False, "the summary")
@@ -155,7 +155,7 @@ def says_that_the_folder_has_gone(lab):
     expect(page.get_by_role("alert").count(), 0)
     page.get_by_role("button", name="New folder").wait_for()
     shutil.rmtree(lab.share / "sub")
-    page.get_by_role("button", name="Folder above").click()
+    page.get_by_role("button", name="Go to parent folder").click()
     page.get_by_role("heading", name="This folder is empty").wait_for()
     # The way back does not show what was.
     page.go_back()

@@ -115,9 +115,9 @@ def works_where_the_browser_keeps_nothing(lab):
     lab.ready(page)
     lab.wait_for_names(page, ["folder", "a.txt"])
     # What was chosen lasts as long as the page.
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     page.locator(".items.grid").wait_for()
-    page.get_by_role("button", name="Show as list").click()
+    page.get_by_role("button", name="List view").click()
     # So does what was cut.
     Lab.select(page, "a.txt")
     page.keyboard.press("Control+x")

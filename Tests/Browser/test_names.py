@@ -10,7 +10,7 @@ UNSAFE = ["a?b.txt", "a:b.txt", "a|b.txt", "a*b.txt", 'a"b.txt', "a<b.txt", "a>b
 
 
 def keep_names(page):
-    page.get_by_role("button", name="Keep the names").click()
+    page.get_by_role("button", name="Keep original names").click()
 
 
 @test
@@ -54,7 +54,7 @@ def a_chosen_folder_has_all_its_names(lab):
     wait_for_uploads(lab, page, len(UNSAFE) + 6)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
-    page.locator(".uploads-note", has_text="leaves out empty folders").wait_for()
+    page.locator(".uploads-note", has_text="skips empty folders").wait_for()
     lab.screenshot(page, "uploads-chosen-folder")
 
 
@@ -81,7 +81,7 @@ def what_is_left_out_is_counted(lab):
     wait_for_uploads(lab, page, 1, failed=2)
     page.locator(".uploads-note", has_text="Files found: 4. Uploaded: 1. Not uploaded: 3.").wait_for()
     expect(sorted((name, said) for name, state, said in states(page) if state == "failed"),
-           [("2", "The browser cannot read this."), ("shut.txt", "The browser cannot read this.")])
+           [("2", "The browser cannot read this file."), ("shut.txt", "The browser cannot read this file.")])
     lab.axe(page, "a panel with a difference")
     lab.screenshot(page, "uploads-difference")
     assert mine

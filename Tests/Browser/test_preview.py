@@ -108,7 +108,7 @@ def neighbours_and_the_way_back(lab):
     lab.until(page, "location.pathname === '/folder/'")
     lab.allow("404")
     page.goto(lab.url + "?preview=nothing.txt")
-    page.get_by_text("It is no longer there.").wait_for()
+    page.get_by_text("The item no longer exists.").wait_for()
 
 
 @test
@@ -191,8 +191,8 @@ def what_no_browser_shows_can_be_downloaded(lab):
         lab.write(name, content)
     lab.allow("")
     page = opened(lab, "a.bin")
-    for name, words in (("a.bin", "There is no preview of it."), ("b.mp4", "cannot play it"), ("c.png", "cannot show the picture"),
-                        ("d.zip", "There is no preview of it.")):
+    for name, words in (("a.bin", "No preview available."), ("b.mp4", "cannot play this file"), ("c.png", "cannot display this image"),
+                        ("d.zip", "No preview available.")):
         page.locator(".preview-other", has_text=words).wait_for()
         link = page.locator(".preview-other a")
         expect((link.get_attribute("href"), link.get_attribute("download")), (f"/{name}", name))
@@ -308,7 +308,7 @@ let x = 1
     page.get_by_role("heading", name="The other one").wait_for()
     page.go_back()
     page.get_by_role("heading", name="Title").wait_for()
-    page.get_by_role("button", name="Show the source").click()
+    page.get_by_role("button", name="Show source").click()
     page.locator(".source code", has_text="**strong**").wait_for()
     page.go_forward()
     page.locator(".source code", has_text="# The other one").wait_for()
@@ -343,7 +343,7 @@ def hostile_files_do_nothing(lab):
     unharmed(page)
     page.locator("dialog").get_by_role("button", name="Actions for 2.html").click()
     with page.expect_popup() as popup:
-        page.get_by_role("menuitem", name="Open in a new tab, in a sandbox").click()
+        page.get_by_role("menuitem", name="Open in new tab (sandboxed)").click()
     popup.value.wait_for_load_state()
     expect(popup.value.evaluate("self.origin"), "null", "the origin of HTML")
     popup.value.close()
@@ -418,7 +418,7 @@ def a_pdf_has_its_own_viewer_or_a_link(lab):
     if page.evaluate("navigator.pdfViewerEnabled"):
         expect(page.locator("iframe.preview-pdf").get_attribute("src"), "/a.pdf")
     else:
-        page.get_by_text("This browser does not show PDF.").wait_for()
+        page.get_by_text("This browser cannot display PDF files.").wait_for()
         expect(page.locator(".preview-other a").get_attribute("href"), "/a.pdf")
 
 

@@ -92,7 +92,7 @@ def a_listing_that_is_cut_off_is_said(lab):
             route.continue_()
     page.context.route("**/sub/", cut)
     page.locator(".name-link").click()
-    page.get_by_text("The connection ended before all had arrived.").first.wait_for()
+    page.get_by_text("The connection was lost before all data arrived.").first.wait_for()
 
 
 HREFS = """async () => {

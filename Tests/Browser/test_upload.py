@@ -26,7 +26,7 @@ def one_file_and_several(lab):
     lab.wait_for_names(page, ["one.bin"])
     others = [local(lab, name, size) for name, size in [("a & b<c>.txt", 10), ("empty", 0), ("ü 日本.txt", 5_000_000)]]
     choose(page, *others)
-    page.get_by_role("button", name="Keep the names").click()
+    page.get_by_role("button", name="Keep original names").click()
     wait_for_uploads(lab, page, 3)
     for one in others:
         expect_same(one, lab.share / one.name)
@@ -132,7 +132,7 @@ def what_came_meanwhile_is_not_lost(lab):
     wait_for_uploads(lab, page, 0, failed=2)
     expect((lab.share / "new").read_bytes(), b"somebody else's")
     expect((lab.share / "there").read_bytes(), b"changed by somebody else")
-    page.get_by_role("button", name="Retry all that failed").click()
+    page.get_by_role("button", name="Retry failed uploads").click()
     wait_for_uploads(lab, page, 2)
     for one in mine:
         expect_same(one, lab.share / one.name)
@@ -160,7 +160,7 @@ def a_question_is_asked_once(lab):
             questions.push(() => resolve(new Map(conflicts.map(({ href }) => [href, "replace"]))))
         })"""))
     mine = taken_meanwhile(lab, page, "one", "two")
-    page.get_by_role("button", name="Retry all that failed").dblclick()
+    page.get_by_role("button", name="Retry failed uploads").dblclick()
     lab.until(page, "window.questions?.length > 0")
     # What is cancelled while the question is open does not come back.
     page.get_by_role("button", name="Cancel two").click()
@@ -269,7 +269,7 @@ def what_is_unreadable_keeps_nothing_back(lab):
     expect(sorted(path.name for path in lab.share.iterdir()), ["closed", "open.txt", "shut"])
     lab.until(page, "document.querySelectorAll('.upload[data-state=failed]').length === 2")
     expect(sorted((name, said) for name, state, said in states(page) if state == "failed"),
-           [("closed", "The browser cannot read this."), ("shut", "The browser cannot read this.")])
+           [("closed", "The browser cannot read this file."), ("shut", "The browser cannot read this file.")])
     # A folder is asked for as a folder.
     inside = local(lab, "closed/inside.txt", 10)
     with page.expect_file_chooser() as chooser:
@@ -286,7 +286,7 @@ def what_cannot_begin_says_where(lab):
     page.context.route(lambda url: url == lab.url, lambda route: route.fulfill(status=500)
                        if route.request.method == "PROPFIND" else route.continue_())
     choose(page, local(lab, "a.txt", 10))
-    page.locator(".toast", has_text="The upload to “share” could not begin. ").wait_for()
+    page.locator(".toast", has_text="The upload to “share” could not be started. ").wait_for()
 
 
 @test
@@ -298,7 +298,7 @@ def what_cannot_be_stored_is_said_before(lab):
     dialog.wait_for()
     lab.axe(page, "the dialog about names")
     expect(dialog.locator("li > bdi").all_text_contents(), ["CON.txt", "end. "])
-    page.get_by_role("button", name="Use the suggested names").click()
+    page.get_by_role("button", name="Use suggested names").click()
     wait_for_uploads(lab, page, 3)
     expect(sorted(path.name for path in lab.share.iterdir()), sorted(["_CON.txt", "end", long]))
 
@@ -382,7 +382,7 @@ def no_room_is_said_before(lab):
         status=207, body=QUOTA, headers={"Content-Type": "application/xml; charset=utf-8"})
         if route.request.method == "PROPFIND" and route.request.headers.get("depth") == "0" else route.continue_())
     choose(page, local(lab, "a.bin", 2000))
-    dialog = page.get_by_role("dialog", name="Not enough room")
+    dialog = page.get_by_role("dialog", name="Not enough space")
     dialog.wait_for()
     assert "2.0 kB" in dialog.inner_text() and "1.0 kB" in dialog.inner_text(), dialog.inner_text()
     dialog.get_by_role("button", name="Cancel").click()
@@ -472,7 +472,7 @@ def messages_and_the_panel_stand_apart(lab):
     choose(page, *(local(lab, f"{number}.bin", 10) for number in range(9)))
     wait_for_uploads(lab, page, 9)
     in_page(page, "messages", """({ toast }) => {
-        toast("“a name.txt” is not the file of an interrupted upload: its name, size or date differs.", { kind: "error" })
+        toast("“a name.txt” does not match an interrupted upload: its name, size or date is different.", { kind: "error" })
         toast("Deleted", { timeout: 0, action: { label: "Undo" } })
     }""")
     for width, height in ((1280, 800), (1000, 700), (700, 800), (390, 844), (320, 640)):

@@ -281,7 +281,7 @@ def what_is_spoiled_always_fails(lab):
     with behind_proxy(lab, script=script) as (_, page):
         mine = local(lab, "large.bin", 9 * MIB)
         choose(page, mine)
-        page.locator(".upload[data-state=failed]", has_text="Damaged on its way, several times").wait_for()
+        page.locator(".upload[data-state=failed]", has_text="Repeatedly damaged in transit").wait_for()
         expect(page.evaluate("fields['Repr-Digest'].length"), 2, "how often all of it was sent")
         expect(((lab.share / "large.bin").exists(), hidden(lab)), (False, []), "what is there")
         page.evaluate("spoils = false")
@@ -319,14 +319,14 @@ def a_reload_asks_for_the_file_and_goes_on(lab):
     with behind_proxy(lab, script=script) as (proxy, page):
         mine = half(lab, proxy, page)
         reload(lab, proxy, page)
-        page.locator(".uploads-ask", has_text="1 upload was interrupted. It goes on").wait_for()
+        page.locator(".uploads-ask", has_text="1 upload was interrupted. To resume it").wait_for()
         lab.axe(page, "the question for files")
         # Another file of that name is not what was begun.
         other = local(lab, "other/large.bin", 48 * MIB - 1)
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Choose files…").click()
         chooser.value.set_files(str(other))
-        page.locator(".toast", has_text="is not the file of an interrupted upload").wait_for()
+        page.locator(".toast", has_text="does not match an interrupted upload").wait_for()
         before = proxy.passed
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Choose files…").click()
@@ -424,7 +424,7 @@ def the_browser_wants_a_click(lab):
         page.evaluate("sessionStorage.asks = 'yes'")
         reload(lab, proxy, page)
         before = proxy.passed
-        page.get_by_role("button", name="Continue", exact=True).click()
+        page.get_by_role("button", name="Resume", exact=True).click()
         wait_for_uploads(lab, page, 1)
         expect((lab.share / "kept.bin").stat().st_size, 48 * MIB)
         assert proxy.passed - before < 42 * MIB, f"{proxy.passed - before} bytes were sent after the click"
@@ -520,7 +520,7 @@ def without_verifying(lab):
     with behind_proxy(lab) as (_, page):
         choose(page, local(lab, "first", 10))
         wait_for_uploads(lab, page, 1)
-        page.get_by_label("Verify while uploading").uncheck()
+        page.get_by_label("Verify uploads").uncheck()
         mine = [local(lab, "large.bin", 20 * MIB), local(lab, "small.bin", 1000)]
         choose(page, *mine)
         wait_for_uploads(lab, page, 2)

@@ -67,7 +67,7 @@ def paper_has_a_limit(lab):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     expect(page.evaluate(ITEMS), 5000)
-    expect(page.locator(".items-rest").inner_text(), "and 12 more entries, not printed")
+    expect(page.locator(".items-rest").inner_text(), "12 more items not printed")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     lab.until(page, f"{ITEMS} < 100")
@@ -146,7 +146,7 @@ def a_click_on_nothing_clears_the_selection(lab):
         expect(page.evaluate(SELECTED), 0, f"selected after a click at {x}, {y}")
     # A tool is no ground.
     lab.select(page, "a.txt")
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     expect(page.evaluate(SELECTED), 1)
 
 
@@ -206,7 +206,7 @@ def tiles_load_little(lab):
     page = lab.page()
     loaded = []
     page.on("response", lambda answer: loaded.append(answer) if answer.url.endswith(".jpg") else None)
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     lab.until(page, "document.querySelectorAll('.picture img').length === 12")
     lab.until(page, "[...document.querySelectorAll('.picture img')].every(one => one.naturalWidth === 160)")
     count = sum(int(answer.headers.get("content-length", 0)) for answer in loaded)
@@ -238,7 +238,7 @@ def tiles_show_what_is_small_and_turn_it(lab):
     lab.write("wide.png", png(3000, 1000))
     page.close()
     page = lab.page(context=lab.context())
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     wanted = {"turned.jpg": [120, 160], "small.jpg": [304, 228], "tiny.jpg": [64, 48], "large.jpg": None, "drawing.svg": [10, 10],
               "text.jpg": None, "broken.jpg": [304, 228], "wide.png": [304, 101]}
     lab.until(page, """(wanted) => Object.entries(wanted).every(([name, size]) => {
@@ -270,7 +270,7 @@ def tiles_out_of_sight_load_nothing(lab):
     page.on("requestfinished", lambda request: finished.add(request.url))
     for event in ("requestfinished", "requestfailed"):
         page.on(event, lambda request: running.discard(request))
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Grid view").click()
     lab.until(page, """() => {
         const seen = [...document.querySelectorAll(".item")].filter(one => {
             const box = one.getBoundingClientRect()
@@ -281,8 +281,8 @@ def tiles_out_of_sight_load_nothing(lab):
     assert len(asked) < 60, f"{len(asked)} pictures were loaded"
     # Those that were loaded are kept: the way back asks for nothing.
     before, known = len(asked), set(finished)
-    page.get_by_role("button", name="Show as list").click()
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="List view").click()
+    page.get_by_role("button", name="Grid view").click()
     lab.until(page, "document.querySelectorAll('.picture img').length > 10")
     expect([url for url in asked[before:] if url in known], [], "loaded again")
     assert most[0] <= 3, f"{most[0]} requests at the same time"
@@ -324,7 +324,7 @@ def many_changes_are_made_together(lab):
         expect(between, [], f"listings in the middle of {about}")
         assert changes <= 20, f"{changes} repaints for {about}"
     page.get_by_role("button", name="Undo").click()
-    page.locator(".toast", has_text="400 items were restored.").wait_for()
+    page.locator(".toast", has_text="400 items restored.").wait_for()
     expect(len([one for one in lab.share.iterdir() if one.is_file()]), 400, "restored")
     for file in (lab.share / "to").iterdir():
         file.unlink()

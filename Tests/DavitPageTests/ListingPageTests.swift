@@ -94,8 +94,8 @@ struct ListingPageTests {
     @Test func theFootSaysWhatIsMissing() {
         let page = ListingPage(segments: [], endsInSlash: true)
         for (isEmpty, isComplete, text) in [
-            (true, true, "This folder is empty."), (true, false, "could not be read to its end"),
-            (false, false, "could not be read to its end"), (false, true, ""),
+            (true, true, "This folder is empty."), (true, false, "could not be read completely"),
+            (false, false, "could not be read completely"), (false, true, ""),
         ] {
             var buffer: [UInt8] = []
             page.appendFoot(isEmpty: isEmpty, isComplete: isComplete, to: &buffer)

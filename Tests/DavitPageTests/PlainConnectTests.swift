@@ -15,7 +15,7 @@ struct PlainConnectTests {
         var client = page.client
         client.host = host
         let text = try await client.send("GET", "/", [("Accept", "text/html")]).text
-        #expect(text.contains("This address only works on this computer.") == isLoopback)
+        #expect(text.contains("This address works only on this computer.") == isLoopback)
         #if QRCode
         #expect(text.contains("?qr") != isLoopback)
         #endif

@@ -15,8 +15,8 @@ struct PlainLockHolderTests {
         ("<owner> Anna &lt;b&gt;</owner>", nil, "Anna &lt;b&gt;"),
         ("<owner><href>mailto:anna@example.org</href></owner>", nil, "mailto:anna@example.org"),
         ("<owner>Anna</owner>", "berta", "berta"),
-        ("<owner> </owner>", nil, "somebody"),
-        ("", nil, "somebody"),
+        ("<owner> </owner>", nil, "another user"),
+        ("", nil, "another user"),
     ])
     func lockNamesItsHolder(owner: String, principal: String?, shown: String) async throws {
         let page = try TestPage()
@@ -26,7 +26,7 @@ struct PlainLockHolderTests {
         #expect(answer.status == 200)
         let text = try await page.get("/?about=a").text
         #expect(text.contains("Locked by \(shown) until"))
-        #expect(text.contains("Perhaps \(shown) is still working on this."))
+        #expect(text.contains("This item is locked by \(shown)."))
     }
 
     @Test func longOwnersAreCut() async throws {

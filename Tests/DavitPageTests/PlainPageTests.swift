@@ -77,7 +77,7 @@ struct PlainPageTests {
         ] {
             let response = try await page.get(target)
             #expect(response.status == 404)
-            #expect(response.text.contains("It is no longer there."), "\(target)")
+            #expect(response.text.contains("The item no longer exists."), "\(target)")
             if let back {
                 #expect(
                     response.text.contains("<a class=\"simple-back\" href=\"\(back)\""), "\(response.text)")
@@ -118,9 +118,9 @@ struct PlainPageTests {
     @Test func whatWasDoneIsACodeAndANumber() async throws {
         let page = try TestPage()
         for (query, text) in [
-            ("done=upload&count=1", "1 file was uploaded."),
-            ("done=upload&count=2", "2 files were uploaded."),
-            ("done=mkcol", "The folder was created."), ("done=delete&count=x", "1 item was deleted."),
+            ("done=upload&count=1", "1 file uploaded."),
+            ("done=upload&count=2", "2 files uploaded."),
+            ("done=mkcol", "Folder created."), ("done=delete&count=x", "1 item deleted."),
         ] {
             #expect(try await page.get("/?\(query)").text.contains("role=\"status\">\(text)"), "\(query)")
         }
@@ -336,14 +336,14 @@ struct PlainPageTests {
     typealias Failure = (target: String, form: String, status: UInt16, text: String)
 
     static let failures: [Failure] = [
-        ("/?action=mkcol", "name=a", 405, "The name is taken."),
-        ("/?action=mkcol", "name=", 400, "The form was not complete."),
-        ("/?action=delete", "confirmed=yes", 400, "The form was not complete."),
-        ("/?action=delete", "", 400, "The form was not complete."),
-        ("/?action=delete", "member=none&confirmed=yes", 404, "It is no longer there."),
-        ("/?action=delete", "member=a&member=none&confirmed=yes", 404, "Not everything was done"),
-        ("/?action=move", "member=a&to=none", 409, "That folder does not exist."),
-        ("/?action=rename", "member=a&name=b", 412, "The name is taken."),
+        ("/?action=mkcol", "name=a", 405, "An item with this name already exists."),
+        ("/?action=mkcol", "name=", 400, "The form is incomplete."),
+        ("/?action=delete", "confirmed=yes", 400, "The form is incomplete."),
+        ("/?action=delete", "", 400, "The form is incomplete."),
+        ("/?action=delete", "member=none&confirmed=yes", 404, "The item no longer exists."),
+        ("/?action=delete", "member=a&member=none&confirmed=yes", 404, "The action failed for some items"),
+        ("/?action=move", "member=a&to=none", 409, "The destination folder does not exist."),
+        ("/?action=rename", "member=a&name=b", 412, "An item with this name already exists."),
     ]
 
     @Test(arguments: failures)
@@ -369,6 +369,6 @@ struct PlainPageTests {
         _ = try await page.client.send("LOCK", "/a", body: Array(body.utf8), principal: "anna")
         #expect(try await page.get("/?about=a").text.contains("Locked by anna until 2027-01-15T08:30:00Z"))
         #expect(
-            try await page.post("/?action=delete", "member=a&confirmed=yes").text.contains("has locked it"))
+            try await page.post("/?action=delete", "member=a&confirmed=yes").text.contains("is locked"))
     }
 }

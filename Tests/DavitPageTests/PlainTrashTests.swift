@@ -54,7 +54,7 @@ struct PlainTrashTests {
         #expect(Self.names(older) == ["f4", "f3", "f2", "f1", "f0"])
         #expect(!older.contains("rel=\"next\"") && older.contains("href=\"./?trash\">Newest"))
         #expect(Self.names(try await page.get("/?trash&before=x").text).count == 200)
-        #expect(try await page.get("/?trash&before=-1").text.contains("The trash has nothing"))
+        #expect(try await page.get("/?trash&before=-1").text.contains("The trash contains no items"))
     }
 
     @Test func itComesBackOrGoesForGood() async throws {
@@ -73,8 +73,8 @@ struct PlainTrashTests {
         #expect(Self.ids(try await page.get("/?trash").text) == [ids[0]])
         let gone = try await page.post("/?action=purge", "id=\(ids[0])&confirmed=yes")
         #expect(gone["Location"] == "/?done=purge&count=1")
-        #expect(try await page.get("/?trash").text.contains("The trash has nothing from this folder."))
-        #expect(try await page.post("/?action=restore", "id=\(ids[0])").text.contains("no longer there"))
+        #expect(try await page.get("/?trash").text.contains("The trash contains no items from this folder."))
+        #expect(try await page.post("/?action=restore", "id=\(ids[0])").text.contains("no longer exists"))
     }
 
     // MARK: Undo
@@ -91,7 +91,7 @@ struct PlainTrashTests {
         // On every reload.
         for _ in 0..<2 {
             let text = try await page.get(location).text
-            #expect(text.contains("2 items were deleted."))
+            #expect(text.contains("2 items deleted."))
             #expect(text.contains("<ul><li><bdi>a &lt;i&gt;</bdi></li><li><bdi>b</bdi></li></ul>"))
             #expect(text.contains("action=\"./?action=restore\"") && text.contains(Self.undo))
             #expect(Self.names(text) == ["c"])
@@ -104,7 +104,7 @@ struct PlainTrashTests {
         // The old URL no longer offers undo, and submitting the form again is harmless.
         #expect(try await !page.get(location).text.contains(Self.undo))
         let again = try await page.post("/?action=restore", form.joined(separator: "&"))
-        #expect(again.status == 404 && again.text.contains("no longer there"))
+        #expect(again.status == 404 && again.text.contains("no longer exists"))
         #expect(Self.names(try await page.get("/").text) == ["a &lt;i&gt;", "b", "c"])
     }
 
@@ -177,7 +177,7 @@ struct PlainTrashTests {
 
     @Test func theQuestionSaysWhetherItIsKept() async throws {
         for (page, text) in [
-            (try Self.keeping(), "It goes into the trash"), (try TestPage(), "This cannot be undone."),
+            (try Self.keeping(), "moved to the trash"), (try TestPage(), "This cannot be undone."),
         ] {
             try page.folder.makeFile("a")
             #expect(try await page.post("/?action=delete", "member=a").text.contains(text))
@@ -186,17 +186,17 @@ struct PlainTrashTests {
 
     /// The response to an invalid or outdated form is a page with a message.
     static let refused: [(action: String, form: String, status: UInt16, text: String)] = [
-        ("restore", "", 400, "was not complete"), ("restore", "id=", 404, "no longer there"),
-        ("restore", "id=aaaaaaaaaaaaaaaa", 404, "no longer there"),
-        ("restore", "id=%ID&taken=refuse", 412, "The name is taken."),
-        ("restore", "id=%ID&taken=x", 400, "was not complete"),
-        ("purge", "id=%ID", 400, "was not complete"),
-        ("purge", "confirmed=yes", 400, "was not complete"),
-        ("purge", "id=aaaaaaaaaaaaaaaa&confirmed=yes", 404, "no longer there"),
-        ("unlock", "member=a&token=urn%3Ax", 400, "was not complete"),
-        ("unlock", "member=a&confirmed=yes", 400, "was not complete"),
-        ("unlock", "member=a&token=urn%3Ax&confirmed=yes", 409, "no longer there"),
-        ("archive", "", 400, "was not complete"), ("archive", "member=..", 400, "was not complete"),
+        ("restore", "", 400, "is incomplete"), ("restore", "id=", 404, "no longer exists"),
+        ("restore", "id=aaaaaaaaaaaaaaaa", 404, "no longer exists"),
+        ("restore", "id=%ID&taken=refuse", 412, "An item with this name already exists."),
+        ("restore", "id=%ID&taken=x", 400, "is incomplete"),
+        ("purge", "id=%ID", 400, "is incomplete"),
+        ("purge", "confirmed=yes", 400, "is incomplete"),
+        ("purge", "id=aaaaaaaaaaaaaaaa&confirmed=yes", 404, "no longer exists"),
+        ("unlock", "member=a&token=urn%3Ax", 400, "is incomplete"),
+        ("unlock", "member=a&confirmed=yes", 400, "is incomplete"),
+        ("unlock", "member=a&token=urn%3Ax&confirmed=yes", 409, "no longer exists"),
+        ("archive", "", 400, "is incomplete"), ("archive", "member=..", 400, "is incomplete"),
     ]
 
     @Test func whatIsRefusedIsSaidOnAPage() async throws {
@@ -236,7 +236,7 @@ struct PlainTrashTests {
         let token = try #require(lock["Lock-Token"]).dropFirst().dropLast()
         let about = try await page.get("/?about=a").text
         #expect(about.contains("name=\"token\" value=\"\(token)\""))
-        #expect(about.contains("Perhaps anna is still working on this."))
+        #expect(about.contains("This item is locked by anna."))
         let form = "member=a&token=\(token)"
         #expect(try await page.post("/?action=unlock", form).status == 400)
         #expect(try await page.post("/?action=delete", "member=a&confirmed=yes").status == 423)
