@@ -1,4 +1,4 @@
-// What can be done with the folder and what is selected in it. The toolbar, the menus and the keyboard are made of these.
+// Registry of actions on the folder and its selection. The toolbar, the menus and the keyboard shortcuts are built from it.
 
 import { attempt } from "./load.js"
 
@@ -6,16 +6,20 @@ const known = new Map()
 const listeners = new Set()
 const wishes = new Set()
 
-/// An action: `id`; `label` a key of strings or a function of the context; `icon`; `key` as `"Delete"`, `"F2"`, `"Mod+c"`, `"Shift+Delete"`
-/// (Mod is ⌘ or Ctrl), or several in an array; `group` and `order` for its place: groups are "open", "new", "edit", "transfer",
-/// "other"; `isBar: false` for what is in menus alone; `isPrimary` for what stands out without a selection; `enabled(context)`: whether it is offered; `run(context)`.
-/// The context: {folder, entries (what it is about; empty for the folder itself), origin (element), event}.
-/// An action about the folder itself says so by `scope: "folder"`, one that is for both by `scope: "both"`.
+/// Registers an action:
+/// - `id`; `label`, a key of strings or a function of the context; `icon`
+/// - `key`: a shortcut such as `"Delete"`, `"F2"`, `"Mod+c"` or `"Shift+Delete"` (Mod is ⌘ or Ctrl), or an array of them
+/// - `group` ("open", "new", "edit", "transfer" or "other") and `order`: its position
+/// - `isBar: false`: shown only in menus; `isPrimary`: highlighted when nothing is selected
+/// - `scope`: "entries" (the default), "folder" for the folder itself, or "both"
+/// - `enabled(context)`: whether it is available; `run(context)`
+///
+/// The context is {folder, entries (the items to act on; empty for the folder itself), origin (element), event}.
 export const register = (action) => {
     known.set(action.id, {
         group: "other", order: 100, scope: "entries", isBar: true, enabled: () => true, ...action,
         run: async (context) => {
-            // A second click is no second wish for the same, as long as that lasts.
+            // Ignore repeated clicks while the action is running on the same entries.
             const wish = [action.id, context.folder.href, ...context.entries.map(({ href }) => href)].join()
             if (wishes.has(wish)) return
             wishes.add(wish)
@@ -32,13 +36,13 @@ const place = (action) => groups.indexOf(action.group) * 1000 + action.order
 
 export const named = (id) => known.get(id)
 
-/// All of them, in order.
+/// Returns all actions in display order.
 export const all = () => [...known.values()].sort((a, b) => place(a) - place(b))
 
-/// A folder that could not be opened takes nothing new.
+/// Whether an action is available. Nothing can be created in a folder that failed to load.
 const can = (action, context) => (action.group !== "new" || context.folder.state !== "failed") && action.enabled(context)
 
-/// What can be done in a context, in order.
+/// Returns the actions available in a context, in display order.
 export const offered = (context) =>
     [...known.values()]
         .filter((action) => action.scope === "both" || (action.scope === "folder") === (context.entries.length === 0))
@@ -56,13 +60,13 @@ export const matches = (key, event) => {
         && (isApple ? !event.ctrlKey : !event.metaKey)
 }
 
-/// The action that a key stands for in a context.
+/// Returns the action that a key event triggers in a context.
 export const forKey = (event, context) =>
     [...known.values()].find((action) => [action.key].flat().some((key) => key && matches(key, event))
         && (action.scope === "both" || action.scope === "folder" || context.entries.length > 0)
         && can(action, action.scope === "folder" ? { ...context, entries: [] } : context))
 
-/// A key as it is written for people.
+/// Formats a shortcut for display.
 export const keyText = (key) =>
     key.split("+").map((part) =>
         part === "Mod" ? (isApple ? "⌘" : "Ctrl") : part === "Alt" && isApple ? "⌥" : part.length === 1 ? part.toUpperCase() : part)

@@ -1,4 +1,4 @@
-// The clipboard, also where the browser gives none to pages without TLS.
+// Copies text to the clipboard. Browsers disable the Clipboard API on pages without TLS; there the page falls back to execCommand.
 
 import { element } from "./element.js"
 import { toast } from "./messages.js"

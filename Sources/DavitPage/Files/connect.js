@@ -1,4 +1,4 @@
-// How other programs reach the share. What the reader sits at comes first. The facts are those of docs/clients.md.
+// Instructions for connecting other programs to the share; those for the reader's own system come first. See docs/clients.md.
 
 import { copyText } from "./clipboard.js"
 import { dialog } from "./dialog.js"
@@ -12,10 +12,10 @@ const host = address.hostname.replace(/^\[|\]$/g, "")
 const port = address.port
 const user = page.user ?? ""
 const url = address.href
-// No other device reaches the server by such an address.
+// Other devices cannot reach a loopback address.
 const isLoopback = host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host) || /(^|\.)localhost$/.test(host)
 
-/// As Windows writes it for its drives: \\host@SSL@8443\DavWWWRoot\folder
+/// Returns the UNC path that Windows uses for WebDAV: \\host@SSL@8443\DavWWWRoot\folder
 const windowsPath = () => {
     const server = host.includes(":") ? `${host.replaceAll(":", "-")}.ipv6-literal.net` : host
     const path = decodeURI(page.root).replace(/\/$/, "").replaceAll("/", "\\")

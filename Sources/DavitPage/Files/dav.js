@@ -1,11 +1,11 @@
-// WebDAV, as the page speaks it: everything through fetch, every failure a DavError.
+// The page's WebDAV client. All requests use fetch; all failures are DavErrors.
 
 import { Entry } from "./entry.js"
 import { locale } from "./page.js"
 import { MultistatusScanner } from "./scan.js"
 
-/// What went wrong: `status` is 0 where there was no answer; `condition` the element of RFC 4918 §16, or the last part of a
-/// problem's type (RFC 9457); `retryAfter` in seconds; `failures` members of which a part was refused: {href, status}.
+/// A failed request. `status` is 0 if there was no response; `condition` is the element of RFC 4918 §16 or the last component
+/// of a problem type (RFC 9457); `retryAfter` is in seconds; `failures` lists members that were refused: {href, status}.
 export class DavError extends Error {
     constructor(status, { href, condition = "", retryAfter, failures = [] } = {}) {
         super(`${status} ${condition} ${href}`)
@@ -14,7 +14,7 @@ export class DavError extends Error {
     }
 }
 
-/// fetch, but what is no success is thrown. `retryAfter` and the condition are read.
+/// Like fetch, but throws a DavError for unsuccessful responses, with `retryAfter` and the condition filled in.
 export const request = async (method, href, { headers = {}, body } = {}) => {
     let response
     try {
@@ -33,7 +33,7 @@ export const request = async (method, href, { headers = {}, body } = {}) => {
     throw await refusal(href, response.status, response.headers, await response.text().catch(() => ""))
 }
 
-/// What an answer says that is no success. `headers` has `get`.
+/// Creates the error for an unsuccessful response. `headers` has `get`.
 export const refusal = (href, status, headers, text) => {
     const after = headers.get("Retry-After")
     const retryAfter = !after ? undefined : /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - Date.now()) / 1000)
@@ -50,11 +50,11 @@ export const refusal = (href, status, headers, text) => {
 
 const xml = { "Content-Type": "application/xml; charset=utf-8" }
 const listed = "<resourcetype/><getcontentlength/><getlastmodified/><getetag/><lockdiscovery/>"
-    // Who holds a lock and since when (docs/locks.md).
+    // The owner of each lock and its creation time (docs/locks.md).
     + '<lock-details xmlns="urn:davit:property"/>'
 const quotas = "<quota-used-bytes/><quota-available-bytes/>"
 
-// One worker reads all listings; it is made with the first.
+// A single worker reads all listings; it is started on first use.
 let worker
 let latest = 0
 const readers = new Map()
@@ -67,7 +67,7 @@ const startWorker = () => {
     }
 }
 
-/// Asks with a method that is answered by a multistatus. `onEntries` gets entries as they arrive.
+/// Sends a request that is answered with a multistatus. Calls `onEntries` with entries as they arrive.
 const readEntries = (method, href, { headers, body, signal, onEntries, firstLimit }) =>
     new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
@@ -109,8 +109,8 @@ const unpack = ({ hrefs, etags, sizes, times, locks }) => {
     return entries
 }
 
-/// What is at `href` and, with depth 1, in it: {entries, quota: {used, available} | undefined}. The first entry is `href` itself;
-/// each has its `rank` by name at the end. `onEntries` gets them as they arrive.
+/// Returns the resource at `href` and, with depth 1, its members: {entries, quota: {used, available} | undefined}. The first
+/// entry is `href` itself. Calls `onEntries` with entries as they arrive; each has its `rank` by name only after the last one.
 export const propfind = (href, { depth = 1, signal, onEntries, quota = false } = {}) =>
     readEntries("PROPFIND", href, {
         headers: { ...xml, Depth: String(depth), Prefer: "return=minimal" },
@@ -118,10 +118,10 @@ export const propfind = (href, { depth = 1, signal, onEntries, quota = false } =
         signal, onEntries,
     })
 
-/// What the disk has: {used, available} in bytes, either may be absent.
+/// Returns the disk usage: {used, available} in bytes; either may be missing.
 export const quota = async (href) => (await propfind(href, { depth: 0, quota: true })).quota ?? {}
 
-/// All below `href` whose name contains `text`, as it is found: {entries, isTruncated}.
+/// Finds all resources below `href` whose name contains `text`: {entries, isTruncated}.
 export const search = async (href, { text, signal, onEntries, limit = 1000 }) => {
     const pattern = `%${text.replace(/[%_\\]/g, "\\$&")}%`
     const body = `<?xml version="1.0" encoding="utf-8"?><searchrequest xmlns="DAV:"><basicsearch><select><prop>${listed}</prop></select>`
@@ -136,7 +136,7 @@ export const escape = (text) =>
     text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
         .replace(/[<>&"]/g, (sign) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" })[sign])
 
-/// Conditions of a change. `lock` is a token that the page holds.
+/// Returns the conditional header fields of a change. `lock` is the token of a lock that the page holds.
 const fields = ({ etag, ifNoneMatch, lock }) => ({
     ...(etag ? { "If-Match": etag } : {}),
     ...(ifNoneMatch ? { "If-None-Match": ifNoneMatch } : {}),
@@ -145,19 +145,19 @@ const fields = ({ etag, ifNoneMatch, lock }) => ({
 
 export const mkcol = (href) => request("MKCOL", href)
 
-/// DELETE: the identifier in the trash, where the share keeps what went.
+/// Sends DELETE. Returns the ID of the trash entry if the share has a trash.
 export const remove = async (href, conditions) =>
     (await request("DELETE", href, { headers: fields(conditions) })).headers.get("Davit-Trash")
 
-/// MOVE, which replaces nothing.
+/// Sends MOVE without overwriting.
 export const move = (from, to) =>
     request("MOVE", from, { headers: { Destination: new URL(to, location.href).href, Overwrite: "F" } })
 
-/// PUT: the new entity tag, where the server tells it.
+/// Sends PUT. Returns the new entity tag if the server provides it.
 export const put = async (href, body, conditions) =>
     (await request("PUT", href, { headers: fields(conditions), body })).headers.get("ETag")
 
-/// Locks for writing, or with `token` makes a lock last longer: the token. `timeout` is in seconds.
+/// Takes an exclusive write lock, or refreshes the lock with `token`. Returns the token. `timeout` is in seconds.
 export const lock = async (href, { owner, timeout, token }) => {
     const Timeout = `Second-${timeout}`
     const asked = await request("LOCK", href, token
@@ -171,12 +171,12 @@ export const lock = async (href, { owner, timeout, token }) => {
 }
 export const unlock = (href, token) => request("UNLOCK", href, { headers: { "Lock-Token": `<${token}>` } })
 
-/// REPORT on all that is below: the answer as a document.
+/// Sends REPORT with infinite depth. Returns the response as a document.
 export const report = async (href, body) => {
     const response = await request("REPORT", href, { headers: { ...xml, Depth: "infinity" }, body })
     return new DOMParser().parseFromString(await response.text(), "application/xml")
 }
 
-/// POST ?action=NAME. `fields` is an object of texts.
+/// Sends POST ?action=NAME. `fields` is an object of strings.
 export const action = (folderHref, name, fields) =>
     request("POST", `${folderHref}?action=${name}`, { headers: { Accept: "application/json" }, body: new URLSearchParams(fields) })

@@ -1,4 +1,4 @@
-// All that is known of what is selected.
+// The details dialog of the selected entries.
 
 import { dialog } from "./dialog.js"
 import { element, icon } from "./element.js"

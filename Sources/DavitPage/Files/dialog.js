@@ -1,12 +1,12 @@
-// Dialogs. The browser keeps the focus inside, gives it back, and closes them with Escape.
+// Modal dialogs. The browser traps and restores the focus, and closes them with Escape.
 
 import { element, iconButton } from "./element.js"
 import { t } from "./strings.js"
 
 let latest = 0
 
-/// Asks, and says which action was taken: its value, or undefined where the dialog was closed. An action may have `isReady()`,
-/// which is asked before it ends the dialog.
+/// Shows a dialog. Resolves with the value of the chosen action, or undefined if the dialog was closed. If an action has
+/// `isReady()`, the dialog closes only when it returns true.
 export const dialog = ({ title, body, actions = [], className = "" }) =>
     new Promise((resolve) => {
         const id = `dialog-${++latest}`
@@ -30,14 +30,14 @@ export const dialog = ({ title, body, actions = [], className = "" }) =>
             made.remove()
             resolve(result)
         })
-        // A press that begins and ends beside the dialog closes it.
+        // A click outside the dialog closes it.
         made.addEventListener("pointerdown", (event) => {
             if (event.target !== made) return
             made.addEventListener("pointerup", (up) => { if (up.target === made) made.close() }, { once: true })
         })
         document.body.append(made)
         made.showModal()
-        // What scrolls, and holds nothing to go to, is scrolled by keyboard itself.
+        // Make a scrollable body without focusable content focusable, so that the keyboard can scroll it.
         const scrolled = made.querySelector(".dialog-body")
         if (scrolled.scrollHeight > scrolled.clientHeight && !scrolled.querySelector("button, a, input, select, textarea, summary")) {
             scrolled.tabIndex = 0
@@ -49,7 +49,7 @@ export const dialog = ({ title, body, actions = [], className = "" }) =>
         first?.focus()
     })
 
-/// Whether it may be done. Where it cannot be taken back, `danger` makes it look so, and the focus is not on it.
+/// Asks for confirmation. `danger` marks an irreversible action and keeps the initial focus off its button.
 export const confirm = async ({ title, text, action, danger = false }) =>
     await dialog({
         title, className: "confirm",
@@ -57,7 +57,7 @@ export const confirm = async ({ title, text, action, danger = false }) =>
         actions: [{ label: t("core.cancel"), value: false }, { label: action, value: true, kind: danger ? "danger" : "primary" }],
     }) === true
 
-/// A text: undefined where the dialog was closed. `validate` says in words what is wrong with it.
+/// Asks for a text. Resolves with undefined if the dialog was closed. `validate` returns an error message for an invalid text.
 export const prompt = async ({ title, label, value = "", select, validate = () => undefined, action }) => {
     const error = element("p.field-error", { id: "prompt-error", role: "alert" })
     const input = element("input", { type: "text", value, autocomplete: "off", spellcheck: "false", autofocus: true, "aria-describedby": "prompt-error" })

@@ -1,10 +1,10 @@
-// Elements, in one line each.
+// Helpers that create DOM elements.
 
 import { splitName } from "./names.js"
 import { page } from "./page.js"
 
-/// `element("button.primary", {type: "button", onclick}, "Text", child)`: what begins with "on" is a listener, the rest are attributes;
-/// false, null and undefined are left out.
+/// `element("button.primary", {type: "button", onclick}, "Text", child)`: attributes that begin with "on" are listeners; children
+/// and attributes that are false, null or undefined are ignored.
 export const element = (name, attributes = {}, ...children) => {
     const [tag, ...classes] = name.split(".")
     const made = document.createElement(tag)
@@ -18,7 +18,7 @@ export const element = (name, attributes = {}, ...children) => {
 }
 
 const namespace = "http://www.w3.org/2000/svg"
-/// A drawing of icons.svg. It says nothing by itself: what has only an icon needs a label.
+/// Creates an icon from icons.svg. Icons are hidden from assistive technology, so an icon alone needs a label.
 export const icon = (name, className = "") => {
     const svg = document.createElementNS(namespace, "svg")
     svg.setAttribute("class", `icon ${className}`.trim())
@@ -29,12 +29,12 @@ export const icon = (name, className = "") => {
     return svg
 }
 
-/// A button with an icon alone, named for everybody.
+/// Creates a button with only an icon and an accessible label.
 export const iconButton = (name, label, onclick, className = "") =>
     element(`button.icon-button${className ? "." + className : ""}`, { type: "button", "aria-label": label, title: label, onclick }, icon(name))
 
-/// Fills `made` with a name. Where it has no room its middle is left out: the ending stays, of a very long one with the
-/// word in front of it.
+/// Fills `made` with a name. If it does not fit, the middle is truncated: the extension stays visible and, for very long
+/// names, the last word of the stem too.
 export const fillName = (made, name, isFolder) => {
     const [stem, ending] = name.length < 20 || isFolder ? [name, ""] : splitName(name)
     const tail = name.length > 40 ? /[\s_-]([^\s_-]{1,8})$/.exec(stem)?.[1] ?? "" : ""
@@ -43,7 +43,7 @@ export const fillName = (made, name, isFolder) => {
     made.replaceChildren(...ending ? parts.map((part) => element("span", {}, part)) : parts)
 }
 
-/// A style sheet that is needed from now on; the promise is fulfilled when it applies.
+/// Adds a style sheet once. The promise resolves when it has loaded.
 const sheets = new Map()
 export const styleSheet = (name) => {
     if (!sheets.has(name)) {

@@ -21,8 +21,8 @@ const kinds = {
 const kindOfExtension = new Map()
 for (const [kind, list] of Object.entries(kinds)) for (const name of list.split(" ")) kindOfExtension.set(name, kind)
 
-/// `href` is what it is known by. `size` is in bytes, NaN for a folder; `modified` in ms since 1970, NaN where it is not known;
-/// `etag` is as in the field, with its quotes, or ""; `locks` has {token, owner, principal, created (ms), until (ms), isExclusive}.
+/// `href` identifies the resource. `size` is in bytes, NaN for a folder; `modified` is in ms since 1970, NaN if unknown; `etag`
+/// is the quoted entity tag, or ""; `locks` contains {token, owner, principal, created (ms), until (ms), isExclusive}.
 export class Entry {
     #name
     #type
@@ -33,24 +33,24 @@ export class Entry {
         this.modified = modified
         this.etag = etag
         this.locks = locks ?? []
-        /// The place among the others by name.
+        /// The position in the order by name.
         this.rank = 0
     }
 
     get isFolder() { return this.href.endsWith("/") }
     get name() { return (this.#name ??= decode(lastSegment(this.href))) }
 
-    /// The part of the name behind its last period, in small letters; empty for a folder, and where there is none.
+    /// The lower-case extension without the period; empty for folders and names without an extension.
     get extension() {
         const at = this.isFolder ? 0 : this.name.lastIndexOf(".")
         return at > 0 ? this.name.slice(at + 1).toLowerCase() : ""
     }
 
-    /// What kind of thing it is, which is also the name of its icon: folder, image, video, audio, pdf, archive, disk, document,
-    /// sheet, slides, text, font, code, file.
+    /// The file type, which is also the name of its icon: folder, image, video, audio, pdf, archive, disk, document, sheet,
+    /// slides, text, font, code or file.
     get type() { return (this.#type ??= this.isFolder ? "folder" : kindOfExtension.get(this.extension) ?? "file") }
 
-    /// Whether nothing that is shown differs.
+    /// Whether the displayed metadata is the same.
     isLike(other) {
         return Object.is(this.size, other.size) && Object.is(this.modified, other.modified) && this.etag === other.etag
             && this.locks.length === other.locks.length

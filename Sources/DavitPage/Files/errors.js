@@ -1,4 +1,4 @@
-// What failed and why, in words.
+// Error messages.
 
 import { visible, nameOf } from "./href.js"
 import { duration, t } from "./strings.js"
@@ -14,7 +14,7 @@ const byStatus = {
     507: "full",
 }
 
-/// Why it failed, as a sentence. `error` is a DavError or any other.
+/// Returns a sentence that explains an error, a DavError or any other.
 export const explain = (error) => {
     if (error?.name === "NotLoaded") return t("core.notLoaded")
     if (error?.name !== "DavError") return t("error.unknown")
@@ -23,6 +23,6 @@ export const explain = (error) => {
     return error.retryAfter > 0 ? `${text} ${t("error.retryAfter", { time: duration(error.retryAfter) })}` : text
 }
 
-/// What failed, and why: `“a.txt” could not be opened. It is gone.`
+/// Returns what failed and why: `“a.txt” could not be read. The item no longer exists.`
 export const explainFor = (key, error, values = {}) =>
     `${t(key, { name: visible(nameOf(error?.href ?? "")), ...values })} ${explain(error)}`

@@ -1,4 +1,4 @@
-// The folder that is shown: its entries, their order, what is selected. It knows nothing of how it looks.
+// The model of the current folder: its entries, their order and the selection. Independent of the view.
 
 import { propfind, search } from "./dav.js"
 import { parentOf } from "./href.js"
@@ -7,7 +7,7 @@ import { locale, page } from "./page.js"
 const collator = new Intl.Collator(locale, { numeric: true })
 const fold = (text) => text.normalize("NFC").toLowerCase()
 
-// Listings of folders that were left a moment ago, so that the way back is immediate.
+// Listings of recently visited folders, so that going back is immediate.
 const kept = new Map()
 const keptEntries = 200_000
 const keep = (href, listing) => {
@@ -20,11 +20,11 @@ const keep = (href, listing) => {
     }
 }
 
-// What is asked for before it is needed.
+// Listings that are prefetched.
 const coming = new Map()
 const comingLifetime = 5000
 
-/// Begins to read a folder that is likely to be opened next, or is sure to be.
+/// Starts to read a folder that is likely to be opened next. With `isSure`, the request is never cancelled.
 export const prefetch = (href, isSure = false) => {
     if (coming.has(href) || kept.has(href)) return
     const controller = new AbortController()
@@ -40,7 +40,7 @@ export const prefetch = (href, isSure = false) => {
     }, comingLifetime)
 }
 
-/// The folder of the document.
+/// Starts to read the folder of this document.
 export const prefetchOwn = () => prefetch(page.path, true)
 
 const take = (href, options) => {
@@ -53,13 +53,13 @@ const take = (href, options) => {
     return early.read
 }
 
-/// Events: `open` (another folder, nothing of it known yet), `progress` (detail: how many have arrived), `load` (it was read), `change`
-/// (entries or their order), `sort`, `selection`, `focus`, `error` (detail: the error).
+/// Events: `open` (another folder, not read yet), `progress` (detail: number of entries received), `load` (the folder was read),
+/// `change` (entries or their order), `sort`, `selection`, `focus`, `error` (detail: the error).
 export class Folder extends EventTarget {
     href = ""
-    /// By href, without the folder itself.
+    /// Entries by href, without the folder itself.
     entries = new Map()
-    /// What is shown, in order.
+    /// The visible entries, in display order.
     view = []
     /// The folder itself.
     own
@@ -68,16 +68,16 @@ export class Folder extends EventTarget {
     error
     /// Selected hrefs.
     selection = new Set()
-    /// The href that the keyboard is at.
+    /// The href of the entry with the keyboard focus.
     focus = ""
-    /// Hrefs that were cut, and wait to be moved; they are shown so.
+    /// Hrefs of entries that were cut and are shown dimmed until pasted.
     cut = new Set()
     sort = { key: "name", isDescending: false }
     filter = ""
-    /// The text that was searched for below this folder; then the entries are what was found.
+    /// The current search text; if set, the entries are search results.
     query = ""
     isTruncated = false
-    /// Hrefs that have come or changed while they were looked at.
+    /// Hrefs that were added or changed while the folder was open, with the time.
     fresh = new Map()
 
     #byName = []
@@ -87,9 +87,9 @@ export class Folder extends EventTarget {
     #holds = 0
     #waiting = []
 
-    // What is read
+    // Loading
 
-    /// Shows another folder. Fulfilled when it was read, or could not be.
+    /// Opens another folder. Resolves when it was read or reading failed.
     async open(href) {
         this.#controller.abort()
         this.#controller = new AbortController()
@@ -111,7 +111,7 @@ export class Folder extends EventTarget {
         await this.#read(early !== undefined)
     }
 
-    /// Reads the folder again; what is selected, and where it is scrolled, stays.
+    /// Reads the folder again, keeping the selection and the scroll position.
     refresh() {
         return this.query ? this.search(this.query) : this.#read(this.state === "ready")
     }
@@ -141,7 +141,7 @@ export class Folder extends EventTarget {
         } catch (error) {
             if (error.name === "AbortError" || signal.aborted) return
             this.error = error
-            // What is no more has nothing in it.
+            // A deleted folder has no entries.
             const isGone = error.status === 404 || error.status === 410
             if (isGone) {
                 kept.delete(href)
@@ -155,7 +155,7 @@ export class Folder extends EventTarget {
         }
     }
 
-    /// Looks at some members again: what has come, changed or gone is shown so.
+    /// Reads some members again and applies additions, changes and removals.
     async reload(hrefs) {
         if (this.query) return
         const inside = [...new Set(hrefs.map(plain))].filter((href) => parentOf(href) === this.href)
@@ -165,7 +165,7 @@ export class Folder extends EventTarget {
             try {
                 return { href, entry: (await propfind(href, { depth: 0, signal })).entries[0] }
             } catch (error) {
-                // What could not be asked for stays as it is known.
+                // Keep entries that could not be read.
                 return { href, isUnknown: error.status !== 404 && error.status !== 410 }
             }
         }))
@@ -195,7 +195,7 @@ export class Folder extends EventTarget {
         })
     }
 
-    /// Takes out what is known to be gone.
+    /// Removes entries that are known to be deleted.
     forget(hrefs) {
         if (this.query) return
         this.#whenFree(() => {
@@ -208,7 +208,7 @@ export class Folder extends EventTarget {
         })
     }
 
-    /// Finds what has `text` in its name below this folder; an empty text leads back to the folder.
+    /// Searches for `text` in names below this folder; an empty text returns to the folder.
     async search(text) {
         this.#controller.abort()
         this.#controller = new AbortController()
@@ -239,7 +239,7 @@ export class Folder extends EventTarget {
         }
     }
 
-    /// Until the function that is returned is called, rows stay where they are: somebody writes in one.
+    /// Defers changes to the rows, for example during in-place renaming, until the returned function is called.
     hold() {
         this.#holds += 1
         let isHeld = true
@@ -252,7 +252,7 @@ export class Folder extends EventTarget {
         }
     }
 
-    /// How many changes wait for that.
+    /// The number of deferred changes.
     get waiting() { return this.#waiting.length }
 
     #whenFree(change) {
@@ -268,7 +268,7 @@ export class Folder extends EventTarget {
         this.#arrange()
     }
 
-    /// A listing of the same folder again.
+    /// Applies a new listing of the same folder.
     #merge(listing) {
         const before = this.entries
         const now = Date.now()
@@ -280,7 +280,7 @@ export class Folder extends EventTarget {
         this.#forget()
     }
 
-    /// What is no more is not selected.
+    /// Deselects removed entries.
     #forget() {
         const gone = [...this.selection].filter((href) => !this.entries.has(href))
         if (gone.length === 0) return
@@ -323,7 +323,7 @@ export class Folder extends EventTarget {
         this.#byName.splice(this.#byName.indexOf(entry), 1)
     }
 
-    /// Where the keyboard goes from what is no more: to what came behind it, else before it.
+    /// Moves the focus from a removed entry to the next one, or else to the previous one.
     #moveFocus() {
         const at = this.indexOf(this.focus)
         const isThere = ({ href }) => this.entries.has(href)
@@ -340,17 +340,17 @@ export class Folder extends EventTarget {
         this.#tell("change")
     }
 
-    /// Shows only what has `text` in its name.
+    /// Filters entries by `text` in their names.
     filterBy(text) {
         if (text === this.filter) return
         this.filter = text
         this.#arrange()
         this.#tell("change")
-        // Nothing happens to what is not seen.
+        // Actions must not affect hidden entries.
         this.reselect()
     }
 
-    /// Folders come first; what is equal otherwise is in the order of names.
+    /// Sorts and filters. Folders come first; ties are ordered by name.
     #arrange() {
         if (this.focus && !this.entries.has(this.focus)) this.#moveFocus()
         const { key, isDescending } = this.sort
@@ -379,7 +379,7 @@ export class Folder extends EventTarget {
         this.#places = undefined
     }
 
-    /// The place in the view; -1 for what is not in it.
+    /// Returns the index in the view, or -1.
     indexOf(href) {
         if (!this.#places) {
             this.#places = new Map()
@@ -390,7 +390,7 @@ export class Folder extends EventTarget {
 
     entry(href) { return this.entries.get(href) }
 
-    /// Names that are taken here, in the spelling of `fold`: for those that need a free one.
+    /// The names of all entries, for choosing a free one.
     get names() { return new Set([...this.entries.values()].map((entry) => entry.name)) }
 
     // Selection
@@ -401,7 +401,7 @@ export class Folder extends EventTarget {
         return this.view.filter((entry) => this.selection.has(entry.href))
     }
 
-    /// Selects these and nothing else.
+    /// Replaces the selection.
     select(hrefs) {
         this.selection = new Set(hrefs)
         const last = hrefs.at?.(-1)
@@ -409,7 +409,7 @@ export class Folder extends EventTarget {
         this.#tell("selection")
     }
 
-    /// Tells of the selection anew, without what is hidden. Where a range begins stays.
+    /// Removes hidden entries from the selection and fires `selection`. Keeps the anchor of a range.
     reselect() {
         this.selection = new Set(this.selected.map((entry) => entry.href))
         this.#tell("selection")
@@ -426,7 +426,7 @@ export class Folder extends EventTarget {
         this.#tell("selection")
     }
 
-    /// From where the selection began to here; `isAdded` keeps what else is selected.
+    /// Selects the range from the anchor to `href`; `isAdded` keeps the existing selection.
     selectTo(href, isAdded = false) {
         const to = this.indexOf(href)
         if (this.indexOf(this.#anchor) < 0) this.#anchor = this.indexOf(this.focus) < 0 ? href : this.focus
@@ -443,7 +443,7 @@ export class Folder extends EventTarget {
         this.#tell("focus")
     }
 
-    /// Shows these as cut.
+    /// Marks entries as cut.
     markCut(hrefs) {
         this.cut = new Set(hrefs)
         this.#tell("change")

@@ -1,4 +1,4 @@
-// The upper edge: whose share it is, what is about the page itself, and the way to the folder.
+// The page header with the title, the user and the settings, and the breadcrumbs.
 
 import { element, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
@@ -46,7 +46,7 @@ export const header = (app) => {
         iconButton("help", t("core.help"), () => app.run("help")))
 }
 
-/// The way from the top to the folder. Each step is a place where things can be dropped.
+/// Creates the breadcrumbs. Each step is a drop target.
 export const breadcrumbs = (app) => {
     const list = element("ol")
     const nav = element("nav.trail", { "aria-label": t("core.breadcrumbs") }, list)
@@ -70,7 +70,7 @@ export const breadcrumbs = (app) => {
             for (const part of href.slice(page.root.length).split("/").filter(Boolean)) hrefs.push(`${hrefs.at(-1)}${part}/`)
         }
         list.replaceChildren(...hrefs.map((one, index) => step(one, index === hrefs.length - 1)))
-        // The end is what matters where there is no room.
+        // Keep the end visible if there is not enough space.
         list.scrollLeft = document.documentElement.dir === "rtl" ? -list.scrollWidth : list.scrollWidth
     }
     return { element: nav, update }

@@ -1,4 +1,4 @@
-// The keys, as they are.
+// The dialog with the keyboard shortcuts.
 
 import { all, keyText } from "./actions.js"
 import { dialog } from "./dialog.js"

@@ -1,20 +1,20 @@
-// Paths of resources. Names are bytes on the server, so that a percent-encoded path is what a resource is known by,
-// and its text only what is shown.
+// Paths of resources. Names are arbitrary bytes on the server, so a resource is identified by its percent-encoded path; the
+// decoded text is only for display.
 
 const lenient = new TextDecoder()
 
-/// One segment of a path, spelled as the server does: all but letters, digits and `-._~` is encoded.
+/// Encodes one path segment as the server does: everything except letters, digits and `-._~`.
 export const segment = (text) =>
     encodeURIComponent(text.toWellFormed?.() ?? text)
         .replace(/[!'()*]/g, (sign) => "%" + sign.charCodeAt(0).toString(16).toUpperCase())
 
-/// The segment that a path ends in, encoded, without slashes; empty for the top.
+/// Returns the last segment, encoded and without slashes; empty for the root.
 export const lastSegment = (href) => {
     const end = href.endsWith("/") ? href.length - 1 : href.length
     return href.slice(href.lastIndexOf("/", end - 1) + 1, end)
 }
 
-/// The text of a segment. What is no UTF-8 becomes replacement characters.
+/// Decodes a segment. Invalid UTF-8 becomes replacement characters.
 export const decode = (encoded) => {
     if (!encoded.includes("%")) return encoded
     try {
@@ -24,7 +24,7 @@ export const decode = (encoded) => {
     }
 }
 
-/// The name of a resource, as it is typed; empty for the top.
+/// Returns the decoded name of a resource; empty for the root.
 export const nameOf = (href) => decode(lastSegment(href))
 
 const bytesOf = (encoded) => {
@@ -41,16 +41,16 @@ const bytesOf = (encoded) => {
     return new Uint8Array(bytes)
 }
 
-/// The folder above, with a slash at its end.
+/// Returns the parent folder, with a trailing slash.
 export const parentOf = (href) => {
     const end = href.endsWith("/") ? href.length - 1 : href.length
     return href.slice(0, href.lastIndexOf("/", end - 1) + 1)
 }
 
-/// The path of a member with the name `text`.
+/// Returns the path of the member named `text`.
 export const member = (folderHref, text, isFolder = false) => folderHref + segment(text) + (isFolder ? "/" : "")
 
-/// Whether `href` is the folder, or below it, for the browser that resolves it: `//host/` is another server, and `..` leads up.
+/// Whether `href` is the folder or below it, as the browser resolves it: `//host/` is another server, and `..` goes up.
 export const isWithin = (href, folderHref) => {
     let url
     try {
@@ -62,7 +62,7 @@ export const isWithin = (href, folderHref) => {
     return url.origin === location.origin && withSlash(canonical(url.pathname)).startsWith(withSlash(folderHref))
 }
 
-/// The same path in the server's spelling, whatever wrote it: the browser leaves some signs as they are.
+/// Normalizes a path to the server's encoding; browsers leave some characters unencoded.
 export const canonical = (path) =>
     path.split("/").map((part) =>
         part.replace(/%[0-9a-fA-F]{2}|[^A-Za-z0-9\-._~%]|%/gu, (sign) => {
@@ -72,7 +72,7 @@ export const canonical = (path) =>
             return /[A-Za-z0-9\-._~]/.test(letter) ? letter : sign.toUpperCase()
         })).join("/")
 
-/// A name for people: what would turn or hide the text around it is made visible.
+/// Makes control and bidirectional characters in a name visible, because they could reorder or hide the text around it.
 export const visible = (name) =>
     name.replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => {
         const code = sign.charCodeAt(0)
@@ -80,5 +80,5 @@ export const visible = (name) =>
         return code === 127 ? "\u2421" : "\ufffd"
     })
 
-/// A path below a folder, for people.
+/// Formats a relative path for display.
 export const pathText = (path) => visible(path.split("/").filter(Boolean).map(decode).join(" / "))

@@ -1,5 +1,5 @@
-// The entries of the folder, as a list or as tiles. Only what is in sight has elements; they are known by href, so that
-// one that moves keeps its focus.
+// The list or grid of entries. Only visible entries have elements; elements are mapped by href, so that an entry that moves
+// keeps the focus.
 
 import { element, fillName, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
@@ -10,12 +10,12 @@ import { bytes, dateTime, shortTime, t } from "./strings.js"
 const columns = [["name", "core.name"], ["size", "core.size"], ["modified", "core.modified"]]
 const freshFor = 2500
 const beyond = 8
-// On paper there is no scrolling: so many entries have their rows.
+// Maximum number of rows rendered for printing.
 const printedAtMost = 5000
 const thumbnailModule = later(() => import("./thumbnails.js"))
 const hasTouch = matchMedia("(pointer: coarse)")
 const longPress = 500
-// A click here is on nothing.
+// A click on one of these clears the selection.
 const ground = "html, body, #app, main, .stage, .items, .items-body, .items-head, .summary, .summary *, .prologue, .epilogue, .page-footer"
 
 /// `delegate`: {open(entry, event), menu(entries, at, event, onClose)}.
@@ -70,31 +70,31 @@ export class Items {
             const { Thumbnails, canShow } = await thumbnailModule()
             this.#thumbnails = Object.assign(new Thumbnails(), { canShow })
         } catch {
-            // Icons do as well.
+            // Without thumbnails, icons are shown.
             return
         }
         this.update()
     }
 
-    /// Called with each row that is filled: `decorate(element, entry)`. Parts of the page show with it what they know.
+    /// Registers `decorate(element, entry)`, which is called for each filled row so that other modules can add badges.
     decorate(decorator) {
         this.#decorators.add(decorator)
         this.update()
     }
 
-    /// The element that shows the name of an entry, for who edits it there; undefined where it is not in sight.
+    /// Returns the element with the name of an entry, for in-place editing; undefined if it is not visible.
     nameElement(href) { return this.#elements.get(href)?.querySelector(".name-text") }
 
-    /// The row of an entry; undefined where it is not in sight.
+    /// Returns the row of an entry; undefined if it is not visible.
     elementOf(href) { return this.#elements.get(href) }
 
-    // What is in sight
+    // Rendering
 
     #listen() {
         const folder = this.#folder
         addEventListener("scroll", () => this.#ask(), { passive: true })
         new ResizeObserver(() => this.update()).observe(this.element)
-        // The height of the window is none of the element.
+        // The ResizeObserver does not report changes of the window height.
         addEventListener("resize", () => this.#ask())
         document.addEventListener("click", (event) => {
             if (folder.selection.size > 0 && event.target.matches(ground)) folder.select([])
@@ -140,7 +140,7 @@ export class Items {
         })
     }
 
-    /// Shows what the folder is now.
+    /// Renders the current state of the folder.
     update() {
         this.#measure()
         const { view, selection, sort } = this.#folder
@@ -172,7 +172,7 @@ export class Items {
         }
     }
 
-    /// Makes and removes elements so that those are there that can be seen. `isWhole` fills all of them again.
+    /// Creates and removes elements for the visible range. `isWhole` also refills existing elements.
     #show(isWhole) {
         const { view } = this.#folder
         const { columns: across, line } = this.#size
@@ -181,7 +181,7 @@ export class Items {
         const last = Math.min(view.length, this.#isPrinted ? printedAtMost : (Math.ceil((top + innerHeight) / line) + beyond) * across)
         const wanted = new Set()
         for (let index = first; index < last; index++) wanted.add(view[index].href)
-        // The one with the focus keeps it out of sight too.
+        // Keep the focused element even when it is scrolled out of view.
         const held = document.activeElement?.closest?.(".item")
         if (held && this.body.contains(held) && this.#folder.indexOf(held.dataset.href) >= 0) wanted.add(held.dataset.href)
         for (const [href, made] of this.#elements) {
@@ -203,7 +203,7 @@ export class Items {
                 this.#elements.set(href, made)
             }
             if (isMade || isWhole || made.dataset.index !== String(index)) this.#fill(made, view[index], index)
-            // Elements are in the order of the view, for those who read them one by one.
+            // Keep the DOM order equal to the view order for assistive technology.
             if (made.parentNode !== this.body || (before && before.nextSibling !== made)) {
                 if (!made.contains(document.activeElement)) {
                     if (before) before.after(made)
@@ -257,7 +257,7 @@ export class Items {
         const text = link.firstChild
         if (text.textContent !== name) {
             fillName(text, name, entry.isFolder)
-            // Read as one word.
+            // Screen readers read the split name as one word.
             link.setAttribute("aria-label", name)
         }
         link.title = name
@@ -299,7 +299,7 @@ export class Items {
         for (const [href, made] of this.#elements) made.tabIndex = href === at ? 0 : -1
     }
 
-    /// Scrolls to an entry, and gives it the focus.
+    /// Scrolls to an entry and focuses it.
     focusOn(href, { isSelected = false, isCentred = false } = {}) {
         if (this.#folder.indexOf(href) < 0) return
         this.#folder.setFocus(href)
@@ -318,7 +318,7 @@ export class Items {
         const index = this.#folder.indexOf(href)
         const { columns: across, line } = this.#size
         const top = this.body.getBoundingClientRect().top + Math.floor(index / across) * line
-        // What sticks to the upper and lower edge covers nothing that matters.
+        // Keep the entry clear of the sticky bars at the top and bottom.
         const upper = parseFloat(getComputedStyle(this.element).scrollMarginTop) || 0
         const lower = innerHeight - (parseFloat(getComputedStyle(this.element).scrollMarginBottom) || 0)
         if (isCentred && (top < upper || top + line > lower)) scrollBy(0, top - (innerHeight - line) / 2)
@@ -340,7 +340,7 @@ export class Items {
         this.#wasLong = false
         if (entry.isFolder && event.button === 0 && event.target.closest(".name-link")) prefetch(entry.href)
         if (event.pointerType !== "touch") return
-        // A finger that stays selects.
+        // A long press selects.
         const { clientX, clientY } = event
         const end = () => {
             clearTimeout(timer)
@@ -407,14 +407,14 @@ export class Items {
         const entry = this.#entryAt(event)
         if (!entry || event.target.closest("input[type=text]")) return
         event.preventDefault()
-        // A long press has selected already.
+        // The long press has already selected the entry.
         if (event.pointerType === "touch" || this.#wasLong) return
         this.#openMenu(entry, { x: event.clientX, y: event.clientY }, event)
     }
 
     #openMenu(entry, at, event) {
         const folder = this.#folder
-        // While the menu is open, its entry looks selected; then the selection is as before.
+        // Select the entry while its menu is open and restore the previous selection afterwards.
         let onClose
         if (!folder.selection.has(entry.href)) {
             const before = [...folder.selection]
@@ -487,7 +487,7 @@ export class Items {
         event.preventDefault()
     }
 
-    /// Goes to the next name that begins with what was typed.
+    /// Focuses the next entry whose name begins with the typed text.
     #findTyped(event) {
         const now = Date.now()
         const isNew = now - this.#typed.time > 800

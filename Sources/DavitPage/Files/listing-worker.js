@@ -1,5 +1,5 @@
-// Reads listings beside the page, so that it stays quick while 50 MB arrive. What goes over is packed: numbers in arrays that
-// change hands, texts joined by line breaks, which no path and no entity tag has.
+// Reads listings in a worker, so that the page stays responsive while 50 MB arrive. Messages are packed: numbers in transferred
+// arrays, strings joined by line breaks, which neither paths nor entity tags contain.
 
 import { scan } from "./scan.js"
 import { decode, lastSegment } from "./href.js"
@@ -63,7 +63,7 @@ const read = async ({ id, href, method, headers, body, locale, firstLimit }, sig
     postMessage({ id, done: true, ranks: ranks(names, locale), others })
 }
 
-/// The place of each name among all. A collator compares slowly: it gets them in nearly their order.
+/// Returns the rank of each name. Collators are slow, so the names are first sorted by a key that approximates their order.
 const ranks = (names, locale) => {
     const collator = new Intl.Collator(locale, { numeric: true })
     const keys = names.map((name) => name.toLowerCase().replace(/\d+/g, (digits) => String.fromCharCode(48 + digits.length) + digits))

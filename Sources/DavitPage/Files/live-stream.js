@@ -1,4 +1,4 @@
-// One stream of events for all folders that are looked at: browsers keep few connections to a server.
+// One event stream for all watched folders, because browsers limit the connections to a server.
 
 const firstWait = 2000
 const longestWait = 60_000
@@ -8,7 +8,7 @@ export class LiveStream {
     #root
     #tell
     #source
-    /// Those before, which go on until the new one is there.
+    /// Previous streams, kept open until the new one is connected.
     #before = new Set()
     #isOpen = false
     #folders = []
@@ -16,14 +16,14 @@ export class LiveStream {
     #wait = firstWait
     #timer
 
-    /// `tell` gets {type, lines}: "change", "locks", "gone", "reset" with hrefs as docs/live.md has them; "open" when all that happens from now on
-    /// in `folders` will come, with `isWhole` where all since the last news has come as well; "lost" when there is no stream for a while.
+    /// Calls `tell` with {type, lines}: "change", "locks", "gone" and "reset" with hrefs as in docs/live.md; "open" when all further
+    /// changes in `folders` will be reported, with `isWhole` if no change since the last event was missed; "lost" when the stream is down.
     constructor(root, tell) {
         this.#root = root
         this.#tell = tell
     }
 
-    /// Watches these folders, and no others. What happens while the stream is changed over is not missed.
+    /// Sets the watched folders. No change is missed while the stream is replaced.
     watch(hrefs) {
         const folders = [...new Set(hrefs)].sort().slice(0, mostFolders)
         if (this.#source && folders.join() === this.#folders.join()) {
@@ -55,7 +55,7 @@ export class LiveStream {
         else this.#source?.close()
         const folders = this.#folders
         const since = this.#latest
-        // Locks have no history: the server names all folders then. Where the one stream goes on until the other is there, none was missed.
+        // Locks have no history, so a new stream begins with all folders. If the old stream was open meanwhile, nothing was missed.
         let isTakenOver = this.#before.size > 0
         const query = folders.map((href) => `&in=${href.slice(this.#root.length)}`).join("")
         const source = new EventSource(`${this.#root}?events${query}${since ? `&since=${encodeURIComponent(since)}` : ""}`)
@@ -73,7 +73,7 @@ export class LiveStream {
             this.#closeBefore()
             this.#isOpen = false
             isTakenOver = false
-            // While it connects again by itself, it says where it was.
+            // While the browser reconnects by itself, it sends the last event ID.
             if (source.readyState !== EventSource.CLOSED) return
             this.#source = undefined
             this.#tell({ type: "lost", lines: [] })

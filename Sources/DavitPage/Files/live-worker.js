@@ -1,4 +1,4 @@
-// The stream of all tabs.
+// Shared worker with the event stream of all tabs.
 
 import { LiveStream } from "./live-stream.js"
 

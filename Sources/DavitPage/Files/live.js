@@ -1,20 +1,20 @@
-// What others change, as it happens. All tabs share one stream, through a worker; where there are no such workers each tab
-// has its own while it is seen.
+// Applies changes by other clients as they happen. All tabs share one stream through a shared worker; without shared workers,
+// each tab has its own stream while it is visible.
 
 import { parentOf } from "./href.js"
 import { LiveStream } from "./live-stream.js"
 import { has, page } from "./page.js"
 
-// What comes at once is looked at at once; where more and more comes, as in an upload, less often.
+// Delay in ms before changes are applied, and the longer one while many changes follow each other, as during an upload.
 const gathering = 60
 const gatheringMore = 500
-// While this page changes much itself, it knows what comes.
+// Delay while this page itself makes many changes, which it already knows.
 const gatheringQuietly = 5000
 
 let working = 0
 let wake
 
-/// The page changes many entries: until the function that is returned is called, changes are shown less often.
+/// Applies changes less often until the returned function is called, because the page itself changes many entries.
 export const quietly = () => {
     working += 1
     return () => {
@@ -26,7 +26,7 @@ export const quietly = () => {
 export const follow = (app) => {
     if (!has("events")) return
     const { folder } = app
-    // Of each href the latest news.
+    // Each href is in the set of its latest event.
     const changed = new Set()
     const gone = new Set()
     let timer
@@ -55,7 +55,7 @@ export const follow = (app) => {
         case "open":
             if (!folders.includes(folder.href)) break
             document.documentElement.dataset.live = "true"
-            // What happened between reading the folder and this moment was told to nobody.
+            // Changes between reading the folder and this moment were not reported.
             if (!isWhole && folder.state === "ready") folder.refresh()
             break
         case "change":
@@ -73,7 +73,7 @@ export const follow = (app) => {
             folder.refresh()
             break
         case "lost":
-            // Now and then the folder is read again, then.
+            // Read the folder now; each failed reconnection reads it again.
             if (folder.state === "ready") folder.refresh()
             break
         case "reset":

@@ -1,4 +1,4 @@
-// Modules that are loaded when they are first used, and before that while the browser is idle.
+// Loads modules on first use, and before that while the browser is idle.
 
 import { DavError } from "./dav.js"
 import { explain } from "./errors.js"
@@ -16,8 +16,8 @@ const failed = []
 let isLoading = false
 let isAhead = false
 
-/// `later(() => import("./a.js"))`: a function that returns the module, or throws NotLoaded. The module is also loaded ahead of its
-/// use once `loadAhead` has been called.
+/// `later(() => import("./a.js"))` returns a function that resolves with the module or throws NotLoaded. The module is also loaded
+/// before first use once `loadAhead` has been called.
 export const later = (importer) => {
     waiting.push(importer)
     loadNext()
@@ -25,7 +25,7 @@ export const later = (importer) => {
         try {
             return await importer()
         } catch (cause) {
-            // Everything else is an error in the module itself.
+            // Any other error comes from the module itself.
             if (!(cause instanceof TypeError)) throw cause
             throw new NotLoaded(cause.message)
         }
@@ -49,8 +49,8 @@ const loadNext = () => {
     })
 }
 
-/// Loads one module after the other while the browser is idle, so that they are available without a connection. Does nothing for
-/// readers who save data.
+/// Loads modules one by one while the browser is idle, so that they are available offline. Does nothing if the reader has
+/// enabled data saving.
 export const loadAhead = () => {
     if (navigator.connection?.saveData) return
     isAhead = true
@@ -61,7 +61,7 @@ export const loadAhead = () => {
     })
 }
 
-// The status of the server's answer for files of the page; 0 without an answer.
+// Returns the response status for a file of the page; 0 without a response.
 const statusOfFiles = async () => {
     try {
         return (await fetch(`${page.files}page.css`, { method: "HEAD", cache: "no-store" })).status
@@ -71,7 +71,7 @@ const statusOfFiles = async () => {
 }
 
 let dismiss
-/// Calls `run`. If it needs a module that cannot be loaded, says so and offers to try again.
+/// Calls `run`. If a module cannot be loaded, shows a message with a retry button.
 export const attempt = async (run) => {
     try {
         return await run()

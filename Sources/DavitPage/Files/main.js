@@ -1,4 +1,4 @@
-// The browser page begins here: it takes the document over, and shows the folder.
+// Entry point of the browser page: replaces the server's listing and shows the folder.
 
 import { forKey, keyText, named, offered, register } from "./actions.js"
 import { copyText } from "./clipboard.js"
@@ -19,7 +19,7 @@ import { t } from "./strings.js"
 import { summary } from "./summary.js"
 import { toolbar } from "./toolbar.js"
 
-// Parts of the page that begin with it, each `{ start(app) }`. What they need later they import when it is used.
+// Modules that start with the page, each `{ start(app) }`. They import the rest on first use.
 const parts = [
     later(() => import("./upload/start.js")),
     later(() => import("./change/start.js")),
@@ -32,15 +32,15 @@ const [sortKey, sortOrder] = readSetting("sort", orders).split(" ")
 folder.sort = { key: sortKey, isDescending: sortOrder === "descending" }
 folder.addEventListener("sort", () => writeSetting("sort", `${folder.sort.key} ${folder.sort.isDescending ? "descending" : "ascending"}`))
 
-/// Events: `route` (the address has changed, and with it perhaps its query; detail: URL).
+/// Events: `route` (the address, and perhaps its query, has changed; detail: URL).
 class App extends EventTarget {
     folder = folder
-    /// What shows entries: {items} with `decorate`, `nameElement`, `elementOf`, `focusOn`.
+    /// The view of the entries: {items} with `decorate`, `nameElement`, `elementOf`, `focusOn`.
     views = {}
     #preview
     #shown
 
-    /// Goes to a folder.
+    /// Opens a folder.
     navigate(href, { replace = false, focus } = {}) {
         this.keepPlace()
         const state = { href }
@@ -49,7 +49,7 @@ class App extends EventTarget {
         return openFolder(href, { focus })
     }
 
-    /// Changes only the query of the address: "?preview=a.txt", or "" for none.
+    /// Changes only the query of the address: "?preview=a.txt", or "" to remove it.
     go(query, { replace = false } = {}) {
         this.keepPlace()
         const address = folder.href + query
@@ -60,7 +60,7 @@ class App extends EventTarget {
 
     route() { this.dispatchEvent(new CustomEvent("route", { detail: new URL(location.href) })) }
 
-    /// Scroll, focus and selection, for the way back.
+    /// Saves scroll position, focus and selection in the history, to be restored on return.
     keepPlace() {
         const selection = [...folder.selection]
         history.replaceState({
@@ -69,20 +69,20 @@ class App extends EventTarget {
         }, "")
     }
 
-    /// Opens an entry: a folder is gone into, a file shown.
+    /// Opens a folder or previews a file.
     open(entry) {
         if (entry.isFolder) return this.navigate(entry.href)
         return this.openPreview(entry)
     }
 
-    /// What shows files, from who can: a function of an entry.
+    /// Sets the function that previews an entry.
     setPreview(show) { this.#preview = show }
     openPreview(entry) {
         if (this.#preview) return this.#preview(entry)
         location.assign(entry.href)
     }
 
-    /// Shows another view in place of the entries; undefined brings them back.
+    /// Shows another view instead of the entries; undefined restores them.
     showView(view) {
         this.#shown?.remove()
         this.#shown = view
@@ -97,10 +97,10 @@ class App extends EventTarget {
         bar.update()
     }
 
-    /// What actions are about: what is selected, or `entries`.
+    /// Returns the context of an action: the selection, or `entries`.
     context(entries = folder.selected, more = {}) { return { folder, app: this, entries, ...more } }
 
-    /// Does an action by its id.
+    /// Runs an action by its ID.
     run(id, context = this.context()) { return named(id)?.run(context) }
 }
 export const app = new App()
@@ -131,7 +131,7 @@ const heading = element("h1.unseen")
 const banners = element("div.banners")
 showBanner.into(banners)
 const text = (name) => page[name] && element(`div.${name}`, {}, page[name])
-// What the owner says at the top, and there alone.
+// The owner's texts, shown only in the root folder.
 const welcome = [text("prologue"), text("epilogue")]
 const content = element("main", { id: "entries" }, trail.element, heading, welcome[0], banners, stage, welcome[1])
 
@@ -145,7 +145,7 @@ const takeOver = () => {
     if (isTaken) return
     isTaken = true
     clearBody()
-    // The server may still be writing.
+    // The document may still be loading.
     addEventListener("DOMContentLoaded", clearBody)
     document.documentElement.lang = language
     document.documentElement.classList.add("has-scripts")
@@ -156,10 +156,10 @@ const takeOver = () => {
         header(app), content,
         ...[page.footer && element("footer.page-footer", {}, page.footer)].filter(Boolean))
     items.layout = readSetting("layout", ["list", "grid"])
-    // Only what is in the document can be scrolled.
+    // Scrolling requires the element to be in the document.
     trail.update(folder.href)
 }
-// What is shown in place of entries
+// Messages instead of entries
 
 let late
 const showState = () => {
@@ -170,7 +170,7 @@ const showState = () => {
     if (!isEmpty) {
         state.replaceChildren()
     } else if (folder.state === "loading") {
-        // What comes at once needs no message.
+        // Show no message for folders that load quickly.
         state.replaceChildren()
         late = setTimeout(() => {
             state.replaceChildren(element("div.skeleton", { "aria-hidden": "true" }, Array.from({ length: 6 }, () => element("div"))),
@@ -202,7 +202,7 @@ folder.addEventListener("progress", ({ detail }) => {
 })
 folder.addEventListener("error", ({ detail }) => {
     showState()
-    // That there is no connection stands there already, and what is back is read again.
+    // The offline banner is already shown, and the folder is read again on reconnection.
     if (!navigator.onLine) return
     const name = visible(nameOf(folder.href)) || page.title || t("core.files")
     if (detail.status === 404 && folder.href !== page.root) {
@@ -212,7 +212,7 @@ folder.addEventListener("error", ({ detail }) => {
     }
 })
 
-// Where it is
+// Navigation
 
 const openFolder = async (href, { restored, focus } = {}) => {
     clearBanner()
@@ -223,7 +223,7 @@ const openFolder = async (href, { restored, focus } = {}) => {
     heading.textContent = href === page.root ? page.header ?? name : name
     heading.className = href === page.root && page.header ? "" : "unseen"
     for (const one of welcome) if (one) one.hidden = href !== page.root
-    // At the begin the keyboard is at the begin of the page.
+    // On the first load, leave the focus at the start of the page.
     const hadFocus = app.isStarted && (document.activeElement === document.body || items.element.contains(document.activeElement))
     scrollTo(0, 0)
     let isPlaced = false
@@ -278,17 +278,17 @@ folder.addEventListener("selection", keepSoon)
 folder.addEventListener("focus", keepSoon)
 addEventListener("pagehide", () => app.keepPlace())
 
-/// `#name` in the address: that member is selected.
+/// Selects the member that the fragment `#name` of the address identifies.
 const selectFragment = () => {
     if (location.hash.length < 2) return
-    // As it was written: names are bytes, and not each of them is text.
+    // Use the encoded fragment, because names are bytes and not always valid text.
     const name = canonical(location.hash.slice(1))
     const found = [folder.href + name, folder.href + name + "/"].find((href) => folder.entry(href))
     if (found) items.focusOn(found, { isSelected: true, isCentred: true })
     else toast(t("core.noSuchName", { name: visible(decode(name)) }), { kind: "error" })
 }
 
-// Keys of the whole page
+// Global keyboard shortcuts
 
 addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return
@@ -299,7 +299,7 @@ addEventListener("keydown", (event) => {
     const action = forKey(event, context)
     if (!action) return
     event.preventDefault()
-    // A key that is held means what it was pressed for, and not what comes into its place.
+    // Ignore key repeat, so that a held key does not act on the next entry.
     if (!event.repeat) action.run(action.scope === "folder" ? { ...context, entries: [] } : context)
 })
 
@@ -345,10 +345,10 @@ register({
     id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
     run: async () => (await help()).showHelp(),
 })
-// It has its button at the top.
+// Has its own button in the header.
 register({ id: "connect", enabled: () => false, run: async () => (await connect()).showConnect() })
 
-// Without a connection
+// Offline state
 
 addEventListener("offline", () => showBanner(t("core.offline"), { kind: "info", id: "offline" }))
 addEventListener("online", () => {
@@ -356,9 +356,9 @@ addEventListener("online", () => {
     folder.refresh()
 })
 
-// Begin
+// Startup
 
-// How long the server's listing is enough, in ms.
+// Time in ms before the page replaces the server's listing even if its own is not ready.
 const patience = 1500
 
 const start = async () => {
@@ -366,7 +366,7 @@ const start = async () => {
     const restored = history.state?.href === page.path ? history.state : undefined
     const address = new URL(location.href)
     history.replaceState({ ...history.state, href: page.path }, "", page.path + address.search + address.hash)
-    // The server's listing stays until there is one in its place.
+    // Keep the server's listing until the page's own is ready.
     for (const type of ["change", "error"]) folder.addEventListener(type, takeOver, { once: true })
     setTimeout(takeOver, patience)
     const opened = openFolder(page.path, { restored })

@@ -1,4 +1,4 @@
-// A menu that opens at a place or below a button.
+// Popup menus at a point or below a button.
 
 import { element, icon } from "./element.js"
 
@@ -6,7 +6,8 @@ let current
 
 export const closeMenu = () => current?.close()
 
-/// `items`: {label, icon, key, run, isChecked, isDanger} or "line". `at` is an element or {x, y}. Gives the focus back to where it was, and calls `onClose`.
+/// Opens a menu. `items`: {label, icon, key, run, isChecked, isDanger} or "line". `at` is an element or {x, y}. Closing restores
+/// the focus and calls `onClose`.
 export const openMenu = (items, at, { label, onClose } = {}) => {
     const isAgain = current?.at === at && at instanceof Element
     closeMenu()
@@ -62,7 +63,7 @@ export const openMenu = (items, at, { label, onClose } = {}) => {
         event.stopPropagation()
         event.preventDefault()
     })
-    // In front of a dialog that is open, where there is one.
+    // Place the menu inside the topmost open dialog, if any.
     const host = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.querySelector("main") ?? document.body
     host.append(menu)
     place(menu, at)

@@ -1,13 +1,12 @@
-// What is said to the reader: aloud, for those who hear the page, as short messages at the lower edge, which go by
-// themselves, unless somebody is at them, and above the entries. It stays in reach whatever is open: a modal dialog makes everything outside of it
-// inert, so that this moves inside.
+// Messages: announcements for screen readers, toasts at the bottom, which disappear unless hovered or focused, and banners above
+// the entries. A modal dialog makes everything outside it inert, so these elements move into the topmost dialog.
 
 import { element, icon, iconButton } from "./element.js"
 import { t } from "./strings.js"
 
 const kept = []
 
-// The dialog in front of all others, or the body.
+// Returns the topmost dialog, or the body.
 const top = () => [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body
 
 const place = () => {
@@ -15,23 +14,23 @@ const place = () => {
     for (const node of kept) if (node.parentNode !== host) host.append(node)
 }
 
-/// Keeps `node` in front of every dialog.
+/// Keeps `node` inside the topmost dialog.
 const keepOnTop = (node) => {
     kept.push(node)
     place()
 }
 
-// A dialog that ends loses the attribute before it says so, and before anybody removes it.
+// A closing dialog loses the attribute before its `close` event and before it is removed.
 new MutationObserver(place).observe(document.documentElement, { attributes: true, attributeFilter: ["open"], subtree: true })
 
 const region = element("div.unseen", { role: "status", "aria-live": "polite" })
 keepOnTop(region)
 
 let pending
-/// Says `text` when nothing else is being said. Of several at once the last counts.
+/// Announces `text` to screen readers. Of several calls in quick succession only the last counts.
 export const announce = (text) => {
     clearTimeout(pending)
-    // The same text again is heard again.
+    // Clear the region so that an identical text is announced again.
     region.textContent = ""
     pending = setTimeout(() => { region.textContent = text }, 60)
 }
@@ -39,8 +38,8 @@ export const announce = (text) => {
 const toasts = element("div.toasts", { role: "region", "aria-label": t("core.messages") })
 keepOnTop(toasts)
 
-/// Shows `text`, with an action where there is one: {label, run}. `timeout` is in ms; what failed stays until it is dismissed.
-/// Returns a function that takes it away.
+/// Shows a toast, optionally with an action {label, run}. `timeout` is in ms; errors stay until they are dismissed. Returns a
+/// function that removes the toast.
 export const toast = (text, { action, kind = "info", timeout = kind === "error" ? 0 : action ? 10_000 : 5_000 } = {}) => {
     let timer
     const end = () => {
@@ -64,8 +63,8 @@ export const toast = (text, { action, kind = "info", timeout = kind === "error" 
 
 let banners
 
-/// Shows what has failed above the entries, until it is dismissed or something else is shown. `action`: {label, run}. `id` says what it
-/// is about: there is one of each.
+/// Shows a banner above the entries until it is dismissed or replaced. `action`: {label, run}. There is one banner for each
+/// `id`.
 export const showBanner = (text, { action, kind = "error", id = "folder" } = {}) => {
     clearBanner(id)
     const made = element(`div.banner.${kind}`, { "data-id": id, role: kind === "error" ? "alert" : "status" },

@@ -1,8 +1,8 @@
-// Names of members: which ones can be, which ones are good everywhere, where the stem ends, and which one is free.
+// Rules for member names: validity, portability, splitting into stem and extension, and free names.
 
 const encoder = new TextEncoder()
 
-// What every file system of today holds.
+// The limit of common file systems.
 const maximumBytes = 255
 
 const device = /^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(\.|$)/i
@@ -11,13 +11,13 @@ const forbidden = /[<>:"|?*\\\u0000-\u001f]/
 
 export const byteLength = (name) => encoder.encode(name).length
 
-/// The stem and the ending of a name: `.tar.gz` is one, and `.profile` none.
+/// Splits a name into stem and extension. `.tar.gz` is one extension; `.profile` has none.
 export function splitName(name) {
     const match = /^(.+?)((?:\.tar)?\.[^. ]{1,12})$/isu.exec(name)
     return match ? [match[1], match[2]] : [name, ""]
 }
 
-// Cuts the stem at a character, so that the name has room in a folder.
+// Truncates the stem at a character boundary so that the name fits the limit.
 function joined(stem, ending) {
     const room = maximumBytes - byteLength(ending)
     let kept = "", used = 0
@@ -29,7 +29,7 @@ function joined(stem, ending) {
     return kept + ending
 }
 
-/// The first name of the form `name (1).ext` that nobody has, as the server chooses them (MemberNames). `taken` has a method `has`.
+/// Returns the first free name of the form `name (1).ext`, as the server chooses it (MemberNames). `taken` has a method `has`.
 export function freeName(name, taken, isFolder = false) {
     if (!taken.has(name)) return name
     const [whole, ending] = isFolder ? [name, ""] : splitName(name)
@@ -41,9 +41,8 @@ export function freeName(name, taken, isFolder = false) {
     }
 }
 
-/// The server refuses little, Windows a lot, and whoever uploads should hear of it before.
-/// What is wrong with a name: nothing (undefined), or the key of the reason, whether the server itself would refuse it,
-/// and a name that is good everywhere.
+/// Checks a name before uploading: the server rejects few names, Windows many. Returns undefined for a portable name, or the
+/// key of the reason, whether the server would reject it, and a suggested portable name.
 export function checkName(name) {
     const problem = (key, isRefused) => ({ key, isRefused, suggestion: suggestion(name) })
     if (name === "" || name === "." || name === ".." || /[/\u0000]/.test(name)) return problem("upload.nameImpossible", true)
@@ -66,7 +65,7 @@ function isWellFormed(name) {
 }
 
 function suggestion(name) {
-    // What is no text becomes U+FFFD on the way through bytes.
+    // Unpaired surrogates become U+FFFD by encoding and decoding.
     let better = new TextDecoder().decode(encoder.encode(name))
     better = better.replace(/[<>:"|?*\\/\u0000-\u001f]/g, "_").replace(/[. ]+$/, "")
     if (better === "") better = "_"
@@ -75,7 +74,7 @@ function suggestion(name) {
     return joined(...splitName(better))
 }
 
-/// What is wrong with a name that somebody types, as a key of the strings; undefined if it can be one.
+/// Returns the key of the message for an invalid name entered by the user; undefined if the name is valid.
 export function nameProblem(name) {
     if (name.trim() === "") return "change.nameEmpty"
     if (name === "." || name === "..") return "change.nameDots"

@@ -1,17 +1,17 @@
-// What the server says about this page, as it stands in the document.
+// The page data that the server embeds in the document.
 
 import { load } from "./storage.js"
 
 export const page = JSON.parse(document.getElementById("davit").textContent)
 
-/// Whether the server can do what WebDAV alone does not say: "events", "trash", "uploads", …
+/// Whether the server supports a feature beyond plain WebDAV: "events", "trash", "uploads", …
 export const has = (feature) => page.features.includes(feature)
 
-// The language of the page. Listings need it before its texts are there.
+// The language of the page, separate from its texts, because listings need it before the texts are loaded.
 
 export const languages = { en: "English", de: "Deutsch", es: "Español", fr: "Français", "zh-Hans": "简体中文" }
 
-/// The choice of the reader, "" for what the browser says.
+/// The language chosen by the reader; "" for the browser's language.
 export const chosenLanguage = () => load("davit.language") ?? ""
 
 const supported = (tag) => {
@@ -22,5 +22,5 @@ const supported = (tag) => {
 const asked = new URLSearchParams(location.search).get("lang")
 export const language = [asked, chosenLanguage(), ...navigator.languages, page.language, "en"]
     .map((tag) => supported(tag ?? "")).find(Boolean)
-/// For Intl: the variant that the browser names, if it is of this language.
+/// The locale for Intl: the browser's variant of the language, if any.
 export const locale = navigator.languages.find((tag) => supported(tag) === language) ?? language

@@ -1,5 +1,5 @@
-// Reads a multistatus (RFC 4918 §14.16) as it arrives. It knows the elements that listings ask for, needs memory for one
-// element at a time, and builds no tree: a folder can have 100,000 members.
+// Streaming parser for multistatus responses (RFC 4918 §14.16). It handles only the elements that listings request, keeps one
+// element in memory at a time and builds no tree: a folder can have 100,000 members.
 
 const named = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" }
 const text = (raw) =>
@@ -10,14 +10,14 @@ const text = (raw) =>
 
 const months = { Jan: 0, Feb: 1, Mar: 2, Apr: 3, May: 4, Jun: 5, Jul: 6, Aug: 7, Sep: 8, Oct: 9, Nov: 10, Dec: 11 }
 
-/// An HTTP-date (RFC 9110 §5.6.7) in ms. Date.parse takes ten times as long.
+/// Parses an HTTP-date (RFC 9110 §5.6.7) into ms. Date.parse takes ten times as long.
 const httpDate = (value) => {
     if (value.length !== 29 || !(value.slice(8, 11) in months)) return Date.parse(value)
     return Date.UTC(+value.slice(12, 16), months[value.slice(8, 11)], +value.slice(5, 7), +value.slice(17, 19),
         +value.slice(20, 22), +value.slice(23, 25))
 }
 
-// Nearly all responses of a listing are of one form, and are read at once; the others tag by tag.
+// Fast path: nearly all responses of a listing have the same form and match one expression; others are parsed tag by tag.
 const opened = (name) => `<(?:\\w+:)?${name}>`
 const closed = (name) => `</(?:\\w+:)?${name}>`
 const leaf = (name) => opened(name) + "([^<&]*)" + closed(name)
@@ -27,30 +27,30 @@ const usual = new RegExp(opened("response") + leaf("href") + opened("propstat") 
     + opened("lockdiscovery/") + opened('lock-details xmlns:\\w+="[^"<]*"') + closed("lock-details")
     + closed("prop") + opened("status") + "HTTP/1.1 200 OK" + closed("status") + closed("propstat") + closed("response"), "y")
 
-/// What `take` gets for each response: {href, status (of the response as a whole, or 0), size, modified, etag, locks, quota: {used, available}}.
+/// Calls `take` for each response: {href, status (of the response as a whole, or 0), size, modified, etag, locks, quota: {used, available}}.
 export class MultistatusScanner {
     #take
     #rest = ""
     #path = []
     #found
     #lock
-    /// What davit's own property says of a lock: {token, principal, created}.
+    /// The current element of davit's own lock property: {token, principal, created}.
     #detail
     /// Text since the last tag.
     #text = ""
-    /// A property whose propstat turns out to be refused does not count.
+    /// Properties of the current propstat; discarded if its status is not successful.
     #values
 
     constructor(take) { this.#take = take }
 
-    /// The next piece of the document; tags may be cut anywhere.
+    /// Parses the next chunk of the document, which may end inside a tag.
     add(piece) {
         const all = this.#rest + piece
         let at = 0
         for (;;) {
             const open = all.indexOf("<", at)
             if (open < 0) {
-                // An entity reference may be cut.
+                // The chunk may end inside an entity reference.
                 const whole = all.lastIndexOf("&") < at ? all.length : all.lastIndexOf("&")
                 this.#text += text(all.slice(at, whole))
                 this.#rest = all.slice(whole)
@@ -72,7 +72,7 @@ export class MultistatusScanner {
         }
     }
 
-    /// Throws where the document has not come to its end.
+    /// Throws a SyntaxError if the document is incomplete.
     finish() {
         if (this.#path.length > 0 || !this.#isBegun) throw new SyntaxError("The answer ends before its end")
     }
@@ -211,11 +211,11 @@ export class MultistatusScanner {
     }
 }
 
-/// Behind the `>` of the tag at `open`; -1 where it has not arrived. In the values of attributes there may be others.
+/// Returns the index after the `>` of the tag at `open`, or -1 if it has not arrived. Attribute values may contain `>`.
 const tagEnd = (all, open) => {
     if (all.startsWith("<!--", open)) return behind(all, "-->", open + 4)
     if (all.startsWith("<![CDATA[", open)) return behind(all, "]]>", open + 9)
-    // What may become one of them is not yet known.
+    // It may still become a comment or a CDATA section.
     if (all.charCodeAt(open + 1) === 0x21 && all.length - open < 9) return -1
     let close = all.indexOf(">", open)
     if (close < 0) return -1
@@ -241,7 +241,7 @@ const firstQuote = (all, from, to) => {
     return -1
 }
 
-/// Feeds a body of fetch to a scanner.
+/// Parses a response body.
 export const scan = async (body, take) => {
     const scanner = new MultistatusScanner(take)
     const decoder = new TextDecoder()

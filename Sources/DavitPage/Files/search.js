@@ -1,4 +1,4 @@
-// One box: what is typed filters the folder, Enter searches everything below it.
+// The search box: typing filters the folder, Enter searches its subfolders.
 
 import { element, icon, iconButton } from "./element.js"
 import { t } from "./strings.js"
@@ -48,7 +48,7 @@ export const searchBox = (app) => {
     input.addEventListener("input", () => {
         clearTimeout(waiting)
         clear.hidden = input.value === ""
-        // In a large folder not with each letter.
+        // Debounce filtering in large folders.
         const filter = () => { if (!folder.query) folder.filterBy(input.value) }
         if (folder.entries.size > 5000) waiting = setTimeout(filter, 120)
         else filter()

@@ -1,8 +1,8 @@
-// What the reader has chosen, kept in this browser.
+// The reader's settings, stored in the browser.
 
 import { load, save } from "./storage.js"
 
-/// One of `known`; the first where nothing else was chosen.
+/// Returns the stored setting if it is one of `known`, else the first of them.
 export const readSetting = (name, known) => {
     const value = load(`davit.${name}`)
     return known.includes(value) ? value : known[0]

@@ -1,9 +1,9 @@
-// What this browser keeps for the page. Where it keeps nothing (cookies are blocked, or there is no room), values last as long as
-// the page.
+// Persistent storage. If the browser stores nothing, because cookies are blocked or the quota is exceeded, values last until the
+// page is closed.
 
 const own = new Map()
 
-/// The text for a key; null without one.
+/// Returns the text for a key; null if there is none.
 export const load = (key) => {
     if (own.has(key)) return own.get(key)
     try {

@@ -1,4 +1,4 @@
-// Texts in the reader's language, and numbers and times as they are written there.
+// Localized texts, numbers and times.
 
 import { language, locale } from "./page.js"
 
@@ -15,7 +15,7 @@ const read = async (name) => {
 const texts = await read(language)
 const plural = new Intl.PluralRules(locale)
 
-/// The text of a key. `{name}` becomes a value; with `count` the form of the number is taken, `key.one` or `key.other`.
+/// Returns the text for a key. Replaces `{name}` with a value; `count` selects the plural form, `key.one` or `key.other`.
 export const t = (key, values = {}) => {
     let found = texts.get(key)
     if (found === undefined && typeof values.count === "number") {
@@ -42,7 +42,7 @@ const sizeFormat = (unit, digits) => {
     }
     return formats.get(key)
 }
-/// A number of bytes, with two digits at least: `1.5 MB`. Units are of a thousand.
+/// Formats a number of bytes in decimal units, with one decimal below ten: `1.5 MB`.
 export const bytes = (count) => {
     if (!Number.isFinite(count)) return ""
     let unit = 0
@@ -60,7 +60,7 @@ const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle
 export const dateTime = (ms) => (Number.isFinite(ms) ? moments.format(ms) : "")
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" })
-/// `5 minutes ago`, `yesterday`; a date where it is longer ago than a week.
+/// `5 minutes ago`, `yesterday`; a date if it is more than a week ago.
 export const relativeTime = (ms) => {
     if (!Number.isFinite(ms)) return ""
     const seconds = (ms - Date.now()) / 1000
@@ -72,7 +72,7 @@ export const relativeTime = (ms) => {
     return days.format(ms)
 }
 
-/// When, as short as it can be told: a time of today, else a date.
+/// Formats a time briefly: the time of day for today, else a date.
 export const shortTime = (ms) => {
     if (!Number.isFinite(ms)) return ""
     return new Date(ms).toDateString() === new Date().toDateString() ? clocks.format(ms) : days.format(ms)
@@ -80,7 +80,7 @@ export const shortTime = (ms) => {
 
 const amounts = Object.fromEntries(["second", "minute", "hour", "day"].map((unit) =>
     [unit, new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 })]))
-/// `12 sec`, `3 min 20 sec`, `2 hr 5 min`: two units at most.
+/// `12 sec`, `3 min 20 sec`, `2 hr 5 min`: at most two units.
 export const duration = (seconds) => {
     const whole = Math.max(0, Math.round(seconds))
     if (!Number.isFinite(whole)) return ""

@@ -1,10 +1,10 @@
-// Below the entries: how many there are, and what room the disk has.
+// The summary below the entries: their number and size, and the free disk space.
 
 import { quota } from "./dav.js"
 import { element } from "./element.js"
 import { bytes, t } from "./strings.js"
 
-// While much changes, the disk is not asked each time.
+// Minimum interval in ms between requests for the free space.
 const often = 10_000
 
 export const summary = (app) => {
@@ -31,7 +31,7 @@ export const summary = (app) => {
     }
     let pending
     folder.addEventListener("change", () => {
-        // Not once for each of many results.
+        // Do not count after every batch of search results.
         if (folder.state === "loading") return
         clearTimeout(pending)
         pending = setTimeout(() => {

@@ -1,5 +1,5 @@
-// The first script. A theme that was chosen is there before anything is painted, and what is to be shown is asked for, while the
-// other scripts still come.
+// The first script. It applies the chosen theme before the first paint, and starts to read the folder while the other scripts
+// load.
 
 import("./folder.js").then(({ prefetchOwn }) => prefetchOwn())
 import("./strings.js")

@@ -1,13 +1,12 @@
-// Small pictures of files for the tiles. Little is loaded for them: of a photograph the preview that the camera has put into it,
-// of other files only those that are small.
+// Thumbnails for the grid. They need little data: the embedded EXIF preview of a photograph, or the whole file if it is small.
 
-// The EXIF segment of a JPEG is at most 64 KiB long, and first in the file.
+// The EXIF segment of a JPEG is at most 64 KiB long and the first in the file.
 const headBytes = 64 << 10
-// Larger files without a preview of their own have an icon.
+// Larger files without an embedded preview are shown with an icon.
 const wholeBytes = 1_000_000
-// In all for one folder.
+// Maximum number of bytes loaded for one folder.
 const folderBytes = 64_000_000
-// Pixels, for screens with two for each of CSS.
+// Size in pixels, for displays with two device pixels per CSS pixel.
 const edge = 304
 const mostRunning = 2
 const keptBytes = 16 << 20
@@ -15,14 +14,14 @@ const keptCount = 1000
 
 const drawn = new Set(["png", "gif", "webp", "avif"])
 const photographs = new Set(["jpg", "jpeg"])
-// Browsers do not draw these on a canvas.
+// Formats that createImageBitmap does not support.
 const direct = new Set(["svg", "ico"])
 
-/// Whether there can be a small picture of an entry.
+/// Whether an entry can have a thumbnail.
 export const canShow = ({ extension, size }) => size > 0
     && (photographs.has(extension) || (size <= wholeBytes && (drawn.has(extension) || direct.has(extension))))
 
-// Made before, by href and entity tag: a Blob, or undefined for a file without a picture. The latest used is last.
+// Cache by href and entity tag: a Blob, or undefined for a file without a thumbnail. Most recently used last.
 const kept = new Map()
 let keptSum = 0
 const keep = (key, blob) => {
@@ -35,7 +34,7 @@ const keep = (key, blob) => {
     }
 }
 
-/// Fills elements with small pictures while they can be seen.
+/// Fills elements with thumbnails while they are visible.
 export class Thumbnails {
     #wanted = new Map()
     #waiting = new Set()
@@ -44,7 +43,7 @@ export class Thumbnails {
     #spent = 0
     #observer = new IntersectionObserver((changes) => this.#look(changes), { rootMargin: "100px" })
 
-    /// Shows the picture of `entry` in `picture` once it can be seen. Calls `fail` if there is none.
+    /// Shows the thumbnail of `entry` in `picture` once it is visible. Calls `fail` if there is none.
     show(picture, entry, fail) {
         this.hide(picture)
         const key = `${entry.href} ${entry.etag}`
@@ -59,7 +58,7 @@ export class Thumbnails {
         return undefined
     }
 
-    /// Nothing is loaded for `picture` any more.
+    /// Stops loading for `picture`.
     hide(picture) {
         const wanted = this.#wanted.get(picture)
         if (!wanted) return
@@ -69,7 +68,7 @@ export class Thumbnails {
         this.#observer.unobserve(picture)
     }
 
-    /// Another folder is shown: what may be loaded in all begins again.
+    /// Resets the byte limit when another folder is shown.
     enter(folder) {
         if (folder === this.#folder) return
         this.#folder = folder
@@ -111,7 +110,7 @@ export class Thumbnails {
             if (this.#spent + most <= folderBytes) blob = await make(entry, controller.signal, (count) => { this.#spent += count })
             else isKnown = false
         } catch {
-            // Another time it may be there.
+            // Do not cache failures; a later attempt may succeed.
             isKnown = false
         }
         this.#running -= 1
@@ -139,7 +138,7 @@ const place = (picture, blob, fail) => {
     picture.replaceChildren(image)
 }
 
-/// A small picture; undefined for a file without one. `spend` is called with the bytes that were loaded.
+/// Creates a thumbnail; undefined for a file without one. `spend` is called with the number of bytes loaded.
 const make = async (entry, signal, spend) => {
     const { href, extension, size } = entry
     if (photographs.has(extension)) {
@@ -150,18 +149,18 @@ const make = async (entry, signal, spend) => {
         if (size <= head.length) return reduced(new Blob([head]))
     }
     const content = await load(href, signal, wholeBytes, spend)
-    // A type of its own: content is not looked at to find out.
+    // Set the media type explicitly, because blobs are not sniffed.
     if (direct.has(extension)) return new Blob([content], { type: extension === "svg" ? "image/svg+xml" : "image/x-icon" })
     return reduced(new Blob([content]))
 }
 
-/// The first bytes of a file, at most `most`.
+/// Loads the first bytes of a file, at most `most`.
 const load = async (href, signal, most, spend) => {
     const response = await fetch(href, { signal, headers: { Range: `bytes=0-${most - 1}` } })
     if (!response.ok) throw new Error(String(response.status))
     const parts = []
     let count = 0
-    // A server that does not know ranges sends all of it.
+    // A server without range support sends the whole file.
     const reader = response.body.getReader()
     while (count < most) {
         const { done, value } = await reader.read()
@@ -188,14 +187,14 @@ const reduced = async (content) => {
     return await new Promise((resolve) => { canvas.toBlob((blob) => resolve(blob ?? undefined), "image/webp", 0.85) })
 }
 
-/// The preview in the EXIF segment of a JPEG (Exif 3.0 §4.5), turned as the picture is; undefined without one.
+/// Returns the EXIF preview of a JPEG (Exif 3.0 §4.5) with the orientation of the image; undefined if there is none.
 export const previewIn = (bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     if (bytes.length < 4 || view.getUint16(0) !== 0xffd8) return undefined
     for (let at = 2; at + 10 < bytes.length;) {
         const marker = view.getUint16(at)
         const length = view.getUint16(at + 2)
-        // Pictures begin behind the segments.
+        // The image data begins after the segments.
         if (marker < 0xffc0 || marker === 0xffda || length < 2) return undefined
         const isExif = marker === 0xffe1 && view.getUint32(at + 4) === 0x45786966 && view.getUint16(at + 8) === 0
         if (isExif) return previewAt(view, at + 10, Math.min(bytes.length, at + 2 + length))
@@ -204,12 +203,12 @@ export const previewIn = (bytes) => {
     return undefined
 }
 
-/// In the TIFF structure from `start` to `end`. Numbers that lead outside of it make it undefined.
+/// Finds the preview in the TIFF structure from `start` to `end`. Returns undefined if an offset is out of bounds.
 const previewAt = (view, start, end) => {
     const isIn = (at, count) => at >= start && at + count <= end
     if (!isIn(start, 8)) return undefined
     const isLittle = view.getUint16(start) === 0x4949
-    // The number in a field of a directory, and where the directory after it is.
+    // Reads the fields of a directory and the offset of the next directory.
     const read = (at) => {
         if (!isIn(at, 2)) return undefined
         const count = view.getUint16(at, isLittle)
@@ -230,7 +229,7 @@ const previewAt = (view, start, end) => {
     const length = second?.fields.get(0x202) ?? 0
     if (!(length > 4) || !isIn(from, length) || view.getUint16(from) !== 0xffd8) return undefined
     const turned = first.fields.get(0x112) ?? 1
-    // The preview does not say how it is to be turned: the field goes into a segment of its own.
+    // The preview has no orientation of its own, so copy the field into a new EXIF segment.
     const segment = Uint8Array.of(0xff, 0xd8, 0xff, 0xe1, 0, 34, 0x45, 0x78, 0x69, 0x66, 0, 0, 0x4d, 0x4d, 0, 42, 0, 0, 0, 8,
         0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, turned <= 8 ? turned : 1, 0, 0, 0, 0, 0, 0)
     const content = new Uint8Array(view.buffer, view.byteOffset + from + 2, length - 2)

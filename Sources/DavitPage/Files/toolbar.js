@@ -1,4 +1,4 @@
-// What can be done: with the folder, or with what is selected in it.
+// The toolbar with actions for the folder or the selection.
 
 import { keyText, offered, onRegister } from "./actions.js"
 import { element, icon, iconButton } from "./element.js"
@@ -79,7 +79,7 @@ export const toolbar = (app, menu) => {
     return { element: made, update }
 }
 
-/// How many, and how large the files among them are.
+/// Formats the number of entries and the total size of the files among them.
 const sizeOf = (entries) => {
     const size = entries.reduce((sum, entry) => sum + (entry.size || 0), 0)
     const count = t("core.selected", { count: entries.length })
