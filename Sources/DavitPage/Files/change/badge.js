@@ -1,15 +1,15 @@
-// Rows say that somebody has locked what they show.
+// Lock badges in the rows.
 
 import { element, icon } from "../element.js"
 import { dateTime, t } from "../strings.js"
 
-/// Who holds a lock, and since when, as a sentence.
+/// Returns a sentence with the owner of a lock and its creation time.
 export const lockText = (lock) => {
     const who = lock.principal || lock.owner || t("change.somebody")
     return Number.isFinite(lock.created) ? t("change.lockedSince", { who, time: dateTime(lock.created) }) : t("change.lockedBy", { who })
 }
 
-/// For `decorate` of the rows.
+/// A decorator for `Items.decorate`.
 export const lockBadge = (row, entry) => {
     if (entry.locks.length === 0) return
     const text = entry.locks.map(lockText).join("\n")

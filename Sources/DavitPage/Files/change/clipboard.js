@@ -1,7 +1,7 @@
-// Cut, copy and paste of entries, in this tab and in others of the same server.
+// Cut, copy and paste of entries, within this tab and between tabs of the same server.
 //
-// What was taken is in the storage of this origin. The clipboard of the system has its addresses as text, and a number that tells
-// that nothing else was copied since; a page of another origin can write there, but does not know the number.
+// The entries are in local storage. The system clipboard contains their addresses as text, and a random ID that shows whether
+// anything else was copied since. Other origins can write to the clipboard but do not know the ID.
 
 import { propfind } from "../dav.js"
 import { canonical, isWithin, parentOf } from "../href.js"
@@ -73,7 +73,7 @@ class Clipboard {
         attempt(() => this.paste())
     }
 
-    /// Into the folder that is shown.
+    /// Pastes into the current folder.
     async paste() {
         const taken = read()
         if (!taken) return
@@ -90,7 +90,7 @@ class Clipboard {
         const entries = known.filter(Boolean)
         if (entries.length < known.length) toast(t("change.pasteGone", { count: known.length - entries.length }), { kind: "error" })
         if (entries.length === 0) return this.clear()
-        // What was cut into the folder it is in is no longer cut, and nothing else.
+        // Pasting cut entries into their own folder only clears the clipboard.
         if (taken.isCut && entries.every(({ href }) => parentOf(href) === target)) return this.clear()
         const { transfer } = await transfers()
         const isDone = await transfer(this.#app, entries, target, { isCopy: !taken.isCut })
@@ -102,7 +102,7 @@ class Clipboard {
         const { folder } = this.#app
         const cut = taken?.isCut ? taken.hrefs : []
         if (cut.length > 0 || folder.cut.size > 0) folder.markCut(cut)
-        // The toolbar offers what can be pasted.
+        // Updates the Paste action in the toolbar.
         folder.reselect()
     }
 }

@@ -1,16 +1,16 @@
-// Names that are taken, settled before anything moves: replace, keep both, or leave out.
+// Resolves name conflicts before a transfer starts: replace, keep both or skip.
 
 import { dialog } from "../dialog.js"
 import { element, icon, styleSheet } from "../element.js"
 import { visible } from "../href.js"
 import { bytes, dateTime, t } from "../strings.js"
 
-/// Conflicts with a choice of their own; the rest follow the choice for all.
+/// The number of conflicts with individual choices; the rest follow "Apply to all".
 const listedAtMost = 300
 const choices = ["replace", "keep", "skip"]
 
-/// Asks what to do with each of `conflicts`: {name, href, old: {size, modified, isFolder}, new: {size, modified, isFolder}}; times are
-/// in ms. Fulfilled with a Map from href to "replace", "keep" or "skip"; undefined where nothing shall be done at all.
+/// Asks how to resolve `conflicts`: {name, href, old: {size, modified, isFolder}, new: {size, modified, isFolder}}, times in ms.
+/// Resolves with a Map from href to "replace", "keep" or "skip"; undefined if the reader cancels.
 export const settle = async (conflicts) => {
     if (conflicts.length === 0) return new Map()
     await styleSheet("change/change.css")
@@ -54,7 +54,7 @@ export const settle = async (conflicts) => {
     return result
 }
 
-/// Nothing is replaced by only going on.
+/// Creates the choice for one conflict. The default replaces nothing.
 const choice = ({ name }) => {
     const select = element("select", { "aria-label": t("change.whatWith", { name: visible(name) }) },
         choices.map((value) => element("option", { value }, t(`change.${value}`))))

@@ -1,4 +1,4 @@
-// New folders and new text files.
+// Creates folders and text files.
 
 import { mkcol, put } from "../dav.js"
 import { prompt } from "../dialog.js"
@@ -8,7 +8,7 @@ import { toast } from "../messages.js"
 import { freeName, nameProblem, splitName } from "../names.js"
 import { t } from "../strings.js"
 
-/// Asks for a name until it can be made, or nobody wants it any more: the href of what was made.
+/// Asks for a name until the resource was created or the reader cancels. Returns the href of the new resource.
 const ask = async (folderHref, names, { title, value, action, make }) => {
     const refused = new Map()
     for (let text = value; ;) {
@@ -26,14 +26,14 @@ const ask = async (folderHref, names, { title, value, action, make }) => {
         } catch (error) {
             const isTaken = error.status === 405 || error.status === 412
             const reason = isTaken ? t("change.nameTaken") : explain(error)
-            // Another client was quicker: the list did not know.
+            // Another client created it; the listing is not up to date.
             if (isTaken) refused.set(text, reason)
             toast(reason, { kind: "error" })
         }
     }
 }
 
-/// `folderHref` and `names` are those of the folder that is shown, unless told otherwise.
+/// Creates a folder. `folderHref` and `names` default to the current folder.
 export const newFolder = async (app, folderHref = app.folder.href, names = app.folder.names) => {
     const href = await ask(folderHref, names, {
         title: t("change.newFolder"), value: freeName(t("change.newFolderName"), names, true), action: t("change.create"),
@@ -49,7 +49,7 @@ export const newFolder = async (app, folderHref = app.folder.href, names = app.f
     return href
 }
 
-/// An empty text file, which is opened in the editor.
+/// Creates an empty text file and opens it in the editor.
 export const newFile = async (app) => {
     const { folder } = app
     const folderHref = folder.href

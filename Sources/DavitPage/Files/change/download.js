@@ -1,11 +1,11 @@
-// Downloads: a file as it is, several and folders as one ZIP that is made while it is sent.
+// Downloads: single files directly, several files and folders as one ZIP file that the server generates while sending.
 
 import { confirm } from "../dialog.js"
 import { element } from "../element.js"
 import { lastSegment } from "../href.js"
 import { bytes, t } from "../strings.js"
 
-/// From so many bytes on it is said beforehand how much it will be.
+/// Downloads of at least this many bytes need confirmation.
 const large = 500_000_000
 
 const follow = (href, name) => {
@@ -22,7 +22,7 @@ export const download = async (folder, entries) => {
         return follow(entry.href, entry.name)
     }
     const inside = entries.every(({ href }) => href.startsWith(folder.href) && !href.slice(folder.href.length, -1).includes("/"))
-    // Results of a search are in many folders.
+    // Search results can be in different folders.
     if (!inside) {
         for (const entry of entries) await download(folder, [entry])
         return
@@ -42,7 +42,7 @@ export const downloadFolder = async (href) => {
     follow(`${href}?archive`, "")
 }
 
-/// How much a ZIP will hold, where the server can tell soon: {size, count}.
+/// Returns the expected content of a ZIP file, {size, count}, if the server can tell within 3 seconds.
 const estimateOf = async (href) => {
     try {
         const { headers } = await fetch(href, { method: "HEAD", signal: AbortSignal.timeout(3000) })

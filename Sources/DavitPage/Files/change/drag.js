@@ -1,4 +1,4 @@
-// Rows, dragged onto folders and breadcrumbs: moved, or copied with Ctrl (on a Mac with Option).
+// Drag and drop of rows onto folders and breadcrumbs. Moves, or copies with Ctrl (Option on a Mac).
 
 import { element, icon } from "../element.js"
 import { parentOf, visible } from "../href.js"
@@ -7,7 +7,7 @@ import { t } from "../strings.js"
 
 const transfers = later(() => import("./transfer.js"))
 
-/// What is being dragged; undefined while nothing of this page is.
+/// The dragged entries; undefined if the drag did not start in this page.
 let dragged
 
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)
@@ -48,7 +48,7 @@ export const startDragging = (app) => {
         dataTransfer.effectAllowed = "copyMove"
         dataTransfer.setData("text/uri-list", urls.join("\r\n"))
         dataTransfer.setData("text/plain", urls.join("\n"))
-        // Dropped on the desktop, Chromium makes a file of it.
+        // Lets Chromium create a file when dropped on the desktop.
         if (dragged.length === 1 && !entry.isFolder) {
             dataTransfer.setData("DownloadURL", `application/octet-stream:${entry.name.replaceAll(":", "_")}:${urls[0]}`)
         }

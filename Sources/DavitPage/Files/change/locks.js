@@ -1,4 +1,4 @@
-// Breaking a lock that somebody else holds, after a warning.
+// Breaks locks of other users, after a warning.
 
 import { action, propfind } from "../dav.js"
 import { dialog } from "../dialog.js"
@@ -10,8 +10,8 @@ import { page } from "../page.js"
 import { relativeTime, t } from "../strings.js"
 import { lockText } from "./badge.js"
 
-/// Shows who holds the locks of a resource, and takes them away if that is wanted.
-/// Fulfilled with whether nothing is in the way any more.
+/// Shows the owners of a resource's locks and breaks the locks after confirmation. Resolves with whether the resource is
+/// unlocked.
 export const breakLock = async (app, href) => {
     let entry
     try {

@@ -1,4 +1,4 @@
-// Deleting: into the trash with a way back, or for good after a question.
+// Deletes entries: into the trash with an Undo button or, without a trash, permanently after confirmation.
 
 import { action, remove as removeResource } from "../dav.js"
 import { confirm } from "../dialog.js"
@@ -26,7 +26,7 @@ const ask = (entries) => {
     })
 }
 
-/// Where the share keeps what goes, nobody is asked, because it can be undone.
+/// With a trash, deletes without confirmation, because it can be undone.
 export const remove = async (app, entries) => {
     const isKept = has("trash")
     if (!isKept && !await ask(entries)) return
@@ -38,7 +38,7 @@ const removeNow = async (app, entries, isKept) => {
     const { href } = folder
     const next = nextOf(folder, entries)
     const { done, failed } = await work(entries, (entry) =>
-        // Without a way back, what is deleted is what was seen.
+        // Without a trash, delete only the version that is displayed.
         removeResource(entry.href, { etag: !isKept && !entry.isFolder ? entry.etag : "" }), { label: t("change.deleting") })
     const gone = failed.filter(({ error }) => error.status === 404 || error.status === 410)
     const real = failed.filter((one) => !gone.includes(one))
@@ -53,13 +53,13 @@ const removeNow = async (app, entries, isKept) => {
         toast(text, ids.length > 0 ? { action: { label: t("change.undo"), run: () => restore(app, href, ids, entries) } } : {})
     }
     await showFailures(app, t("change.notDeleted", { count: real.length }), real, async (again) => {
-        // The list may be older than what is there.
+        // Use the current entries, because the list may be outdated.
         const known = again.map(({ item }) => folder.entry(item.href) ?? item)
         if (isKept || await ask(known)) await removeNow(app, known, isKept)
     })
 }
 
-/// The row that has the focus when these are gone.
+/// Returns the href of the row to focus after the entries are gone.
 const nextOf = (folder, entries) => {
     const going = new Set(entries.map((entry) => entry.href))
     const from = folder.indexOf(entries.at(-1).href)
@@ -67,7 +67,7 @@ const nextOf = (folder, entries) => {
         ?? folder.view.findLast((entry) => !going.has(entry.href)))?.href
 }
 
-/// Brings back what is in the trash under these ids.
+/// Restores entries from the trash by their IDs.
 export const restore = async (app, folderHref, ids, entries = []) => {
     const { failed } = await work(ids, (id) => action(folderHref, "restore", { id }), { label: t("change.restoring") })
     if (app.folder.href === folderHref) await update(app.folder, entries.map((entry) => entry.href))

@@ -1,4 +1,4 @@
-// Renaming, where the name stands. Rows do not move under it.
+// In-place renaming. Rows do not move meanwhile.
 
 import { move } from "../dav.js"
 import { prompt } from "../dialog.js"
@@ -10,7 +10,7 @@ import { nameProblem, splitName } from "../names.js"
 import { t } from "../strings.js"
 import { showFailures, update } from "./work.js"
 
-/// What is wrong with a new name of an entry, in words; undefined if it can be tried.
+/// Returns an error message for a new name; undefined if it can be tried.
 const problemOf = (app, entry, name) => {
     const problem = nameProblem(name)
     if (problem) return t(problem)
@@ -19,7 +19,7 @@ const problemOf = (app, entry, name) => {
     return isTaken ? t("change.nameTaken") : undefined
 }
 
-/// The server's word on it: the new href. Nothing is replaced, whatever the list says.
+/// Renames on the server and returns the new href. Never overwrites, even if the listing is outdated.
 const save = async (app, entry, name) => {
     const to = member(parentOf(entry.href), name, entry.isFolder)
     await move(entry.href, to)
@@ -46,7 +46,7 @@ export const rename = (app, entry) => {
     return shown ? renameInPlace(app, entry, shown) : renameInDialog(app, entry)
 }
 
-/// The name as a field of one line holds it, which has no line ends, and where its stem ends.
+/// Returns the name without line breaks, which an input cannot contain, and the length of its stem.
 const fieldOf = ({ name, isFolder }) => {
     const value = name.replace(/[\r\n]/g, "")
     return { value, stem: isFolder ? value.length : splitName(value)[0].length }
@@ -74,7 +74,7 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
         row.classList.remove("is-editing")
         row.draggable = wasDraggable
         release()
-        // It may be gone by now.
+        // The entry may no longer exist.
         if (isFocused) app.views.items.focusCurrent()
         resolve()
     }
@@ -88,7 +88,7 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
         if (name === value) return end(!isLeft)
         const problem = problemOf(app, entry, name)
         if (problem) {
-            // Who has gone on to something else is not held back.
+            // Do not move the focus back if the reader has left the field.
             if (isLeft) {
                 toast(`${t("change.notRenamed", { name: visible(entry.name) })} ${problem}`, { kind: "error" })
                 return end(false)

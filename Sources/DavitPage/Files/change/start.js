@@ -1,4 +1,4 @@
-// What can be changed from the page. Small: what an action needs is imported when it is used.
+// Registers the actions that change resources. Their modules are imported on first use.
 
 import { register } from "../actions.js"
 import { styleSheet } from "../element.js"
@@ -54,7 +54,7 @@ const registerChanges = (app) => {
         id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false,
         run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: true }),
     })
-    // Text that somebody has selected is what they want to copy.
+    // Selected text takes precedence over selected entries.
     const hasNoText = () => getSelection().isCollapsed
     register({
         id: "cut", label: "change.cut", icon: "cut", key: "Mod+x", group: "edit", order: 40, isBar: false,
@@ -64,11 +64,11 @@ const registerChanges = (app) => {
         id: "copy", label: "change.copy", icon: "copy", key: "Mod+c", group: "edit", order: 50, isBar: false,
         enabled: hasNoText, run: ({ entries }) => clipboard.take(entries, false),
     })
-    // No key here: the browser's own paste tells whether the clipboard has files instead.
+    // No shortcut: the browser's paste event shows whether the clipboard contains files instead.
     register({
         id: "paste", label: ({ folder }) => t("change.paste", { count: clipboard.hrefs.length, name: folder.href }), icon: "paste",
         group: "new", order: 30, scope: "folder", enabled: (context) => isFolderShown(context) && clipboard.hrefs.length > 0,
-        // Something else may be pasted while the first is on its way.
+        // Do not wait: another paste may start meanwhile.
         run: () => void attempt(() => clipboard.paste()),
     })
     register({
@@ -113,7 +113,7 @@ const registerTrash = (app) => {
     route()
 }
 
-// A second click beside the name of what is selected already, with a moment between: the name is edited.
+// A second, slow click next to the name of the selected entry starts renaming.
 const pause = 600
 const startSlowClick = (app) => {
     let timer

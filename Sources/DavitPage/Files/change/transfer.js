@@ -1,4 +1,4 @@
-// Moving and copying. What is in the way is settled first; then the server decides, and who was quicker is asked about again.
+// Moves and copies. Conflicts are resolved first; if another client causes a new conflict, the page asks again.
 
 import { action, move, propfind, request } from "../dav.js"
 import { explain } from "../errors.js"
@@ -11,12 +11,12 @@ import { t } from "../strings.js"
 import { settle } from "./conflict.js"
 import { showFailures, update, work } from "./work.js"
 
-/// Up to so many names are asked for one by one; for more the whole folder is read.
+/// Up to this many names are looked up individually; for more, the whole folder is read.
 const askedSingly = 16
 
 const tree = later(() => import("./tree.js"))
 
-/// Asks where to, and does it.
+/// Asks for the destination folder and transfers the entries.
 export const askAndTransfer = async (app, entries, { isCopy }) => {
     const { chooseFolder } = await tree()
     const target = await chooseFolder(app, {
@@ -29,14 +29,14 @@ export const askAndTransfer = async (app, entries, { isCopy }) => {
     if (target) await transfer(app, entries, target, { isCopy })
 }
 
-/// Why these cannot go there, in words.
+/// Returns an error message if the entries cannot go to `target`.
 export const problemOf = (entries, target, isCopy) => {
     if (entries.some((entry) => entry.isFolder && target.startsWith(entry.href))) return t("change.intoItself")
     if (!isCopy && entries.every((entry) => parentOf(entry.href) === target)) return t("change.alreadyThere")
     return undefined
 }
 
-/// Moves or copies `entries` into the folder `target`. Fulfilled with whether any of them went there.
+/// Moves or copies `entries` into the folder `target`. Resolves with whether any of them was transferred.
 export const transfer = async (app, entries, target, { isCopy = false } = {}) => {
     const problem = problemOf(entries, target, isCopy)
     if (problem) {
@@ -47,7 +47,7 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
     const moves = entries.filter((entry) => isCopy || parentOf(entry.href) !== target)
     const all = { done: [], failed: [] }
     const plans = moves.map((entry) => ({ entry, href: entry.href, name: lastSegment(entry.href) }))
-    // A copy beside the original is what was asked for.
+    // A copy in the original's folder gets a new name without asking.
     const beside = plans.filter(({ href }) => parentOf(href) === target)
     let waiting = plans
     for (let round = 0; waiting.length > 0 && round < 5; round++) {
@@ -61,7 +61,7 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
         if (!planned) break
         const { done, failed } = await work(planned, (plan) => send(plan, isCopy), { label })
         all.done.push(...done)
-        // 412: the name was taken, or what was to be replaced has changed, since it was looked at.
+        // 412: since the conflict check, the name was taken or the resource to be replaced was changed.
         const overtaken = failed.filter(({ error }) => error.status === 412 && round < 4)
         all.failed.push(...failed.filter((one) => !overtaken.includes(one)))
         waiting = overtaken.map(({ item }) => item)
@@ -70,7 +70,7 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
     return all.done.length > 0
 }
 
-/// The plans that are left when what is in the way has been settled, with `to` and what they replace; undefined for none at all.
+/// Resolves conflicts. Returns the remaining plans with `to` and what they replace; undefined if the reader cancels.
 const settled = async (plans, target, beside) => {
     const taken = await membersAt(target, plans)
     const inTheWay = plans.filter((plan) => taken.has(plan.name))
@@ -78,7 +78,7 @@ const settled = async (plans, target, beside) => {
     const asked = inTheWay.filter((plan) => !beside.has(plan))
     const choices = await settle(asked.map(({ entry, name, href }) => ({ name: entry.name, href, old: taken.get(name), new: entry })))
     if (!choices) return undefined
-    // Names are bytes: what is no text is numbered with a character for each byte.
+    // Names are bytes; a name that is not valid UTF-8 is numbered byte by byte.
     const names = new Set([...taken].flatMap(([name, entry]) => [entry.name, unescape(name)]))
     const result = []
     for (const plan of plans) {
@@ -102,7 +102,7 @@ const settled = async (plans, target, beside) => {
     return result
 }
 
-/// What has these names in the folder, by segment.
+/// Returns the existing members with these names, by segment.
 const membersAt = async (target, plans) => {
     if (plans.length > askedSingly) return Object.assign(await wholeOf(target), { isWhole: true })
     const found = new Map()
@@ -124,7 +124,7 @@ const wholeOf = async (target) => {
 const send = async ({ href, to, replaces }, isCopy) => {
     const destination = new URL(to, location.href).href
     const headers = { Destination: destination, Overwrite: replaces ? "T" : "F" }
-    // Only what was seen is replaced.
+    // Replace only the version that was displayed.
     if (replaces?.etag && !replaces.isFolder) headers.If = `<${destination}> ([${replaces.etag}])`
     const response = await request(isCopy ? "COPY" : "MOVE", href, { headers })
     return response.headers.get("Davit-Trash")
@@ -146,7 +146,7 @@ const tell = async (app, target, { done, failed }, isCopy) => {
         (again) => transfer(app, again.map(({ item }) => item), target, { isCopy }))
 }
 
-/// The way back, and what was replaced after it.
+/// Undoes a move, and then restores the replaced resources.
 const undo = async (app, done) => {
     const { failed } = await work(done, async ({ item, result }) => {
         await move(item.to, item.href)

@@ -1,4 +1,4 @@
-// The trash: what was deleted or overwritten below the folder, and the way back.
+// The trash view: restores or purges what was deleted or overwritten below the folder.
 
 import { action, report } from "../dav.js"
 import { confirm } from "../dialog.js"
@@ -13,7 +13,7 @@ import { showFailures, work } from "./work.js"
 const own = "urn:davit:trash"
 const shownAtMost = 1000
 
-/// What the trash keeps of this folder, the latest first.
+/// Reads the trash entries of this folder, latest first.
 const read = async (href) => {
     const answer = await report(href, `<?xml version="1.0" encoding="utf-8"?><trash xmlns="${own}"/>`, { depth: "infinity" })
     const text = (response, space, name) => response.getElementsByTagNameNS(space, name)[0]?.textContent.trim() ?? ""
@@ -30,13 +30,13 @@ const read = async (href) => {
 
 let shown
 
-/// For a button that is made anew when that is over.
+/// A click handler that disables its button; the button is created again when the action is finished.
 const once = (run) => ({ target }) => {
     target.disabled = true
     run()
 }
 
-/// In place of the entries, until the address says otherwise.
+/// Shows the trash instead of the entries until the address changes.
 export const showTrash = async (app) => {
     if (!shown?.element.isConnected || shown.href !== app.folder.href) shown = new Trash(app)
     app.showView(shown.element)
@@ -135,7 +135,7 @@ class Trash {
 
     async after(title, failed, retry) {
         await this.load()
-        // The folder behind it, when somebody comes back.
+        // Refresh the hidden folder.
         this.app.folder.refresh()
         await showFailures(this.app, title, failed, retry)
     }

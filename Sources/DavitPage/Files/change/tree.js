@@ -1,4 +1,4 @@
-// A folder, chosen in a tree whose branches are read when they are opened.
+// A folder picker: a tree whose branches are read when they are expanded.
 
 import { propfind } from "../dav.js"
 import { dialog } from "../dialog.js"
@@ -12,7 +12,7 @@ import { t } from "../strings.js"
 
 const create = later(() => import("./create.js"))
 
-/// Fulfilled with the href of a folder; undefined where none was chosen. `problem(href)` says in words why one cannot be.
+/// Resolves with the href of the chosen folder; undefined if cancelled. `problem(href)` returns why a folder cannot be chosen.
 export const chooseFolder = async (app, { title, action, problem = () => undefined }) => {
     const tree = new Tree(app)
     const note = element("p.field-error", { id: "tree-note", role: "status" })
@@ -34,7 +34,7 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
         ],
     })
     await tree.start(app.folder.href)
-    // Where it begins nobody has chosen yet.
+    // Do not report a problem for the initial folder.
     tree.element.addEventListener("choose", show)
     return await asked === true ? tree.chosen : undefined
 }
@@ -51,7 +51,7 @@ class Tree {
         this.typed = { text: "", time: 0 }
     }
 
-    /// Opens the way to a folder, and chooses it.
+    /// Expands the ancestors of a folder and selects it.
     async start(href) {
         const way = []
         for (let at = href; at.startsWith(page.root) && at !== page.root; at = parentOf(at)) way.unshift(at)

@@ -1,4 +1,4 @@
-// Changes to several resources: a few at a time, with a bar when it takes long, and an end that names what failed.
+// Runs changes to several resources with limited concurrency, a progress bar and a list of failures.
 
 import { dialog } from "../dialog.js"
 import { element } from "../element.js"
@@ -10,24 +10,24 @@ import { announce } from "../messages.js"
 import { has, page } from "../page.js"
 import { t } from "../strings.js"
 
-/// The entries that were changed are looked at again; results of a search are searched anew.
+/// Reloads the changed entries, or repeats the search.
 export const update = (folder, hrefs) => (folder.query ? folder.refresh() : folder.reload(hrefs))
 
-// As many connections as browsers keep to a server over HTTP/1.1.
+// The number of connections that browsers open to a server over HTTP/1.1.
 const atOnce = 6
 const quiet = 500
 const listedFailures = 200
 const locks = later(() => import("./locks.js"))
 
-/// Does `change(item)` for each of `items`, until somebody stops it: {done: [{item, result}], failed: [{item, error}]}. `label` says
-/// what is being done.
+/// Runs `change(item)` for each of `items` until the reader stops it: {done: [{item, result}], failed: [{item, error}]}. `label`
+/// describes the operation.
 export const work = async (items, change, { label }) => {
     const done = []
     const failed = []
     let next = 0
     let end = items.length
     let bar
-    // What was begun is awaited: the server may have done it.
+    // Stopping waits for running requests, because the server may have completed them.
     const release = quietly()
     const timer = setTimeout(() => { bar = showBar(label, end, () => { end = next }) }, quiet)
     const take = async () => {
@@ -64,7 +64,7 @@ const showBar = (label, total, stop) => {
     return { update, end: () => made.remove() }
 }
 
-/// Names what failed and why. `retry(failed)` is offered where it makes sense; where locks are in the way, that they can be broken.
+/// Lists what failed and why. Offers `retry(failed)` if possible, and breaking the locks if resources are locked.
 export const showFailures = async (app, title, failed, retry) => {
     if (failed.length === 0) return
     const rows = failed.flatMap(({ item, error }) =>

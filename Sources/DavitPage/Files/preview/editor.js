@@ -1,4 +1,4 @@
-// A text editor. The file is locked while it is open, written only over what was read, and keeps its line ends and encoding.
+// A text editor. Locks the file while it is open, saves only over the version that was read, and keeps line endings and encoding.
 
 import { DavError, propfind, put } from "../dav.js"
 import { dialog } from "../dialog.js"
@@ -21,7 +21,7 @@ export const show = async (view) => {
     const { entry, stage, fail, signal } = view
     if (entry.size > editable) return fail(t("preview.tooLarge", { size: size(editable) }))
     const lock = new EditLock(entry.href)
-    // First the lock, then the text: nobody writes between the two.
+    // Lock before reading, so that no other client writes in between.
     await lock.take()
     const file = await load(entry.href, signal).catch((error) => {
         lock.end()
@@ -37,7 +37,7 @@ export const show = async (view) => {
     return editor
 }
 
-/// A file as text: {plain, ends, encoding, hasMark, etag}; undefined for what is no text.
+/// Loads a file as text: {plain, ends, encoding, hasMark, etag}; undefined if it is not text.
 const load = async (href, signal) => {
     const response = await fetch(href, { signal, cache: "no-cache" })
     if (!response.ok) throw new DavError(response.status, { href })
@@ -92,7 +92,7 @@ class Editor {
         this.note.replaceChildren(icon("warning"), element("p", {}, text), ...buttons)
     }
 
-    // What is typed
+    // Editing
 
     isChanged() { return this.field.value !== this.saved }
 
@@ -141,7 +141,7 @@ class Editor {
         this.indent.hidden = this.isReadOnly
     }
 
-    /// Indents, or with `isBack` takes indentation away; of several lines at once. `insertText` can be undone by the browser.
+    /// Indents the selected lines, or unindents them with `isBack`. `insertText` keeps the browser's undo history.
     shift(isBack) {
         const { field } = this
         const { value, selectionStart: start, selectionEnd: end } = field
@@ -151,7 +151,7 @@ class Editor {
             return
         }
         const from = start === 0 ? 0 : value.lastIndexOf("\n", start - 1) + 1
-        // A selection that ends at the begin of a line does not mean that line.
+        // A selection that ends at the start of a line does not include that line.
         const last = end > start && value[end - 1] === "\n" ? end - 1 : end
         const to = value.indexOf("\n", last) < 0 ? value.length : value.indexOf("\n", last)
         const lines = value.slice(from, to).split("\n")
@@ -172,7 +172,7 @@ class Editor {
         return same ?? encode(text, "utf-8", false)
     }
 
-    /// Fulfilled with whether it is saved. One save waits for the one before.
+    /// Resolves with whether the file is saved. Saves run one at a time.
     async save() {
         if (this.isReadOnly) return false
         while (this.#saving) {
@@ -231,7 +231,7 @@ class Editor {
 
     button(key, run) { return element("button.plain", { type: "button", onclick: run }, t(key)) }
 
-    /// Somebody else has written in the meantime: both are shown, and nothing is lost without a word.
+    /// Resolves an edit conflict: shows both versions and lets the reader choose.
     async settle() {
         let theirs
         let now
@@ -241,7 +241,7 @@ class Editor {
         } catch (error) {
             return error.status === 404 ? this.refused(error) : (this.say(`${t("preview.notSaved")} ${explain(error)}`), false)
         }
-        // The lock alone was lost, and the text is what was read.
+        // Only the lock was lost; the file is unchanged.
         if (theirs?.etag === this.file.etag) {
             this.lock.forget()
             if (await this.lock.take()) return this.#write()
@@ -266,7 +266,7 @@ class Editor {
         }
         if (choice === "copy") return this.saveCopy()
         if (choice !== "overwrite") return false
-        // What is overwritten is what was just shown.
+        // Overwrite only the version that was just shown.
         return this.#write({ etag: theirs?.etag ?? now.etag })
     }
 
@@ -298,7 +298,7 @@ class Editor {
         return false
     }
 
-    // The end
+    // Closing
 
     async stop() {
         if (!await this.mayLeave()) return
@@ -306,7 +306,7 @@ class Editor {
         this.view.read()
     }
 
-    /// Asks once, however many ways there are to leave at the same time.
+    /// Asks only once for concurrent attempts to leave.
     mayLeave() {
         this.#hurry?.()
         this.asked ??= this.ask().finally(() => { this.asked = undefined })
@@ -314,7 +314,7 @@ class Editor {
     }
 
     async ask() {
-        // A save that is running is waited for; a second request to leave asks without waiting.
+        // Wait for a running save; a second attempt to leave asks immediately.
         if (this.#saving) await Promise.race([this.#saving, new Promise((resolve) => { this.#hurry = resolve })])
         this.#hurry = undefined
         if (!this.isChanged() || this.isForgotten) return true
@@ -339,7 +339,7 @@ class Editor {
     }
 }
 
-/// A text from where it begins to differ from another, for a dialog.
+/// Returns a text from its first difference to another, for the dialog.
 const differing = (text, other) => {
     const limit = 20_000
     let same = 0

@@ -1,4 +1,4 @@
-// Bytes into text and back, so that saving a file changes nothing but what was typed.
+// Decodes and encodes text so that saving preserves encoding, byte order mark and line endings.
 
 const marks = [
     ["utf-8", [0xEF, 0xBB, 0xBF]],
@@ -8,14 +8,14 @@ const marks = [
 
 function decoded(bytes, encoding, isPart) {
     try {
-        // A part can end within a character.
+        // A part can end inside a character.
         return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isPart })
     } catch {
         return undefined
     }
 }
 
-/// UTF-16 without a mark, as far as one can tell: every other byte is mostly zero.
+/// Detects UTF-16 without a byte order mark: nearly every other byte is zero.
 function guess(bytes) {
     const count = Math.min(bytes.length, 4096) & ~1
     let even = 0
@@ -29,7 +29,7 @@ function guess(bytes) {
     return undefined
 }
 
-/// What bytes are as text: `{text, encoding, hasMark}`; undefined if they are none.
+/// Decodes bytes as text: `{text, encoding, hasMark}`; undefined if they are not text.
 /// @param isPart whether more bytes follow.
 export function decode(bytes, isPart = false) {
     for (const [encoding, mark] of marks) {
@@ -46,7 +46,7 @@ export function decode(bytes, isPart = false) {
     return { text: new TextDecoder("windows-1252").decode(bytes), encoding: "windows-1252", hasMark: false }
 }
 
-/// The bytes of a text; undefined if it has characters that the encoding has not.
+/// Encodes a text; undefined if the encoding does not support all of its characters.
 export function encode(text, encoding, hasMark) {
     const mark = hasMark ? marks.find(([name]) => name === encoding)?.[1] ?? [] : []
     if (encoding === "utf-8") return joined(mark, new TextEncoder().encode(text))
@@ -70,24 +70,24 @@ function joined(mark, bytes) {
     return all
 }
 
-/// The ends of the lines of a text. A text field knows only one kind.
+/// The line endings of a text; a textarea supports only one kind.
 export class LineEnds {
     constructor(text) {
         this.lines = text.split(/\r\n|\r|\n/)
         this.ends = text.match(/\r\n|\r|\n/g) ?? []
         const count = new Map()
         for (const end of this.ends) count.set(end, (count.get(end) ?? 0) + 1)
-        /// The most frequent kind, which new lines get.
+        /// The most frequent line ending, used for new lines.
         this.usual = [...count].sort((one, other) => other[1] - one[1])[0]?.[0] ?? "\n"
         this.isMixed = count.size > 1
     }
 
-    /// As a text field has it.
+    /// The text with the line endings of a textarea.
     get plain() {
         return this.lines.join("\n")
     }
 
-    /// A text from a text field, in which lines that were there before keep their ends.
+    /// Restores the line endings of a textarea's text; existing lines keep theirs.
     restore(plain) {
         if (!this.isMixed) return this.usual === "\n" ? plain : plain.replaceAll("\n", this.usual)
         const lines = plain.split("\n")

@@ -1,4 +1,4 @@
-// A picture: fitted, and larger by wheel, pinch, double click, keys and buttons. SVG is shown as a picture too, which runs nothing.
+// The image viewer: fits the image; zooms by wheel, pinch, double click, keys and buttons. An SVG is shown as an image, without scripts.
 
 import { element, iconButton } from "../element.js"
 import { visible } from "../href.js"
@@ -12,7 +12,7 @@ export const show = ({ entry, stage, tools, signal, fail }) => new Promise((reso
     const state = { scale: 1, x: 0, y: 0 }
     const shownSize = element("span.preview-zoom", { "aria-live": "polite" })
 
-    /// As large as fits; a small picture is not made larger.
+    /// Returns the scale that fits the frame, at most 1.
     const fit = () => {
         const { naturalWidth: width, naturalHeight: height } = image
         return width && height ? Math.min(1, frame.clientWidth / width, frame.clientHeight / height) : 1
@@ -30,7 +30,7 @@ export const show = ({ entry, stage, tools, signal, fail }) => new Promise((reso
         frame.classList.toggle("is-zoomed", state.scale > 1)
         shownSize.textContent = `${number(Math.round(whole * 100))} %`
     }
-    /// Larger by a factor, around a point of the frame.
+    /// Zooms by a factor around a point of the frame.
     const zoom = (factor, point = { x: 0, y: 0 }) => {
         const scale = Math.max(1, Math.min(most / Math.min(1, fit()), state.scale * factor))
         const real = scale / state.scale

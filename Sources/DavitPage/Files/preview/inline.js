@@ -1,6 +1,6 @@
-// The marks within a block of Markdown: emphasis, code, links, pictures.
+// Inline Markdown: emphasis, code, links, images.
 
-/// An element of a document; it has no attributes but those that are set on it by name.
+/// Creates an element without attributes; callers set allowed attributes individually.
 export function element(name, ...children) {
     const made = document.createElement(name)
     made.append(...children)
@@ -10,25 +10,25 @@ export function element(name, ...children) {
 const special = /[\\`*_~[\]!<&\n]|https?:\/\//g
 const entities = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: "\u00A0", copy: "©", reg: "®", mdash: "—", ndash: "–", hellip: "…", rarr: "→", larr: "←" }
 
-/// Emphasis within emphasis makes elements within elements, and browsers lay those out recursively. Longer runs of a mark,
-/// and what is around so many openers, is text.
+/// Nested emphasis creates nested elements, which browsers lay out recursively. Longer runs of a mark, and openers beyond this
+/// number, are text.
 const maximumRun = 4
 const maximumOpeners = 32
 
-/// The text of one block. Each mark is looked at once: openers wait on a stack for their closers.
+/// Parses the text of one block in linear time: openers wait on a stack for their closers.
 export class Inline {
     constructor(renderer, text, depth) {
         this.renderer = renderer
         this.text = text
         this.depth = depth
         this.nodes = []
-        /// Openers of emphasis: mark, count, place in `nodes`.
+        /// Open emphasis marks: mark, count, index in `nodes`.
         this.openers = []
         this.waiting = { "*": 0, "_": 0, "~": 0 }
         this.closers = this.brackets()
     }
 
-    /// The closing bracket of each opening one.
+    /// Returns the closing bracket of each opening bracket.
     brackets() {
         const open = []
         const found = new Map()
@@ -51,7 +51,7 @@ export class Inline {
             if (!match) break
             place = this.mark(match[0], at)
         }
-        // Not all of them as arguments of one call: of those there can be only so many.
+        // Append one by one, because the number of arguments is limited.
         for (const node of this.nodes) parent.append(node)
     }
 
@@ -143,7 +143,7 @@ export class Inline {
         if (!left) return next
         this.nodes.push(mark.repeat(left))
         if (opens) {
-            // The outermost one stays text.
+            // The outermost opener becomes text.
             if (this.openers.length === maximumOpeners) this.waiting[this.openers.shift().mark] -= 1
             this.openers.push({ mark, count: left, at: this.nodes.length - 1 })
             this.waiting[mark] += 1
@@ -151,7 +151,7 @@ export class Inline {
         return next
     }
 
-    /// The last opener of a mark; those of others behind it stay text.
+    /// Removes and returns the last opener of a mark; later openers of other marks become text.
     pop(mark) {
         for (;;) {
             const opener = this.openers.pop()

@@ -1,5 +1,5 @@
-// What source text is made of, as tables: each rule is a class and a regular expression, tried in this order at each place.
-// No expression looks at a place more than a few times, so that a hostile file costs no more than its length.
+// Syntax tables: each rule is a class and a regular expression, tried in this order at each position. Every expression has a
+// bounded number of attempts per position, so that a malicious file takes linear time.
 
 // Classes: c comment, s string, n number, k keyword, t type or tag, a attribute or key, m directive,
 // h heading, b link or code, i inserted, d deleted.
@@ -25,7 +25,7 @@ const cpp = `${c} alignas catch class concept consteval constexpr co_await co_re
 const markup = [
     ["c", "<!--[^]*?(?:-->|$(?![^]))"],
     ["m", "<[!?][^>]*>?"],
-    // A tag as a whole, and then its parts.
+    // A whole tag, then its parts.
     [[
         ["s", "\"[^\"]*\"?|'[^']*'?"],
         ["t", "<\\/?[^\\s>\\/]*|\\/?>"],
@@ -34,7 +34,7 @@ const markup = [
     ["n", "&#?\\w{1,32};"],
 ]
 
-/// Grammars by name: `rules`, `words` that are keywords, `capitals` when names in capitals are types.
+/// Grammars by name: `rules`; `words`, the keywords; `capitals` if capitalized names are types.
 export const languages = {
     js: {
         rules: [
@@ -152,15 +152,15 @@ const endings = {
     go: "go mod", rust: "rs", java: "java kt kts scala groovy gradle dart", yaml: "yaml yml",
     toml: "toml ini cfg conf properties env service desktop editorconfig gitconfig", sql: "sql", diff: "diff patch",
     markdown: "md markdown mdown mkd", make: "mk",
-    // Text without a grammar.
+    // Plain text.
     "": "txt text log csv tsv srt vtt nfo tex bib ics vcf rst adoc org asc pem crt lock gitignore dockerignore lua rb php pl r jl hs erl ex exs clj bat ps1 cmake vim el tf proto graphql",
 }
 const names = { makefile: "make", gnumakefile: "make", dockerfile: "shell", "cmakelists.txt": "shell", license: "", readme: "", copying: "", authors: "", changelog: "" }
 const others = { javascript: "js", typescript: "js", html: "markup", cpp: "c", "c++": "c", "objective-c": "objc", kotlin: "java", bash: "shell", console: "shell", golang: "go", python3: "python" }
 const byEnding = new Map(Object.entries(endings).flatMap(([name, list]) => list.split(" ").map((ending) => [ending, name])))
 
-/// The language of a file by its name.
-/// @returns its name, "" for text without a grammar, undefined if the name tells nothing.
+/// Returns the language of a file by its name.
+/// @returns the name of the grammar, "" for plain text, undefined if unknown.
 export function languageOf(name) {
     const lower = name.toLowerCase()
     if (Object.hasOwn(names, lower)) return names[lower]
@@ -168,7 +168,7 @@ export function languageOf(name) {
     return dot < 0 ? undefined : byEnding.get(lower.slice(dot + 1))
 }
 
-/// The language that the info string of a fenced block of Markdown means; "" for none.
+/// Returns the language of a fenced Markdown block by its info string; "" if unknown.
 export function languageNamed(word) {
     const lower = word.toLowerCase()
     if (Object.hasOwn(languages, lower)) return lower

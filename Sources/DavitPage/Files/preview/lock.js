@@ -1,10 +1,10 @@
-// The lock of an editor: taken when it opens, renewed while it is open, given back when it closes.
+// The editor's lock: taken on opening, refreshed while open, released on closing.
 
 import { lock, propfind, unlock } from "../dav.js"
 import { page } from "../page.js"
 import { t } from "../strings.js"
 
-/// Short, so that a browser that has gone does not keep others waiting.
+/// Lock timeout, short so that a disconnected browser does not block others for long.
 const seconds = 180
 
 export class EditLock {
@@ -13,13 +13,13 @@ export class EditLock {
     constructor(href) {
         this.href = href
         this.token = ""
-        /// Whether somebody else has locked it, and who that is.
+        /// Whether another client holds a lock, and its owner.
         this.isForeign = false
         this.holder = ""
         this.onLost = () => {}
     }
 
-    /// Fulfilled with whether the file is locked for this page. Without locks it goes on without: what is written is compared anyway.
+    /// Resolves with whether the page holds the lock. Editing also works without it, because saving is conditional.
     async take() {
         if (this.token || !page.canWrite) return this.token !== ""
         try {
@@ -46,7 +46,7 @@ export class EditLock {
         try {
             await lock(this.href, { token: this.token, timeout: seconds })
         } catch (error) {
-            // Without a connection it is tried again.
+            // Retry later if the server cannot be reached.
             if (error.status === 0 || error.status >= 500) return
             this.forget()
             if (!await this.take()) this.onLost()
@@ -58,7 +58,7 @@ export class EditLock {
         this.token = ""
     }
 
-    /// `isLeaving`: the page goes, and waits for nothing.
+    /// Releases the lock. `isLeaving`: the page is being closed, so do not wait for the response.
     end(isLeaving = false) {
         const { token, href } = this
         this.forget()

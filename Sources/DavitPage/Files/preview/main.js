@@ -1,4 +1,4 @@
-// One file at a time, over the whole page: its neighbours by keys, buttons and swipes.
+// Full-page preview of one file, with navigation to the previous and next file by keys, buttons and swipes.
 
 import { DavError, propfind } from "../dav.js"
 import { element, fillName, icon, iconButton, styleSheet } from "../element.js"
@@ -20,19 +20,19 @@ const kinds = {
     player: later(() => import("./player.js")), text: later(() => import("./text.js")),
 }
 
-/// How a file is shown: a module that has `show(view)`, which is given {entry, stage, tools, signal, fail} and may return
+/// Returns the kind of preview: its module has `show(view)`, which receives {entry, stage, tools, signal, fail} and may return
 /// {mayLeave(), close()}.
 const kindOf = (entry) => {
     const { name, type } = entry
     if (pictures.test(name)) return "image"
     if (type === "video" || type === "audio" || type === "pdf") return "player"
-    // What may be text is looked at; what is something else for certain is not loaded for that.
+    // Try possible text files; do not load files that are certainly something else.
     if (languageOf(name) !== undefined || type === "text" || type === "code" || type === "file") return "text"
     return "other"
 }
 
 export class Viewer {
-    /// `address`: {open(href), replace(href)}, which show another file with or without a step of the history.
+    /// `address`: {open(href), replace(href)}, which show another file with or without adding a history entry.
     constructor(app, address) {
         this.app = app
         this.address = address
@@ -50,11 +50,11 @@ export class Viewer {
             event.preventDefault()
             this.leave()
         })
-        // A browser lets a page refuse only so often. What is open is not lost for that.
+        // Browsers limit how often a page can cancel closing. Reopen the dialog so that no changes are lost.
         this.dialog.addEventListener("close", async () => {
             if (!this.controller) return
             this.dialog.showModal()
-            // A question is behind it now: it ends, and is asked again.
+            // An open confirmation is now hidden behind the preview: close it and ask again.
             const questions = document.querySelectorAll("dialog.confirm[open]")
             for (const one of questions) one.close()
             if (questions.length > 0) await this.shown?.asked
@@ -70,7 +70,7 @@ export class Viewer {
 
     async show(href, { isEdited = false } = {}) {
         if (this.isLeaving) {
-            // It was opened by a link of its own: behind it is no folder to go back to.
+            // Opened by a direct link: there is no folder in the history to return to.
             this.isLeaving = false
             this.app.go("", { replace: true })
             return
@@ -89,7 +89,7 @@ export class Viewer {
         }
         const name = visible(nameOf(href))
         fillName(this.title, name)
-        // Read as one word.
+        // Screen readers read the split name as one word.
         this.title.setAttribute("aria-label", name)
         this.tools.replaceChildren()
         this.fixed.replaceChildren(this.closeButton())
@@ -150,7 +150,7 @@ export class Viewer {
 
     closeButton() { return iconButton("close", t("core.close"), () => this.leave(), "preview-close") }
 
-    /// What no browser shows: what is known about it, and the file itself.
+    /// Shows the details and a download link for a file without a preview.
     showOther(entry, text = t("preview.noPreview")) {
         this.stage.replaceChildren(element("div.preview-other", {}, icon(entry.type, `large type-${entry.type}`),
             element("p", {}, element("bdi", {}, visible(entry.name))),
@@ -197,7 +197,7 @@ export class Viewer {
         const isRight = document.documentElement.dir === "rtl"
         if (this.shown?.key?.(event)) return event.preventDefault()
         if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-            // Text that is wider than the page is scrolled.
+            // Arrow keys scroll text that is wider than the page.
             const scroller = event.target.closest(".preview-scroll")
             if (scroller && scroller.scrollWidth > scroller.clientWidth) return
             this.step((event.key === "ArrowRight") === !isRight ? 1 : -1)
@@ -222,13 +222,13 @@ export class Viewer {
         }, { passive: true })
     }
 
-    // The end
+    // Closing
 
     async mayLeave() { return await this.shown?.mayLeave?.() ?? true }
 
     async leave() {
         if (!await this.mayLeave()) return
-        // Back to where it was opened; who came by a link stays in the folder.
+        // Return to where the preview was opened; after a direct link, stay in the folder.
         const { previews } = history.state ?? {}
         if (previews) {
             this.isLeaving = true
@@ -236,10 +236,10 @@ export class Viewer {
         } else this.app.go("", { replace: true })
     }
 
-    /// The address has gone on, but what is open has not.
+    /// Restores the address when the current file stays open.
     stay() { this.address.open(this.href + (this.isEdited ? "&edit" : "")) }
 
-    /// The address no longer names a file.
+    /// Called when the address no longer specifies a file.
     async close() {
         if (!this.isOpen || !this.controller) return
         if (!await this.mayLeave()) return this.stay()
@@ -258,7 +258,7 @@ export class Viewer {
         this.controller = undefined
         this.shown?.close?.()
         this.shown = undefined
-        // Video and sound end with their elements' sources.
+        // Media elements stop loading only when their source is removed.
         for (const media of this.stage.querySelectorAll("video, audio")) {
             media.pause()
             media.removeAttribute("src")

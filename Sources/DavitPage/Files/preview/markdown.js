@@ -1,4 +1,4 @@
-// Markdown as nodes. HTML in it stays text, and nothing is made by parsing markup: what a document can do is what stands here.
+// Renders Markdown as DOM nodes. HTML in it is shown as text and nothing is parsed as markup, so documents cannot run scripts.
 
 import { page } from "../page.js"
 import { isWithin, parentOf, segment } from "../href.js"
@@ -6,7 +6,7 @@ import { element, Inline } from "./inline.js"
 import { languageNamed, languageOf } from "./languages.js"
 import { Tokens } from "./tokens.js"
 
-/// Blocks within blocks; what is deeper is text.
+/// Maximum nesting of blocks; deeper ones are rendered as text.
 const maximumDepth = 24
 
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)/
@@ -15,11 +15,11 @@ const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const quote = /^ {0,3}> ?/
 const item = /^( {0,3})([-*+]|\d{1,9}[.)])( {1,4}(?=\S)|[ \t]|$)/
 const definition = /^ {0,3}\[([^\]\n]{1,300})\]:\s*<?([^\s>]+)>?/
-/// Of a line without spaces at its end.
+/// Applies to a line without trailing spaces.
 const delimiterRow = /^ {0,3}\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?$/
 
-/// A document as a fragment.
-/// @param href of the document, against which its links are resolved.
+/// Renders a document as a fragment.
+/// @param href the address of the document, the base of its links.
 export function renderMarkdown(text, href) {
     return new Renderer(href).render(text)
 }
@@ -33,7 +33,7 @@ class Renderer {
 
     render(text) {
         const lines = withoutComments(text).split(/\r\n|\r|\n/)
-        // Front matter is about the document, and no part of it.
+        // Skip the front matter.
         if (lines[0] === "---") {
             const end = lines.indexOf("---", 1)
             if (end > 0 && end < 100) lines.splice(0, end + 1)
@@ -74,7 +74,7 @@ class Renderer {
         const slug = made.textContent.toLowerCase().trim().replace(/[^\p{L}\p{N} _-]/gu, "").replace(/ /g, "-")
         const count = this.anchors.get(slug) ?? 0
         this.anchors.set(slug, count + 1)
-        // Apart from the names that the page itself gives.
+        // The prefix avoids collisions with the page's own IDs.
         made.id = `md-${slug}${count ? `-${count}` : ""}`
         parent.append(made)
     }
@@ -213,12 +213,12 @@ class Renderer {
         return end
     }
 
-    /// Whether a line ends the paragraph before it.
+    /// Whether a line interrupts a paragraph.
     begins(line) {
         return fence.test(line) || heading.test(line) || quote.test(line) || rule.test(line) || item.test(line)
     }
 
-    /// Where links may lead; undefined for what nobody should click.
+    /// Returns the URL of a link; undefined for unsafe schemes.
     link(destination) {
         if (!URL.canParse(destination, this.base)) return undefined
         const url = new URL(destination, this.base)
@@ -237,7 +237,7 @@ class Renderer {
             made.href = `#md-${destination.slice(1)}`
         } else if (this.isOwn(url) && !url.search) {
             const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1)
-            // What can be shown is shown here.
+            // Open Markdown files in the preview.
             const isShown = name && languageOf(decodeURIComponent(segmentOrEmpty(name))) === "markdown"
             made.href = isShown ? `${parentOf(url.pathname)}?preview=${segment(decodeURIComponent(name))}` : url.pathname + url.hash
         } else {
@@ -250,7 +250,7 @@ class Renderer {
 
     image(destination, text) {
         const url = this.link(destination)
-        // Pictures from elsewhere would tell others who reads this.
+        // Do not load external images: they would reveal the reader to other servers.
         if (!url || !this.isOwn(url)) return this.anchor(destination, (made) => (made.append(text || destination), made))
         const made = element("img")
         made.alt = text
@@ -264,9 +264,9 @@ class Renderer {
     }
 }
 
-// Found without expressions: those take a time that grows with the square of the length, where a document wants it so.
+// Without regular expressions, which could take quadratic time on malicious documents.
 
-/// A document without its comments. One that does not end is text.
+/// Removes comments. An unclosed comment is text.
 function withoutComments(text) {
     let result = ""
     let place = 0
@@ -279,7 +279,7 @@ function withoutComments(text) {
     }
 }
 
-/// A title without the marks that may close it.
+/// Removes the closing marks of a heading.
 function withoutMarks(text) {
     const title = text.trim()
     let end = title.length

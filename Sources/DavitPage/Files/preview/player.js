@@ -1,4 +1,4 @@
-// What the browser has a player or a viewer of its own for. The server answers ranges, so that one can go anywhere in it.
+// Media and PDF previews with the browser's own player and viewer. Range requests allow seeking.
 
 import { element } from "../element.js"
 import { visible } from "../href.js"

@@ -1,4 +1,4 @@
-// Text and source, with colours, a part at a time; Markdown as it is meant to be read.
+// Text preview with syntax highlighting, loaded in parts; Markdown is rendered.
 
 import { DavError } from "../dav.js"
 import { element, icon, iconButton } from "../element.js"
@@ -14,12 +14,12 @@ import { Tokens } from "./tokens.js"
 const part = 1 << 20
 const linesOfBlock = 200
 const mostColoured = 100_000
-/// What is larger is not taken into the editor.
+/// Maximum size of a file in the editor.
 export const editable = 4 << 20
 
-/// A part of a file from a byte on: {bytes, total, etag}. `etag` of the parts before: if it has changed, the answer is from its begin.
+/// Reads a part of a file from an offset: {bytes, total, etag, from}. If the entity tag no longer matches `etag`, reads from 0.
 const readPart = async (entry, from, etag, signal) => {
-    // Parts do not come from the browser's store: Chromium joins what it has of the old file with the length of the new one.
+    // Bypass the cache for parts: Chromium combines cached bytes of the old file with the length of the new one.
     const isPart = from > 0 || entry.size > part
     const headers = isPart ? { Range: `bytes=${from}-${from + part - 1}`, ...(etag ? { "If-Range": etag } : {}) } : {}
     const response = await fetch(entry.href, { headers, signal, cache: isPart ? "no-store" : "no-cache" })
@@ -27,7 +27,7 @@ const readPart = async (entry, from, etag, signal) => {
     if (!response.ok) throw new DavError(response.status, { href: entry.href })
     const total = Number(/\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1] ?? NaN)
     if (response.status === 206) return { bytes: new Uint8Array(await response.arrayBuffer()), total, etag: response.headers.get("ETag"), from }
-    // The whole file: no more of it is read than is shown.
+    // A full response: read no more than is shown.
     const reader = response.body.getReader()
     const chunks = []
     let count = 0
@@ -80,7 +80,7 @@ export const show = async (view) => {
         more.disabled = true
         try {
             const next = await readPart(entry, known.length, etag, signal)
-            // Another file than before begins anew.
+            // Start again if the file has changed.
             known = next.from === 0 ? next.bytes : new Uint8Array(await new Blob([known, next.bytes]).arrayBuffer())
             ;({ total, etag } = next)
             text = decode(known, known.length < total)?.text ?? text
@@ -124,7 +124,7 @@ export const show = async (view) => {
     return { close: () => source?.close() }
 }
 
-/// Links within a document lead to its headings; the address of the page stays what it is.
+/// Scrolls to headings for links within the document, without changing the address.
 const followLink = (event, article, { app, open }) => {
     const link = event.target.closest("a")
     const target = link?.getAttribute("href")
@@ -145,7 +145,7 @@ const followLink = (event, article, { app, open }) => {
     }
 }
 
-/// Lines in blocks: all of the text is there at once, for the browser's own search; colours come when a block comes into sight.
+/// Renders lines in blocks. All text is present for the browser's search; a block is highlighted when it becomes visible.
 const sourceView = (text, language, root) => {
     const plain = text.replace(/\r\n?/g, "\n")
     const tokens = new Tokens(plain, language)
@@ -154,7 +154,7 @@ const sourceView = (text, language, root) => {
         for (const { isIntersecting, target } of seen) {
             if (!isIntersecting) continue
             observer.unobserve(target)
-            // A line without an end, of a program that was made small, would be very many pieces.
+            // Do not highlight very long lines, such as minified code: they would need too many elements.
             if (target.dataset.to - target.dataset.from > mostColoured) continue
             target.querySelector("code").replaceChildren(tokens.nodes(Number(target.dataset.from), Number(target.dataset.to)))
         }

@@ -1,4 +1,4 @@
-// Syntax colours: text into spans, by the tables of languages.js.
+// Syntax highlighting: splits text into spans by the tables in languages.js.
 
 import { languages } from "./languages.js"
 
@@ -13,15 +13,15 @@ function compile(grammar) {
         words: new Set((grammar.words ?? "").split(/\s+/).filter(Boolean)),
         capitals: grammar.capitals,
         ignoresCase: grammar.ignoresCase,
-        // The last group is a word, which is passed over as a whole, so that no rule begins inside it.
+        // The last group matches a whole word, so that no rule matches inside it.
         expression: new RegExp(`${rules.map(([, source]) => `(${source})`).join("|")}|([A-Za-z_$][\\w$]*)`, "gm"),
     }
     compiled.set(grammar, made)
     return made
 }
 
-/// The coloured parts of a text.
-/// @param found is called with class, start and end; in order, never overlapping.
+/// Finds the highlighted ranges of a text.
+/// @param found called with class, start and end; in order, without overlaps.
 export function tokenize(text, language, found, grammar = languages[language], offset = 0) {
     if (!grammar) return
     const { classes, words, capitals, ignoresCase, expression } = compile(grammar)
@@ -45,7 +45,7 @@ export function tokenize(text, language, found, grammar = languages[language], o
     }
 }
 
-/// The same kept compactly: a piece of the text is coloured when it comes into view.
+/// Stores the ranges compactly; parts are rendered when they become visible.
 export class Tokens {
     constructor(text, language) {
         this.text = text
@@ -57,7 +57,7 @@ export class Tokens {
         })
     }
 
-    /// A piece of the text as nodes.
+    /// Renders a range of the text as nodes.
     nodes(from, to) {
         const result = document.createDocumentFragment()
         let low = 0

@@ -1,11 +1,11 @@
-// Adler-32 (RFC 1950 §8.2): quick, takes content piece by piece, and two numbers are all that it has to remember.
+// Adler-32 (RFC 1950 §8.2): fast, incremental, with a state of only two numbers.
 
 const modulus = 65521
-// As many words as can be added up before a sum of sums leaves its 16 bits.
+// The largest block whose sum of sums fits in 16 bits.
 const blockBytes = 88
 
-// Whole blocks, four bytes at once: the first and the third of each word side by side in `even`, the others in `odd`. How
-// often a byte counts in the second sum follows from its place in the block.
+// Adds whole blocks, four bytes at a time: bytes one and three of each word in `even`, the others in `odd`. The weight of a byte
+// in the second sum follows from its position in the block.
 function addBlocks([low, high], view, end) {
     let a = low, b = high
     for (let at = 0; at < end;) {
@@ -25,10 +25,10 @@ function addBlocks([low, high], view, end) {
     return [a, b]
 }
 
-/// Of nothing. What is known of content: it can be sent, kept, and combined.
+/// The checksum of empty content. Checksums can be sent to other threads, stored and combined.
 export const nothing = { sums: [1, 0], length: 0 }
 
-/// Of what is known and of bytes behind it.
+/// Returns the checksum extended by more bytes.
 export function extended({ sums, length }, bytes) {
     const end = bytes.length - bytes.length % blockBytes
     let [a, b] = addBlocks(sums, new DataView(bytes.buffer, bytes.byteOffset), end)
@@ -39,13 +39,13 @@ export function extended({ sums, length }, bytes) {
     return { sums: [a, b], length: length + bytes.length }
 }
 
-/// Of two pieces, one behind the other.
+/// Returns the checksum of two consecutive pieces.
 export function combined({ sums: [a, b], length }, next) {
     const [low, high] = next.sums
-    // Each byte of the first piece counts once more for each byte of the second; both began at one.
+    // Each byte of the first piece is added once more for each byte of the second; both sums start at one.
     const more = (a + modulus - 1) % modulus * (next.length % modulus)
     return { sums: [(a + low + modulus - 1) % modulus, (b + high + more) % modulus], length: length + next.length }
 }
 
-/// The four bytes that stand for content.
+/// Returns the four bytes of the checksum.
 export const adlerBytes = ({ sums: [low, high] }) => Uint8Array.of(high >> 8, high & 255, low >> 8, low & 255)

@@ -1,4 +1,4 @@
-// Digests of blobs, made by workers.
+// Computes digests of blobs in workers.
 
 import { adlerBytes } from "./adler32.js"
 
@@ -17,7 +17,7 @@ function start() {
         else task.reject(new FileUnreadable(data.problem))
     }
     worker.onerror = (event) => {
-        // It could not be started at all: nothing that waits for it would ever come.
+        // The worker failed to start: its tasks would never complete.
         event.preventDefault()
         workers.splice(workers.indexOf(own), 1)
         for (const [id, task] of tasks) {
@@ -30,15 +30,15 @@ function start() {
     return own
 }
 
-/// The file went away or changed, or may no longer be read.
+/// The file was deleted or changed, or may no longer be read.
 export class FileUnreadable extends Error {
     name = "FileUnreadable"
 }
 
-/// What is known of a blob, {sha256, adler}; undefined where the browser has no worker for it: uploads go on without.
+/// Computes {sha256, adler} of a blob; undefined if the browser cannot start a worker. Uploads then go without digests.
 export const digests = (blob) => ask({ blob })
 
-/// The same without `sha256`, which takes most of the time.
+/// Computes only `adler`, which is much faster.
 export const checksum = (blob) => ask({ blob, isBrief: true })
 
 function ask(task) {
@@ -55,7 +55,7 @@ function ask(task) {
 
 const field = (algorithm, bytes) => `${algorithm}=:${btoa(String.fromCharCode(...bytes))}:`
 
-/// As digest fields (RFC 9530) say it: that of one request; that of all in the end, and before, which one it will be.
+/// Digest fields (RFC 9530): of one request; of the whole content at the end; and the algorithm of the latter, sent first.
 export const partField = ({ sha256 }) => field("sha-256", sha256)
 export const wholeField = (adler) => field("adler", adlerBytes(adler))
 export const wholeWish = "adler=1"

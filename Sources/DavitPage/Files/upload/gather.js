@@ -1,13 +1,13 @@
-// What was dropped, pasted or chosen, as one list of folders and files.
+// Converts dropped, pasted or chosen items into one list of folders and files.
 //
-// A folder is {path, isFolder: true}, a file {path, file, size, modified, handle?, inner?}: path has the names from the
-// target down, handle is what the browser can open again after a reload, and inner the way from there to the file.
-// What cannot be read has a problem.
+// A folder is {path, isFolder: true}, a file {path, file, size, modified, handle?, inner?}: `path` contains the names below the
+// target, `handle` can be reopened by the browser after a reload, and `inner` is the path from the handle to the file. Items
+// that cannot be read have a `problem`.
 //
-// What a folder contains is read from its entry, never from its handle: Chromium leaves names that it takes for unsafe out of
-// the members of a handle (`a?b`, `~a`, `a.lnk`, `desktop.ini`, …) without an error. Handles only open files again.
+// Folders are read through entries, never through handles: Chromium silently omits names it considers unsafe from the members
+// of a handle (`a?b`, `~a`, `a.lnk`, `desktop.ini`, …). Handles are used only to reopen files.
 
-/// Call it inside the event: its items can be read only there.
+/// Must be called in the event handler: the items are readable only there.
 export function gather(items) {
     const found = []
     for (const [index, item] of items.entries()) {
@@ -23,7 +23,7 @@ export function gather(items) {
         const folders = new Set()
         for (const one of found) {
             for await (const entry of await one) {
-                // An input lists files alone.
+                // File inputs list only files, so add their folders.
                 for (let depth = 1; depth < entry.path.length; depth += 1) {
                     const path = entry.path.slice(0, depth)
                     const key = path.join("/")
@@ -38,8 +38,8 @@ export function gather(items) {
     }
 }
 
-// Of a file input: with webkitdirectory it says where the file was, but keeps no folder that is empty. A backslash in a name
-// is a slash there, but not in the name of the file.
+// Reads a file of a file input. With webkitdirectory it includes the path, but empty folders are missing. A backslash in a name
+// becomes a slash in the path, but not in the name of the file.
 const fromInput = (file) => {
     const above = file.webkitRelativePath.slice(0, -file.name.length)
     return [fileEntry([...above.split("/").filter(Boolean), file.name], file)]
@@ -49,7 +49,7 @@ const fileEntry = (path, file, more) => ({
     path, file, size: file.size, modified: file.lastModified, ...more,
 })
 
-/// It is listed with what failed, and the rest goes on.
+/// Creates an entry for an item that could not be read; the others are uploaded.
 const unread = (path, isFolder, problem) => ({ path, isFolder, problem, size: 0, modified: 0 })
 
 async function* fromHandle(handle) {
@@ -61,7 +61,7 @@ async function* fromHandle(handle) {
 }
 
 function fromItem(item, index) {
-    // Some browsers have no handles, or refuse them.
+    // Some browsers do not support handles or deny them.
     const asked = Promise.resolve(item.getAsFileSystemHandle?.()).catch(() => undefined)
     const entry = item.webkitGetAsEntry?.()
     const file = item.getAsFile?.()
@@ -72,7 +72,7 @@ function fromItem(item, index) {
     })()
 }
 
-/// An entry with all that is below it, each folder before its members.
+/// Yields an entry and everything below it, each folder before its members.
 async function* fromEntry(top, handle) {
     const waiting = [{ entry: top, above: [] }]
     while (waiting.length > 0) {
@@ -97,14 +97,14 @@ const membersOf = async (entry) => {
     const reader = entry.createReader()
     const found = []
     for (;;) {
-        // It returns a hundred at a time, and none at the end.
+        // readEntries returns at most a hundred entries per call, and none at the end.
         const some = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject) })
         if (some.length === 0) return found
         found.push(...some)
     }
 }
 
-/// The file behind a handle that was kept, or undefined where it is gone, or is another version than that of the record.
+/// Reopens the file of a stored handle; undefined if it is missing or differs from the record.
 export async function reopen(record, { isAnyVersion = false } = {}) {
     try {
         let handle = record.handle

@@ -1,4 +1,4 @@
-// Uploads: what was given is looked at, settled, and put in the queue; what an earlier page left is taken up again.
+// Entry point for uploads: reads the given items, asks about conflicts, fills the queue and resumes uploads of closed pages.
 
 import { DavError } from "../dav.js"
 import { element, icon, styleSheet } from "../element.js"
@@ -19,7 +19,7 @@ import { Upload, aliveSessions, session } from "./upload.js"
 
 export { startUpload }
 
-// A picture from the clipboard is nowhere else: the database keeps it, if it is no larger than this.
+// Clipboard images up to this size are stored in the database, because they exist nowhere else.
 const mostKeptBytes = 64 << 20
 
 export const queue = new Queue()
@@ -31,13 +31,13 @@ addEventListener("beforeunload", (event) => {
     if (queue.isBusy || panel.isReading) event.preventDefault()
 })
 
-// What has come in is shown when the reader is there, some at a time.
+// Uploaded entries are shown in batches.
 const arrived = new Set()
 let showing
 queue.addEventListener("done", ({ detail: { href, base } }) => {
     const inside = app.folder?.href
     if (!inside || !href.startsWith(inside)) return
-    // Of a tree, its top.
+    // For a tree, show only its top folder.
     const rest = href.slice(inside.length)
     const end = rest.indexOf("/")
     arrived.add(base === inside || end < 0 ? inside + (end < 0 ? rest : rest.slice(0, end + 1)) : href)
@@ -49,7 +49,7 @@ queue.addEventListener("done", ({ detail: { href, base } }) => {
     }, 500)
 })
 
-/// Settles what has to be, and puts the rest in the queue. `found` gives the entries of gather.js.
+/// Resolves problems and conflicts, and queues the rest. `found` yields the entries of gather.js.
 export async function upload(folder, found, { isPasted = false, isChosenFolder = false } = {}) {
     try {
         const entries = await read(found)
@@ -85,7 +85,7 @@ async function begin(folder, given, { isPasted, isAgain }) {
     if (!entries) return
     panel.reads(entries.length)
     const there = await existing(folder, entries)
-    // What cannot be sent needs neither room nor an answer.
+    // Exclude files that cannot be sent from the checks for space and conflicts.
     for (const entry of entries) {
         if (entry.size > (page.maximumFileBytes ?? Infinity)) entry.problem ??= new DavError(413)
     }
@@ -93,9 +93,9 @@ async function begin(folder, given, { isPasted, isAgain }) {
     entries = entries.filter(({ problem }) => !problem)
     const folders = entries.filter(({ isFolder }) => isFolder)
     let files = entries.filter(({ isFolder }) => !isFolder)
-    // The same again while it is on its way is no second upload.
+    // Ignore files that are already being uploaded.
     files = files.filter((file) => !isOnItsWay(hrefOf(folder, file.path, false), file))
-    // A tree that is given again to go on: what has arrived of it is no question.
+    // If a tree is given again to resume it, skip the files that have already arrived.
     if (isAgain) files = files.filter((file) => !hasArrived(file, there))
     const found = files.length + refused.length
     files = await settleConflicts(folder, files, there)
@@ -127,7 +127,7 @@ const hasArrived = (one, there) => isSame(one, there.get(one.path.slice(0, -1).j
 const isOnItsWay = (href, { size, modified }) => queue.find((one) =>
     one.href === href && one.size === size && one.modified === modified && ["running", "waiting", "paused"].includes(one.state))
 
-// Files that an earlier page has begun with, and that the reader gives again. Returns the others.
+// Assigns files to interrupted uploads of earlier pages. Returns the other entries.
 function giveToMissing(entries) {
     const missing = [...queue.uploads("missing"), ...queue.uploads("locked")]
     if (missing.length === 0) return entries
@@ -142,7 +142,7 @@ function giveToMissing(entries) {
         if (entry.isFolder || !entry.file) return true
         const candidates = wanted.get(key(entry.path.at(-1), entry.size, entry.modified)) ?? []
         const path = entry.path.join("/")
-        // Of several that look alike, the one that stood in the same place.
+        // Of several matching uploads, prefer the one with the same path.
         let at = candidates.findIndex((one) => one.path.join("/") === path)
         if (at < 0) at = candidates.length === 1 || entry.path.length === 1 ? candidates.length - 1 : -1
         if (at < 0) return true
@@ -154,11 +154,11 @@ function giveToMissing(entries) {
     if (found.length === 0) return entries
     panel.show()
     queue.resume(found)
-    // The folders of a tree that was dropped again are there, or are made with the files.
+    // Folders of a tree that is given again already exist or are created with the files.
     return rest.some(({ isFolder }) => !isFolder) ? rest : []
 }
 
-/// Takes up what pages that are gone have left.
+/// Resumes uploads of closed pages.
 export async function restore() {
     const alive = await aliveSessions()
     const records = await claim(share, session, (one) => alive.has(one))
@@ -179,12 +179,12 @@ export async function restore() {
     announce(asked > 0 ? t("upload.asksAgain", { count: asked }) : t("upload.continues", { count: uploads.length }))
 }
 
-// What arrived in the last moment of its page is not asked for.
+// Removes uploads that were completed just before their page was closed.
 async function withoutArrived(uploads) {
     const left = []
     for (const base of new Set(uploads.map((one) => one.base))) {
         const own = uploads.filter((one) => one.base === base)
-        // Where nothing can be seen, nothing has arrived.
+        // If the folder cannot be read, assume that nothing has arrived.
         const there = await existing(base, own).catch(() => new Map())
         for (const one of own) {
             if (hasArrived(one, there)) queue.cancel([one])
@@ -196,7 +196,7 @@ async function withoutArrived(uploads) {
 
 const isReadable = async (handle) => !handle.queryPermission || await handle.queryPermission({ mode: "read" }) === "granted"
 
-/// After a click: asks the browser whether these may be read again.
+/// Asks for permission to read the files again; requires a user gesture.
 async function unlock(uploads) {
     const ready = []
     for (const one of uploads) {
@@ -208,7 +208,7 @@ async function unlock(uploads) {
     queue.resume(ready)
 }
 
-/// The reader shows where the files are that an earlier page has begun with.
+/// Assigns files chosen by the reader to interrupted uploads.
 async function find(items) {
     const before = queue.count("missing")
     const { gather } = await import("./gather.js")
@@ -219,15 +219,15 @@ async function find(items) {
     if (rest.length > 0 && left === before) toast(t("upload.notTheSame", { name: visible(rest[0].path.at(-1)) }), { kind: "error" })
 }
 
-/// Once more, as things are now: what has changed on the server is asked about, and a file that has changed is read anew.
+/// Retries failed uploads: asks about changes on the server, and rereads changed files.
 async function retry(uploads) {
     const unread = uploads.filter(({ problem }) => problem.name === "FileUnreadable" || problem instanceof DOMException)
     const changed = uploads.filter(({ problem }) => problem.status === 412)
-    // First of all, because the browser lets a page ask only right after a click.
+    // Ask first, because the browser allows a file picker only right after a click.
     chooseAnew(unread.filter(({ handle }) => !handle))
     for (const one of unread) if (one.handle) one.file = await freshly(one)
     queue.resume(uploads.filter((one) => !changed.includes(one) && (one.handle || !unread.includes(one))))
-    // A second question while one is open would be about what the first has begun.
+    // Do not ask again while a dialog is open.
     if (isAsking) return
     isAsking = true
     for (const base of new Set(changed.map((one) => one.base))) await again(base, changed.filter((one) => one.base === base))
@@ -235,8 +235,8 @@ async function retry(uploads) {
 }
 let isAsking = false
 
-// Without a handle the browser gives a file that has changed only to whoever chooses it again. It is another upload then, to
-// the same place.
+// Without a handle, a changed file can be read only if the reader chooses it again. It then becomes a new upload to the same
+// place.
 async function chooseAnew(uploads) {
     if (uploads.length === 0) return
     const [{ href, isFolder }] = uploads
@@ -247,7 +247,7 @@ async function chooseAnew(uploads) {
     startUpload({ folder, items })
 }
 
-// A file that was changed since is another upload of the same name.
+// Rereads a file; if it has changed, replaces the upload with a new one.
 async function freshly(upload) {
     const file = await reopen(upload, { isAnyVersion: true })
     if (!file || (file.size === upload.size && file.lastModified === upload.modified)) return file
@@ -264,7 +264,7 @@ async function again(base, uploads) {
         return notBegun(base, problem)
     }
     if (!settled) return
-    // What was begun or cancelled in between is no longer asked about.
+    // Skip uploads that were started or cancelled meanwhile.
     const left = new Set(uploads.filter(({ state }) => state === "failed"))
     for (const { upload: one, path, etag } of settled) {
         if (!left.delete(one)) continue
@@ -274,7 +274,7 @@ async function again(base, uploads) {
     queue.cancel([...left])
 }
 
-/// What is shown while files are held over the page.
+/// Creates the overlay that is shown while files are dragged over the page.
 export function dropVeil() {
     const text = element("p", {})
     const made = element("div.drop-veil", { "aria-hidden": "true" }, element("div", {}, icon("upload"), text))

@@ -1,4 +1,4 @@
-// The panel of uploads: what is on its way, what failed and why, and what can be done about it.
+// The upload panel: progress, failures with their reasons, and controls.
 
 import { confirm } from "../dialog.js"
 import { element, icon, iconButton } from "../element.js"
@@ -9,9 +9,9 @@ import { UploadRow } from "./row.js"
 import { askForFiles, askForFolder } from "./start.js"
 
 const rowRems = 4.75
-// Rows beyond the edges, so that scrolling shows no gap.
+// Rows rendered beyond the visible range, so that scrolling shows no gaps.
 const overscan = 4
-// Putting a long list in order costs; progress of the rows that are seen does not.
+// Sorting a long list is expensive; updating visible rows is not.
 const orderMilliseconds = 200
 
 const rounded = new Intl.NumberFormat(locale, { style: "percent" })
@@ -38,7 +38,7 @@ export class Panel {
 
     get isReading() { return this.#reading !== undefined }
 
-    /// How many things of a drop have been found so far; undefined when it is known what there is.
+    /// Shows the number of items found so far; undefined when the search is complete.
     reads(count) {
         this.#reading = count
         if (count !== undefined) this.show()
@@ -53,7 +53,7 @@ export class Panel {
         this.#render()
     }
 
-    /// Something about these uploads that is good to know.
+    /// Shows a note about the uploads.
     notes(key) {
         this.#parts.note.textContent = t(key)
         this.#parts.note.hidden = false
@@ -139,7 +139,7 @@ export class Panel {
         const share = totals.bytes > 0 ? totals.loaded / totals.bytes : totals.total > 0 ? totals.done / totals.total : 0
         setText(title, this.#title(totals))
         setText(figures, this.#figures(totals, share, isBusy))
-        // Files without bytes count as well: all is done only when all are.
+        // Empty files count too: the progress is complete only when every upload is.
         total.value = Math.min(share, totals.done === totals.total ? 1 : 0.999)
         total.hidden = totals.total === 0
         this.#renderCounts()
@@ -147,11 +147,11 @@ export class Panel {
         this.#announce(totals, share, isBusy)
         if (!this.#parts.body.hidden) this.#renderRows()
         clearTimeout(this.#timer)
-        // Speed and time go on though nothing moves, which is just what they have to say.
+        // Update speed and remaining time even if no data moves.
         if (isBusy) this.#timer = setTimeout(() => this.#render(), 1000)
     }
 
-    // How many wait for their files.
+    // The number of uploads that wait for their files.
     get #asked() { return this.#queue.count("missing") + this.#queue.count("locked") }
 
     #title(totals) {
@@ -166,7 +166,7 @@ export class Panel {
         return t("upload.doneCount", { count: totals.done })
     }
 
-    // Files that were found and have not been uploaded, for whatever reason, once nothing is left to do.
+    // When the queue is empty, shows how many of the found files were not uploaded.
     #renderCounts() {
         const queue = this.#queue
         const { found, done } = queue.files
@@ -198,7 +198,7 @@ export class Panel {
         const isNew = ask.hidden
         ask.hidden = asked === 0
         if (asked > 0) {
-            // What is asked for has to be seen, on a phone too.
+            // Make the request for files visible, on a phone too.
             if (isNew && this.#parts.body.hidden) this.#toggle()
             setText(askText, t("upload.asksAgain", { count: asked }))
             this.#parts.continue.hidden = queue.count("locked") === 0
@@ -207,7 +207,7 @@ export class Panel {
         }
     }
 
-    // By quarters: each percent would be heard all the time.
+    // Announce quarters only; screen readers would read every percent.
     #announce(totals, share, isBusy) {
         if (isBusy) {
             if (!this.#wasBusy) this.#quarter = 0
@@ -244,7 +244,7 @@ export class Panel {
                 this.#rows.set(upload, row)
             }
             row.update(index, this.#list.length, index * rowHeight)
-            // The order of the keyboard is that of the eye; what has the focus keeps its place, which moving would take from it.
+            // Keep the tab order equal to the visual order. Do not move the focused row, which would lose the focus.
             const place = before ? before.nextSibling : list.firstChild
             if (row.element !== place && !row.element.contains(document.activeElement)) list.insertBefore(row.element, place)
             before = row.element

@@ -1,4 +1,4 @@
-// What is settled before a byte moves: names, folders that are there already, room, and what is to be replaced.
+// Checks before an upload starts: names, existing folders, free space and conflicts.
 
 import { dialog, confirm } from "../dialog.js"
 import { propfind, quota } from "../dav.js"
@@ -13,8 +13,7 @@ const mostListed = 200
 const conflictDialog = later(() => import("../change/conflict.js"))
 const listingsAtOnce = 4
 
-/// Asks about names that are not good everywhere. Returns the entries with names that can be used, or undefined where the
-/// reader gave up.
+/// Asks about names that are not portable. Returns the entries with usable names, or undefined if the reader cancels.
 export async function settleNames(entries) {
     const wrong = new Map()
     for (const { path } of entries) {
@@ -33,7 +32,7 @@ export async function settleNames(entries) {
     return renamed(entries, better)
 }
 
-// Two names of a folder must not become one.
+// Two members of a folder must not get the same name.
 function renamed(entries, better) {
     const byPath = new Map()
     const key = (path) => path.join("/")
@@ -74,13 +73,13 @@ async function askAboutNames(wrong, isForced) {
     return choice
 }
 
-/// Says before what the server would say in the middle: that there is no room. Returns whether to go on.
+/// Warns if there is not enough space. Returns whether to continue.
 export async function settleRoom(folder, wanted) {
     let available
     try {
         available = (await quota(folder)).available
     } catch {
-        // The server says it when it comes to that.
+        // The server reports it during the upload.
     }
     if (!Number.isFinite(available) || wanted <= available) return true
     return confirm({
@@ -89,8 +88,8 @@ export async function settleRoom(folder, wanted) {
     })
 }
 
-/// What is there already, of the folders that the entries go to: a map of the paths of folders (joined with "/", "" for the
-/// target itself) to their members by name. Folders that are not there are not in it.
+/// Reads the existing target folders: a map from their paths (joined with "/"; "" for the target itself) to their members by
+/// name. Missing folders are not in the map.
 export async function existing(folder, entries, signal) {
     const found = new Map()
     const wanted = new Set([""])
@@ -132,8 +131,8 @@ export const hrefOf = (folder, path, isFolder = true) => {
     return names.reduce((href, name, index) => member(href, name, isFolder || index + 1 < names.length), folder)
 }
 
-/// Asks once about all files that are there already. Returns the files with what they replace ({etag}) or the name that they
-/// get instead, without those that are left out; undefined where the reader gave up.
+/// Asks about all existing files in one dialog. Returns the files with what they replace ({etag}) or their new names, without
+/// skipped ones; undefined if the reader cancels.
 export async function settleConflicts(folder, files, found) {
     const conflicts = []
     for (const file of files) {
@@ -154,7 +153,7 @@ export async function settleConflicts(folder, files, found) {
     for (const file of files) {
         const { there, choice } = choices.get(file) ?? {}
         if (choice === "skip") continue
-        // A file cannot take the place of a folder with all that is in it: it stands beside it.
+        // A file does not replace a folder with its contents; keep both.
         if (choice === "keep" || (choice === "replace" && there.isFolder)) {
             const above = file.path.slice(0, -1)
             const members = found.get(above.join("/"))

@@ -1,4 +1,4 @@
-// All uploads of this page: what runs, what waits, and how far all of it is.
+// The upload queue of this page: scheduling and overall progress.
 
 import { mkcol } from "../dav.js"
 import { has } from "../page.js"
@@ -6,46 +6,45 @@ import { readSetting, writeSetting } from "../settings.js"
 import { forget, keep } from "./store.js"
 import { discard, resumableBytes, transfer } from "./transfer.js"
 
-// A browser opens six connections to a server, and the page needs some itself.
+// Browsers open six connections to a server, and the page needs some itself.
 const mostAtOnce = 4
 const mostLargeAtOnce = 3
-// Of what is done, only the last few are kept, so that memory stays flat.
+// Completed uploads that are kept in the list; limits memory.
 const mostDone = 100
 
-// Progress that is seen more often is no better, and what shows it has to be made each time.
+// Minimum interval in ms between `change` events.
 const tellMilliseconds = 80
 
 const lasting = new Set([400, 403, 405, 409, 413, 414, 415, 422, 501])
 
 const states = ["running", "failed", "locked", "missing", "paused", "waiting", "done"]
 
-/// Events: "change" when anything is another than before, some times in a second; "done" and "failed" with the upload as detail.
+/// Events: "change" when the state has changed, at most a few times a second; "done" and "failed" with the upload as detail.
 export class Queue extends EventTarget {
     rate = new Rate()
     #byState = new Map(states.map((state) => [state, new Set()]))
     #controllers = new Map()
     #doneBytes = 0
     #done = 0
-    // Files without folders: those that were found, and those of them that have been uploaded.
+    // Numbers of files, without folders: found and uploaded.
     #filesFound = 0
     #filesDone = 0
     #isAnnounced = false
 
-    /// Whether digests are made and compared.
+    /// Whether uploads are verified with digests.
     get verifies() { return readSetting("verifyUploads", ["yes", "no"]) === "yes" }
     set verifies(value) { writeSetting("verifyUploads", value ? "yes" : "no") }
 
     count(state) { return this.#byState.get(state).size }
     uploads(state) { return [...this.#byState.get(state)] }
     get isEmpty() { return states.every((state) => this.count(state) === 0) }
-    /// Something would be lost, or late, if the page went now.
+    /// Whether closing the page would interrupt uploads.
     get isBusy() { return this.count("running") + this.count("waiting") > 0 }
 
-    /// All there are, in the order in which they matter.
+    /// All uploads, ordered by state.
     list() { return states.flatMap((state) => (state === "done" ? this.uploads(state).reverse() : this.uploads(state))) }
 
-    /// How many there are in all, without those that have failed; {done, failed} uploads; {bytes, loaded} of all; a rate in bytes for
-    /// a second.
+    /// Totals: uploads without failed ones; {done, failed} uploads; {bytes, loaded} of all; the rate in bytes per second.
     get totals() {
         let total = this.#done, bytes = this.#doneBytes, loaded = bytes
         for (const state of states) {
@@ -58,7 +57,7 @@ export class Queue extends EventTarget {
         }
         return {
             total, done: this.#done, failed: this.count("failed"), bytes, loaded,
-            // What waits for the server has no speed, and nobody knows when it ends.
+            // There is no rate while an upload waits for the server.
             rate: this.uploads("running").some(({ note }) => !note) ? this.rate.value : 0,
         }
     }
@@ -68,10 +67,10 @@ export class Queue extends EventTarget {
         return undefined
     }
 
-    /// How many files there were to upload, and how many of them have been uploaded.
+    /// Numbers of files found and uploaded.
     get files() { return { found: this.#filesFound, done: this.#filesDone } }
 
-    /// `found` is the number of files that `uploads` were made of: some may have been left out.
+    /// Adds uploads. `found` is the number of files found, including skipped ones.
     add(uploads, found = filesIn(uploads)) {
         if (this.totals.total === this.#done) this.clearDone()
         this.#filesFound += found
@@ -87,7 +86,7 @@ export class Queue extends EventTarget {
         for (const upload of uploads) {
             if (upload.state !== "waiting" && upload.state !== "running") continue
             this.#stop(upload)
-            // Its last byte may have arrived.
+            // The server may already have received the last byte.
             upload.mayBeThere = true
             this.#move(upload, "paused")
             remember(upload)
@@ -95,7 +94,7 @@ export class Queue extends EventTarget {
         this.#pump()
     }
 
-    /// Goes on with what was paused, has failed, or has its file again.
+    /// Resumes uploads that were paused, failed or waited for their files.
     resume(uploads) {
         for (const upload of uploads) {
             if (["running", "waiting", "done", "cancelled"].includes(upload.state)) continue
@@ -108,10 +107,10 @@ export class Queue extends EventTarget {
         this.#pump()
     }
 
-    /// Its file has to be shown first.
+    /// Marks an upload as waiting for its file.
     park(upload) { this.#move(upload, "missing") }
 
-    /// `isReplaced`: other uploads of the same files take their place.
+    /// Cancels uploads. `isReplaced`: they are replaced by other uploads of the same files.
     cancel(uploads, { isReplaced = false } = {}) {
         if (isReplaced) this.#filesFound -= filesIn(uploads)
         for (const upload of uploads) {
@@ -126,7 +125,7 @@ export class Queue extends EventTarget {
         this.#pump()
     }
 
-    /// What has ended is no part of the next figures; what failed stays to be tried again.
+    /// Removes completed uploads from the totals; failed ones stay for a retry.
     clearDone() {
         this.#byState.get("done").clear()
         this.#doneBytes = this.#done = this.#filesDone = 0
@@ -134,7 +133,7 @@ export class Queue extends EventTarget {
         this.changed()
     }
 
-    /// Says that there is something new to see.
+    /// Schedules a `change` event.
     changed() {
         if (this.#isAnnounced) return
         this.#isAnnounced = true
@@ -158,7 +157,7 @@ export class Queue extends EventTarget {
 
     #pump() {
         let large = 0
-        // Folders come before what is in them, and parents before their members.
+        // Create folders before their members.
         let depth = Infinity
         for (const upload of this.#byState.get("running")) {
             if (upload.size > resumableBytes) large += 1
@@ -195,7 +194,7 @@ export class Queue extends EventTarget {
         } catch (problem) {
             if (signal.aborted) return
             upload.problem = problem
-            // What is refused for good is nothing that another page should begin with.
+            // Do not let another page resume an upload that was permanently rejected.
             if (lasting.has(problem.status)) forget(upload.id)
             this.#move(upload, "failed")
             this.dispatchEvent(new CustomEvent("failed", { detail: upload }))
@@ -212,7 +211,7 @@ export class Queue extends EventTarget {
         try {
             await transfer(upload, context)
         } catch (problem) {
-            // The folders above it are gone, or were never made: those that came with it are made (again).
+            // Parent folders are missing: create those that belong to the upload.
             if (problem.status !== 409 || upload.path.length < 2) throw problem
             await makeFoldersAbove(upload)
             await transfer(upload, context)
@@ -235,10 +234,10 @@ export class Queue extends EventTarget {
 
 const filesIn = (uploads) => uploads.filter(({ isFolder, problem }) => !isFolder || problem).length
 
-// A folder is made again with what goes into it: another page would ask for its file.
+// Folders need no record: they are created again with their files.
 const remember = (upload) => { if (!upload.isFolder) keep(upload.record) }
 
-// 405: it is there.
+// 405: the folder exists.
 async function makeOne(href) {
     try {
         await mkcol(href)
@@ -266,8 +265,8 @@ async function makeFolder(upload) {
     }
 }
 
-// How quick it goes, without trembling.
-// The time in which an old figure loses most of its weight.
+// Smoothed transfer rate.
+// Time constant in seconds of the moving average.
 const memorySeconds = 4
 const stepMilliseconds = 250
 
@@ -279,15 +278,15 @@ class Rate {
 
     add(bytes) { this.#bytes += bytes }
 
-    /// Bytes for a second.
+    /// Bytes per second.
     get value() {
         const now = performance.now()
         const elapsed = (now - this.#since) / 1000
         if (elapsed * 1000 < stepMilliseconds) return this.#value
-        // After a pause nothing of what was before counts.
+        // Start again after a pause.
         if (elapsed > 3 * memorySeconds && this.#bytes === 0) this.#seconds = this.#value = 0
         this.#seconds += elapsed
-        // In the beginning all seconds weigh the same.
+        // At the start, all seconds have the same weight.
         const weight = 1 - Math.exp(-elapsed / Math.min(this.#seconds, memorySeconds))
         this.#value += (this.#bytes / elapsed - this.#value) * Math.max(weight, this.#seconds <= elapsed ? 1 : 0)
         this.#bytes = 0
@@ -296,8 +295,8 @@ class Rate {
     }
 }
 
-// A phone that goes to sleep stops its pages: it stays awake while something is on its way.
-/// Only secure contexts have it, and only pages that are seen.
+// Keeps the screen on during uploads, because a sleeping phone suspends its pages.
+/// Available only in secure contexts and for visible pages.
 export const stayAwake = (queue) => {
     if (!navigator.wakeLock) return
     let held
@@ -309,7 +308,7 @@ export const stayAwake = (queue) => {
             held = undefined
         } else if ((!held || held.released) && !isAsked) {
             isAsked = true
-            // An empty battery is a reason to refuse.
+            // The browser may refuse, for example if the battery is low.
             held = await navigator.wakeLock.request("screen").catch(() => undefined)
             isAsked = held === undefined
             if (held && !queue.isBusy) update()

@@ -1,4 +1,4 @@
-// One upload in the panel.
+// A row of the upload panel.
 
 import { element, fillName, icon, iconButton } from "../element.js"
 import { explain } from "../errors.js"
@@ -9,7 +9,7 @@ import { isWrongDigest } from "./send.js"
 
 const pictures = { done: "check", failed: "warning", missing: "warning", locked: "warning" }
 
-/// Why an upload failed, as a sentence.
+/// Returns a sentence that explains why an upload failed.
 export function reason(problem) {
     if (isWrongDigest(problem)) return t("upload.damaged")
     if (problem.status === 412) return t("upload.changedThere")
@@ -55,7 +55,7 @@ export class UploadRow {
         own.ariaSetSize = count
         own.style.transform = `translateY(${top}px)`
         this.#progress.hidden = upload.state === "done" || upload.state === "failed" || upload.isFolder
-        // Of a file that has changed the size is another.
+        // The size of a changed file differs.
         const share = upload.loaded / upload.size || 0
         if (this.#progress.value !== share) this.#progress.value = share
         const status = this.#text()

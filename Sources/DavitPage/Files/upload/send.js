@@ -1,16 +1,16 @@
-// One request with a body whose progress can be seen, which fetch does not offer; and what happens while the server is away.
+// Sends requests with upload progress, which fetch does not provide, and waits for an unreachable server.
 
 import { DavError, refusal } from "../dav.js"
 import { page } from "../page.js"
 
 export const isWrongDigest = (problem) => problem.status === 400 && problem.condition === "digest-mismatch"
 
-// The longest that a request may wait for one of the browser's few connections, that nothing may move then, and that a
-// server may think when it has everything: it has a digest to compare, and a disk to wait for.
+// Timeouts in ms: to wait for one of the browser's few connections; without progress; and for the response after the last byte,
+// while the server compares a digest and waits for its disk.
 const startMilliseconds = 120_000
 const stallMilliseconds = 30_000
 const answerMilliseconds = 300_000
-// The same for what was on its way when the network went: what still moves goes to a server nearby.
+// Timeout without progress after the network was lost; requests that still progress go to a nearby server.
 const offlineMilliseconds = 5_000
 
 const running = new Set()
@@ -64,15 +64,15 @@ export function send(method, url, { fields = {}, body, onProgress, signal } = {}
     })
 }
 
-// Fields that every upload has, whole or in parts
+// Header fields of all uploads
 
-/// What the new content stands for: nothing that was there, or exactly what its owner has seen.
+/// Returns the condition: the resource must not exist, or must be the version that was displayed.
 export const conditionFields = (upload) => (upload.etag ? { "If-Match": upload.etag } : { "If-None-Match": "*" })
 
-/// When the file was changed last, in whole seconds, which is what the field says.
+/// The modification time in whole seconds, for the header field.
 export const timeField = (upload) => String(Math.floor(upload.modified / 1000))
 
-// Whether the server can be reached: all uploads that have lost it wait for the same answer
+// Reconnection: all interrupted uploads wait for the same probe
 
 const firstMilliseconds = 500
 const mostMilliseconds = 20_000
@@ -87,7 +87,7 @@ async function isThere() {
         const answer = await fetch(page.root, {
             method: "OPTIONS", cache: "no-store", signal: AbortSignal.timeout(10_000),
         })
-        // These come from a proxy whose server is away, or from a server that is not ready yet.
+        // A proxy whose server is down, or a server that is not ready.
         return ![502, 503, 504].includes(answer.status)
     } catch {
         return false
@@ -96,7 +96,7 @@ async function isThere() {
 
 async function probe() {
     for (let delay = firstMilliseconds; ; delay = Math.min(delay * 2, mostMilliseconds)) {
-        // Not all at once after an outage that many have seen.
+        // Add jitter, so that not all clients reconnect at the same moment.
         const milliseconds = delay * (0.75 + Math.random() / 2)
         await new Promise((resolve) => {
             wake = resolve
@@ -108,7 +108,7 @@ async function probe() {
     waiting = undefined
 }
 
-// Resolves when the server answers, after a pause in any case; rejects when the signal is aborted.
+// Resolves when the server responds, after a pause in any case; rejects when the signal is aborted.
 export function restored(signal, seconds = 0) {
     waiting ??= probe()
     const both = Promise.all([waiting, new Promise((resolve) => { setTimeout(resolve, seconds * 1000) })])

@@ -1,9 +1,9 @@
-// SHA-256 (FIPS 180-4), for pages of plain HTTP, where browsers have none.
+// SHA-256 (FIPS 180-4) for pages over plain HTTP, where browsers do not provide it.
 
 const K = new Int32Array(64)
 const START = new Int32Array(8)
 
-// The first bits of the fractions of the square and cube roots of the first primes, in arithmetic that is exact.
+// The constants: the first bits of the fractional parts of the square and cube roots of the first primes, computed exactly.
 {
     const root = (value, power, low, high) => {
         while (low < high) {
@@ -23,7 +23,7 @@ const START = new Int32Array(8)
 
 const W = new Int32Array(64)
 
-// Takes whole blocks of 64 bytes.
+// Processes whole blocks of 64 bytes.
 function compress(state, bytes, blocks) {
     const s = state, w = W, k = K
     const view = new DataView(bytes.buffer, bytes.byteOffset)
@@ -57,7 +57,7 @@ function compress(state, bytes, blocks) {
     }
 }
 
-/// Takes content in pieces, all of which but the last are whole blocks of 64 bytes.
+/// Incremental SHA-256; all pieces except the last must be whole blocks of 64 bytes.
 export class SHA256 {
     #words = Int32Array.from(START)
     #rest = new Uint8Array(0)
@@ -70,7 +70,7 @@ export class SHA256 {
         this.#length += bytes.length
     }
 
-    /// The 32 bytes. Ends it.
+    /// Finishes and returns the 32 bytes of the digest.
     digest() {
         const rest = this.#rest
         const last = new Uint8Array(rest.length < 56 ? 64 : 128)

@@ -1,4 +1,4 @@
-// Ways in for files: dropped anywhere on the page, pasted, or chosen. What uploads them is loaded with the first.
+// Accepts files that are dropped anywhere on the page, pasted or chosen. The upload modules are loaded on first use.
 
 import { register } from "../actions.js"
 import { attempt, later } from "../load.js"
@@ -10,7 +10,7 @@ const main = later(() => import("./main.js"))
 
 export const share = `${page.root} ${page.user ?? ""}`
 
-/// Uploads `items`, a DataTransferItemList, FileList or array of handles of files, into a folder. To be called in the event itself.
+/// Uploads `items`, a DataTransferItemList, FileList or array of file handles, into a folder. Must be called in the event handler.
 export const startUpload = ({ folder, items, ...more }) => {
     const found = gather([...items])
     return attempt(async () => (await main()).upload(folder, found, more))
@@ -21,7 +21,7 @@ const input = (attributes) => new Promise((resolve) => {
     made.className = "unseen"
     made.tabIndex = -1
     made.setAttribute("aria-hidden", "true")
-    // In the document, because some browsers forget the others before the reader has chosen.
+    // Keep the input in the document; some browsers collect a detached one before the reader has chosen.
     document.body.append(made)
     const end = () => {
         made.remove()
@@ -32,7 +32,7 @@ const input = (attributes) => new Promise((resolve) => {
     made.click()
 })
 
-/// Asks for files. Handles are better where there are some: they can be opened again after a reload.
+/// Opens the file picker. Prefers handles, which can be reopened after a reload.
 export const askForFiles = async () => {
     if (window.showOpenFilePicker) {
         try {
@@ -44,7 +44,7 @@ export const askForFiles = async () => {
     return input({ multiple: true })
 }
 
-/// Asks for a folder. `showDirectoryPicker` is not used: members of its handle are missing (see gather.js).
+/// Opens the folder picker. Does not use `showDirectoryPicker`, whose handles omit members (see gather.js).
 export const askForFolder = () => input({ webkitdirectory: true })
 
 export const chooseFiles = async (folder) => startUpload({ folder, items: await askForFiles() })
@@ -53,10 +53,10 @@ export const chooseFolder = async (folder) => {
     if (items.length > 0) await startUpload({ folder, items, isChosenFolder: true })
 }
 
-/// Whoever may only read has none of it.
+/// Does nothing for readers without write access.
 export const start = (app) => {
     if (!page.canWrite) return
-    // Who chooses again while that is still read means something else.
+    // Do not wait for the upload, so that the action can run again meanwhile.
     register({
         id: "upload", label: "upload.files", icon: "upload", key: "Mod+u", group: "new", order: 20, scope: "folder", isPrimary: true,
         run: (context) => void chooseFiles(context.folder.href),
@@ -66,12 +66,12 @@ export const start = (app) => {
         run: (context) => void chooseFolder(context.folder.href),
     })
 
-    // Files from outside. What is moved within the page is another matter.
+    // Files from outside the page; drag.js handles entries dragged within it.
     const hasFiles = (event) => [...event.dataTransfer?.types ?? []].includes("Files")
     const dropFolder = (event) => event.target.closest?.("[data-drop-href]")
 
-    // The veil goes when files leave the window, and also where no event says so: while they are held over it, they say so all
-    // the time.
+    // Hide the overlay when files leave the window. Not all browsers fire an event for that, so also hide it when no dragover event
+    // arrives for a second.
     const stillMilliseconds = 1000
     let veil
     let timer
@@ -90,7 +90,7 @@ export const start = (app) => {
         try {
             veil ??= (await main()).dropVeil()
         } catch {
-            // What is dropped says so.
+            // The drop event hides the overlay.
             return
         }
         if (isOver) veil.show(row, row?.dataset.dropHref ?? app.folder.href)
@@ -119,12 +119,12 @@ export const start = (app) => {
         const items = [...event.clipboardData?.items ?? []].filter((item) => item.kind === "file")
         if (items.length === 0 || event.target.closest?.("input, textarea, [contenteditable]")) return
         event.preventDefault()
-        // A picture has no name of its own there.
+        // Pasted images have no meaningful name.
         const files = items.map((item) => item.getAsFile()).filter(Boolean)
         const found = gather(files)
         attempt(async () => (await main()).upload(app.folder.href, found, { isPasted: true }))
     })
 
-    // What an earlier page has begun is gone on with.
+    // Resume uploads of earlier pages.
     count(share).then((left) => { if (left > 0) attempt(async () => (await main()).restore()) })
 }

@@ -1,6 +1,6 @@
-// What a reload must not lose, in the browser's database: a record for each upload that has not ended.
+// Stores a record for each unfinished upload in the browser's database, so that uploads survive a reload.
 //
-// Writing is best effort: a browser that keeps nothing (a private window) uploads all the same.
+// Storage is best effort: browsers that store nothing, as in a private window, can still upload.
 
 const databaseName = "davit-uploads"
 const storeName = "uploads"
@@ -34,10 +34,10 @@ async function transact(mode, work) {
     })
 }
 
-// Writes wait for each other, and those of the same moment go together. What is forgotten too late is found to be there
-// already, so that it need not be quick.
+// Writes are serialized and batched. Removal can be delayed, because a record of a completed upload is detected on the
+// server.
 const forgetMilliseconds = 200
-// A task of the page must stay short.
+// Maximum batch size, to keep tasks short.
 const mostAtOnce = 100
 const pending = new Map()
 let writing
@@ -54,7 +54,7 @@ async function flush() {
                 }
             })
         } catch {
-            // A handle that cannot be kept must not take the others with it.
+            // If a handle cannot be stored, store the records without handles.
             for (const [id, record] of batch) {
                 const { handle, blob, ...plain } = record ?? {}
                 await transact("readwrite", (store) => { record ? store.put(plain) : store.delete(id) }).catch(() => {})
@@ -69,7 +69,7 @@ const schedule = (milliseconds) => {
     return writing
 }
 
-/// Resolves when it is kept, or cannot be.
+/// Resolves when the record is stored or storing failed.
 export function keep(record) {
     pending.set(record.id, record)
     return schedule(0)
@@ -80,8 +80,8 @@ export function forget(id) {
     return schedule(forgetMilliseconds)
 }
 
-/// Takes over what pages have left that are no more: `isAlive` tells of a session. Two pages that begin together get
-/// each record once, because the database orders them.
+/// Takes over the records of closed pages; `isAlive` checks a session. Transactions ensure that two pages that start at the
+/// same time do not get the same record.
 export async function claim(share, session, isAlive) {
     try {
         return await transact("readwrite", (store, answer) => {
@@ -105,7 +105,7 @@ export async function claim(share, session, isAlive) {
     }
 }
 
-/// Whether there is anything, without a look at what.
+/// Returns the number of records of a share without reading them.
 export async function count(share) {
     try {
         return await transact("readonly", (store, answer) => {

@@ -1,4 +1,4 @@
-// Brings one file to the server, over lost connections, servers that begin again and bytes that changed on the way.
+// Uploads one file; handles lost connections, restarted servers and corrupted data.
 
 import { DavError, propfind } from "../dav.js"
 import { announce } from "../messages.js"
@@ -7,20 +7,20 @@ import { combined, nothing } from "./adler32.js"
 import { FileUnreadable, checksum, digests, partField, wholeField, wholeWish } from "./digests.js"
 import { conditionFields, isWrongDigest, restored, send, timeField } from "./send.js"
 
-/// From here on a file is sent in parts, so that what has arrived need not be sent again.
+/// Files of at least this size are sent in parts, so that an interrupted upload can be resumed.
 export const resumableBytes = 8 << 20
 
-// How often it is tried without a byte of progress while the server can be reached.
+// Maximum attempts without progress while the server is reachable.
 const mostAttempts = 5
-// Where a proxy takes only little at once, parts may still get through; below this it is no place for files.
+// Minimum part size, for proxies that limit request bodies.
 const smallestPartBytes = 512 << 10
 
-// Without an answer (0), or with one that another time may be better.
+// Statuses that are worth a retry; 0 means no response.
 const passing = new Set([0, 408, 425, 429, 502, 503, 504])
 const isPassing = (problem) => problem instanceof DavError && (passing.has(problem.status) || isWrongDigest(problem))
 
-/// Returns when the file is there. `context` is {signal, verifies, canResume, changed()}; upload.loaded and .note say how
-/// far it is.
+/// Returns when the file is uploaded. `context` is {signal, verifies, canResume, changed()}; progress is in upload.loaded and
+/// .note.
 export async function transfer(upload, context) {
     for (let attempts = 0; ;) {
         const before = upload.loaded
@@ -45,7 +45,7 @@ export async function transfer(upload, context) {
             if (problem.status === 0) await mustBeReadable(upload.file)
             attempts = upload.loaded > before ? 1 : attempts + 1
             if (attempts > mostAttempts) throw problem
-            // What was sent may have arrived though its answer did not.
+            // The data may have arrived although the response was lost.
             upload.mayBeThere = true
             upload.note = "upload.waitsForServer"
             context.changed()
@@ -54,7 +54,7 @@ export async function transfer(upload, context) {
     }
 }
 
-// A browser says the same of a file that has changed as of a connection that is lost.
+// Browsers report the same error for a changed file as for a lost connection.
 async function mustBeReadable(file) {
     try {
         await file.slice(0, 1).arrayBuffer()
@@ -82,11 +82,11 @@ async function whole(upload, context) {
     upload.loaded = upload.size
 }
 
-/// Whether an entry is what was sent, and not what it was to replace, which may look the same.
+/// Whether an entry is the uploaded file and not the one that it was to replace, which may have the same size and time.
 export const isSame = ({ etag, size, modified }, found) => found?.size === size && found.etag !== etag
     && Math.floor(found.modified / 1000) === Math.floor(modified / 1000)
 
-// Whether an answer that was lost was a good one: then what is there is what was sent. Throws where that cannot be seen just now.
+// Whether the upload succeeded although the response was lost. Throws if the server cannot be asked.
 async function isThere(upload) {
     if (!upload.mayBeThere) return false
     try {
@@ -97,13 +97,13 @@ async function isThere(upload) {
     }
 }
 
-// In parts, by "Resumable Uploads for HTTP": the server says how far it is, and what it has stays
+// Uploads in parts ("Resumable Uploads for HTTP"): the server reports its offset and keeps what it has
 
-// A part is what goes in a second: little is lost with a connection, and few requests are made.
+// A part takes about a second: little is lost with a connection, and few requests are needed.
 const leastPartBytes = 4 << 20
 const mostPartBytes = 64 << 20
 const firstPartBytes = 8 << 20
-// Without a digest all that has arrived counts, and nothing is lost with a long part.
+// Without a digest, all received bytes count, so a long part loses nothing.
 const mostUnverifiedBytes = 1 << 30
 const mostRepairs = 3
 
@@ -131,7 +131,7 @@ async function resumable(upload, context) {
             if (context.signal.aborted || !(problem instanceof DavError)) throw problem
             last = problem
             if (isWrongDigest(problem)) {
-                // The server has dropped the part, and gets it again.
+                // The server discarded the part; send it again.
                 if ((repairs += 1) > mostRepairs) {
                     await discard(upload.url)
                     begin(upload)
@@ -139,7 +139,7 @@ async function resumable(upload, context) {
             } else if (isGone(problem)) {
                 begin(upload)
             } else if (problem.status === 413 && parts.shrink()) {
-                // A proxy takes less at once than the server.
+                // A proxy has a lower limit than the server.
             } else if (problem.status !== 409 || (repairs += 1) > mostRepairs) {
                 throw problem
             }
@@ -147,20 +147,20 @@ async function resumable(upload, context) {
     }
 }
 
-// All of it was there, and was not what it is here: that is said, and tried once.
+// The complete file was corrupted: report it and try once more.
 function startOver(upload, problem) {
     if (upload.isOver) throw problem
     upload.isOver = true
     announce(`${upload.name}: ${t("upload.startedOver")}`)
 }
 
-/// Tells the server that nobody goes on with it. Where that fails, the server forgets it in time.
+/// Deletes the partial upload on the server. If that fails, it expires there.
 export const discard = (url) => send("DELETE", url).catch(() => {})
 
-// Forgets what the server had of it, or said it had.
+// Resets the progress on the server.
 const begin = (upload) => Object.assign(upload, { url: undefined, offset: 0, loaded: 0, isUnsure: false, isComplete: false })
 
-/// It becomes another one: nothing of what the server has of it counts.
+/// Turns the upload into another one and discards its progress.
 export function reset(upload, values) {
     if (upload.url) discard(upload.url)
     Object.assign(begin(upload), { mayBeThere: false, ...values })
@@ -175,7 +175,7 @@ async function create(upload, context) {
         signal: context.signal,
     })
     const location = answer.field("Location")
-    // Without it the server has made a file of nothing, and knows nothing of the rest.
+    // Without Location, the server has created an empty file and does not support resuming.
     if (!location) throw new DavError(501, { href: upload.href })
     upload.url = new URL(location, new URL(upload.href, document.baseURI)).pathname
     upload.offset = Number(answer.field("Upload-Offset")) || 0
@@ -201,10 +201,10 @@ async function locate(upload, context) {
     context.changed()
 }
 
-// So many parts are made ready while one is on its way.
+// Number of parts prepared while one is being sent.
 const mostAhead = 2
 
-// The parts of one file, each with its digests made while those before it are on their way.
+// The parts of one file; digests are computed while earlier parts are being sent.
 class Parts {
     #upload
     #context
@@ -219,7 +219,7 @@ class Parts {
         this.#partBytes = context.verifies ? firstPartBytes : mostUnverifiedBytes
     }
 
-    // True if that was the last.
+    // Sends the next part. Returns true if it was the last.
     async send() {
         const upload = this.#upload, context = this.#context
         const from = upload.offset
@@ -255,7 +255,7 @@ class Parts {
         return isLast
     }
 
-    // Smaller parts; false where they are small already.
+    // Reduces the part size. Returns false if it is already at the minimum.
     shrink() {
         const bytes = Math.floor(Math.min(this.#partBytes, this.#mostBytes, firstPartBytes * 4) / 4)
         if (bytes < smallestPartBytes) return false
@@ -282,12 +282,12 @@ class Parts {
     #prepare(from) {
         const blob = this.#upload.file.slice(from, from + Math.min(this.#partBytes, this.#mostBytes))
         const made = this.#context.verifies ? digests(blob) : Promise.resolve()
-        // Whoever waits for it later sees the problem.
+        // The error is reported when the part is awaited.
         made.catch(() => {})
         return { from, blob, digests: made }
     }
 
-    // What is known of all in front of a part; what is not is read again.
+    // Returns the checksum of everything before a part, reading what is not known.
     async #before(from) {
         const { file, adler } = this.#upload
         const known = adler?.length <= from ? adler : nothing

@@ -1,18 +1,18 @@
-// One file on its way: what it is, where it goes, how far it is, and which of the open pages brings it there.
+// The state of one upload, and which of the open pages it belongs to.
 
-// crypto.randomUUID is not there on plain HTTP.
+// crypto.randomUUID is not available over plain HTTP.
 export const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 export const session = newId()
 
-// A page that is open answers at once; this is for one that is busy.
+// Open pages usually respond immediately; this allows for a busy one.
 const answerMilliseconds = 400
 
 const open = () => {
     try {
         return new BroadcastChannel("davit-uploads")
     } catch {
-        // There is none, or the browser denies it: other pages are not known then.
+        // Not supported or denied: other pages cannot be detected.
         return undefined
     }
 }
@@ -24,7 +24,7 @@ channel?.addEventListener("message", ({ data }) => {
     if (data.session) alive.add(data.session)
 })
 
-// The sessions that are open now, this one with them.
+// Returns the sessions of all open pages, including this one.
 export async function aliveSessions() {
     alive.clear()
     alive.add(session)
@@ -37,37 +37,37 @@ export async function aliveSessions() {
 
 export class Upload {
     id = newId()
-    /// waiting, running, paused, failed, done, missing (its file is asked for), locked (its file is known, but may be read
-    /// only after a click)
+    /// waiting, running, paused, failed, done, missing (the reader must choose the file again) or locked (reading the file requires
+    /// a click)
     state = "waiting"
-    /// The share it belongs to, and the folder that it was given to.
+    /// The share, and the target folder.
     share
     base
     href
-    /// The names from `base` down, as they are shown.
+    /// The names below `base`, for display.
     path
     size
-    /// In ms.
+    /// Modification time in ms.
     modified
-    /// What it replaces; undefined where nothing was.
+    /// The entity tag of the version to replace; undefined for a new resource.
     etag
     file
     handle
     inner
     blob
     isFolder = false
-    /// Why it failed: an Error.
+    /// The Error with which it failed.
     problem
-    /// The key of what it waits for while it runs.
+    /// The key of a status text while it is running.
     note
     loaded = 0
-    /// Of an upload in parts: its place on the server, how much that has, and whether that is certain.
+    /// For uploads in parts: the URL on the server, the received bytes, and whether that number is uncertain.
     url
     offset = 0
     isUnsure = false
-    /// The digest of what it has, of Adler32.
+    /// The Adler-32 checksum of the received bytes.
     adler
-    /// It has begun again from nothing, because all of it had come and was not right.
+    /// Whether the upload was restarted because the complete file was corrupted.
     isOver = false
     isInParts = false
     mayBeThere = false
@@ -76,13 +76,13 @@ export class Upload {
 
     get name() { return this.path.at(-1) }
 
-    /// What the database keeps. A file itself is not in it, but where it came from the clipboard (`blob`).
+    /// The record for the database. It contains the content (`blob`) only if it came from the clipboard.
     get record() {
         const { file, problem, state, ...kept } = this
         return { ...kept, session, isPaused: state === "paused" }
     }
 
-    /// From a record of a page that is gone; what was on its way then may have arrived.
+    /// Restores an upload from a record of a closed page; its last request may have succeeded.
     static restored({ session: _, isPaused, ...record }) {
         return new Upload({
             ...record, state: isPaused ? "paused" : "waiting", loaded: record.offset ?? 0, isUnsure: true, mayBeThere: true,

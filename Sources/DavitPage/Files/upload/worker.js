@@ -1,9 +1,9 @@
-// Makes digests beside the page, so that it stays quick.
+// Computes digests in a worker, so that the page stays responsive.
 
 import { extended, nothing } from "./adler32.js"
 import { SHA256 } from "./sha256.js"
 
-// Small enough for the cache of a processor, large enough that asking for it does not count.
+// Small enough for the processor cache, large enough to make the overhead per read negligible.
 const stepBytes = 1 << 20
 
 onmessage = async ({ data: { id, blob, isBrief } }) => {
@@ -15,7 +15,7 @@ onmessage = async ({ data: { id, blob, isBrief } }) => {
 }
 
 async function digests(blob) {
-    // The browser's own is quicker, but is not there on plain HTTP.
+    // The browser's implementation is faster but is not available over plain HTTP.
     if (globalThis.crypto?.subtle) {
         const bytes = await blob.arrayBuffer()
         const made = crypto.subtle.digest("SHA-256", bytes)
