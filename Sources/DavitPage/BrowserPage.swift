@@ -2,10 +2,10 @@ public import DavitEngine
 public import DavitHTTP
 internal import DavitStore
 
-/// The page that people use a share with in a browser. Without scripts it is plain HTML with forms, which can do
-/// everything but what needs a program: that is the page the scripts then take over.
+/// The browser page of a share. Without scripts it is plain HTML with forms, which supports everything except
+/// features that need scripts; the scripts replace it when they load.
 public struct BrowserPage: CollectionPage {
-    /// Folders to choose from when something is moved or copied.
+    /// The maximum number of folders offered as the destination of a move or copy.
     private static let knownFolderLimit = 200
 
     private let settings: PageSettings
@@ -47,7 +47,7 @@ public struct BrowserPage: CollectionPage {
     ) async throws(HTTPError) -> HTTPResponse? {
         let page = PlainPage(visit, settings, runsScripts: false)
         switch answer {
-        // These forms stand on pages that ask, and say that they have.
+        // The forms for these actions always send the confirmation.
         case .asks(.unlock, _), .asks(.purge, _):
             let view = FailureView(page: page, status: .badRequest, results: [])
             return page.response(.badRequest) { view.append(to: &$0) }
@@ -57,7 +57,7 @@ public struct BrowserPage: CollectionPage {
             return page.response(.ok) { view.append(to: &$0) }
         case .ended(let action, let status, let results):
             if !results.isEmpty, results.allSatisfy(\.isDone) { return nil }
-            // A 207 is for programs: some of what a member has in it could not be changed.
+            // Show a 207 as a conflict: part of a member's contents could not be changed.
             let shown = status == .multistatus ? HTTPStatus.conflict : status
             let kept = action == .delete ? results.flatMap(\.kept) : []
             let view = FailureView(
@@ -82,7 +82,8 @@ public struct BrowserPage: CollectionPage {
         return page.response(.ok) { AboutView(page, name, member).append(to: &$0) }
     }
 
-    /// The folders above this one, and those in it, in their order; not those that are to go somewhere.
+    /// Returns the ancestors and the subfolders of this folder, sorted, without the members to be
+    /// transferred.
     private func knownFolders(
         _ visit: CollectionVisit, without members: [[UInt8]]
     ) async throws(HTTPError) -> [ResourcePath] {

@@ -1,14 +1,14 @@
-/// A number of bytes for people.
+/// Formats numbers of bytes for display.
 enum ByteCount {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// `999 B`, `1.0 kB`, `12 kB`, `1.5 GB`: units of a thousand, two digits at least, rounded half up.
+    /// `999 B`, `1.0 kB`, `12 kB`, `1.5 GB`: decimal units, at least two digits, rounded half up.
     static func text(_ bytes: Int64) -> String {
         let bytes = max(0, bytes)
         if bytes < 1000 { return "\(bytes) B" }
         var unit = 0
         var size: Int64 = 1000
-        // The next unit from 999.5 on, which would read "1000".
+        // Use the next unit from 999.5, which would be rounded to "1000".
         while unit + 1 < units.count, bytes >= size * 1000 - size / 2 {
             size *= 1000
             unit += 1

@@ -1,12 +1,13 @@
-/// A script without comments, indentation, and spaces beside punctuation. Ends of lines stay, but beside brackets, because
-/// statements end with them (ECMA-262 §12.10), and so does what is in strings, templates and regular expressions.
+/// Removes comments, indentation and spaces next to punctuation from a script. Keeps line ends, except next
+/// to brackets, because they end statements (ECMA-262 §12.10), and the contents of strings, templates and
+/// regular expressions.
 struct CompactScript {
     private let source: [UInt8]
     private var index = 0
     private var result: [UInt8] = []
-    /// What is between the last token and the next one.
+    /// The white space between the last token and the next one.
     private var gap = Gap.none
-    /// For each template that is open around here, how many braces are open in its expression.
+    /// The number of open braces in the expression of each enclosing template.
     private var templates: [Int] = []
 
     private enum Gap { case none, space, line }
@@ -96,7 +97,7 @@ struct CompactScript {
         switch gap {
         case .none: break
         case .line:
-            // A closing bracket ends a statement as well; `1.a` would be no number.
+            // A closing bracket also ends a statement; `1.a` is not a number.
             let isNumber = UInt8(ascii: "0")...UInt8(ascii: "9") ~= last
             if !Self.goesOn(behind: last) && !Self.goesOn(with: next) && !Self.closes(next)
                 || isNumber && next == UInt8(ascii: ".")
@@ -104,7 +105,7 @@ struct CompactScript {
                 result.append(UInt8(ascii: "\n"))
             }
         case .space:
-            // `a + +b` is not `a ++b`.
+            // `a + +b` must not become `a ++b`.
             let isSum = Self.isSign(last) && Self.isSign(next)
             if isSum || !(Self.isTight(last) || Self.isTight(next)) { result.append(UInt8(ascii: " ")) }
         }
@@ -119,7 +120,8 @@ struct CompactScript {
         }
     }
 
-    /// From its first character, or behind one of its expressions, to its end or to the next of them.
+    /// Copies a template from its start, or from the end of one of its expressions, to its end or the next
+    /// expression.
     private mutating func copyTemplate() {
         copy()
         while let byte = peek() {
@@ -151,7 +153,7 @@ struct CompactScript {
         }
     }
 
-    /// Whether `/` begins a regular expression here: behind a value it divides.
+    /// Whether `/` begins a regular expression here; after a value it is a division.
     private var isExpressionExpected: Bool {
         guard let last = result.last(where: { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") }) else {
             return true
@@ -175,7 +177,8 @@ struct CompactScript {
         }
     }
 
-    /// No statement ends with these. With `+` and `-` one may (`++`), and with `/`, and with `!` and `*` one may begin.
+    /// Whether no statement ends with this byte. One can end with `+` and `-` (`++`) and with `/`, and begin
+    /// with `!` and `*`.
     private static func goesOn(behind byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: "="),
@@ -185,7 +188,7 @@ struct CompactScript {
         }
     }
 
-    /// Nor does one begin with these.
+    /// Whether no statement begins with this byte.
     private static func goesOn(with byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "."), UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "&"), UInt8(ascii: "|"),
@@ -203,7 +206,7 @@ struct CompactScript {
         byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
     }
 
-    /// A space beside it says nothing. `/` is none: two of them are a comment.
+    /// Whether spaces next to this byte are insignificant. Not for `/`: two of them begin a comment.
     private static func isTight(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["),

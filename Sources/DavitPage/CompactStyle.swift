@@ -1,4 +1,4 @@
-/// A style sheet without comments and without white space that separates nothing. Strings stay as they are.
+/// Removes comments and insignificant white space from a style sheet. Strings are unchanged.
 struct CompactStyle {
     private let source: [UInt8]
     private var index = 0
@@ -31,7 +31,7 @@ struct CompactStyle {
         result.append(UInt8(ascii: "\n"))
     }
 
-    /// It separates, as white space does.
+    /// Skips a comment, which separates tokens like white space.
     private mutating func skipComment() {
         isSpaced = true
         index += 2
@@ -48,7 +48,7 @@ struct CompactStyle {
             result.append(UInt8(ascii: " "))
         }
         isSpaced = false
-        // A line for each rule: who looks at it in a browser finds something.
+        // Keep one line per rule, so that the sheet is readable in the browser's tools.
         if result.last == UInt8(ascii: "}"), byte != UInt8(ascii: "}") { result.append(UInt8(ascii: "\n")) }
         result.append(byte)
         index += 1
@@ -65,7 +65,8 @@ struct CompactStyle {
         }
     }
 
-    /// In front of a colon a space makes another selector of it; behind it, none.
+    /// Whether spaces around this byte are insignificant. A space before a colon changes a selector; one
+    /// after it does not.
     private static func separates(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ">"):

@@ -1,4 +1,4 @@
-/// The files of the page as they are sent: without what only their authors read. Names and statements stay as they are.
+/// Removes from the files of the page what only their authors need. Names and statements are unchanged.
 package enum CompactText {
     package static func of(_ bytes: [UInt8], named name: String) -> [UInt8] {
         if name.hasSuffix(".js") { return CompactScript.of(bytes) }
@@ -8,7 +8,7 @@ package enum CompactText {
         return bytes
     }
 
-    /// Lines without indentation, and without the empty ones.
+    /// Removes indentation, empty lines and lines that are not kept.
     private static func lines(of bytes: [UInt8], where isKept: (ArraySlice<UInt8>) -> Bool) -> [UInt8] {
         var result: [UInt8] = []
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -20,7 +20,7 @@ package enum CompactText {
         return result
     }
 
-    /// What the page without scripts says is said by the server.
+    /// Whether the scripts need this line; the server renders the texts of the page without scripts.
     private static func isForScripts(_ line: ArraySlice<UInt8>) -> Bool {
         line.first != UInt8(ascii: "#") && !line.starts(with: "server.".utf8)
     }

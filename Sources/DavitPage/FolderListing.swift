@@ -25,7 +25,7 @@ public struct FolderListing: CollectionPage {
     package static func response(
         _ page: ListingPage, _ members: any MemberPages
     ) async throws(HTTPError) -> HTTPResponse {
-        // Before the head is out: what cannot be read at all has a status.
+        // Read before sending the head, so that a failure still gets a status.
         let first = try await members.next()
         var response = HTTPResponse(.ok, body: .stream(ListingStream(page, members, first: first)))
         ListingPage.appendFields(to: &response.fields)
@@ -33,27 +33,27 @@ public struct FolderListing: CollectionPage {
     }
 }
 
-/// The members of a collection, some at a time. Used by one task at a time.
+/// Reads the members of a collection in batches. Used by one task at a time.
 package protocol MemberPages: AnyObject {
-    /// The next members, in the order of the volume; empty at the end.
+    /// Returns the next members, in directory order; empty at the end.
     func next() async throws(HTTPError) -> [Member]
-    /// Does on another thread what takes long.
+    /// Runs expensive work on another thread.
     func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T
 }
 
 extension MemberReader: MemberPages {}
 
-/// Writes the page while the collection is read: sorted where it has a size that people read, else in the
-/// order of the volume, so that memory stays flat.
+/// Writes the page while the collection is read: sorted up to ``sortedLimit`` entries, else in directory
+/// order, so that memory use is bounded.
 private final class ListingStream: BodyStream {
-    /// Entries that are held back to be sorted.
+    /// The maximum number of entries that are buffered and sorted.
     private static let sortedLimit = 10_000
 
     private enum Phase { case beginning, gathering, passing, ended }
 
     private let page: ListingPage
     private let members: any MemberPages
-    /// Read already, and not yet taken.
+    /// Members that were read before the head was sent.
     private var first: [Member]?
     private var phase = Phase.beginning
     private var ready: ArraySlice<UInt8> = []
@@ -74,7 +74,7 @@ private final class ListingStream: BodyStream {
         var bytes: [UInt8] = []
         switch phase {
         case .beginning:
-            // By itself, so that a browser shows something while the rest is read.
+            // Send the head separately, so that the browser shows something while the collection is read.
             page.appendHead(to: &bytes)
             phase = .gathering
         case .gathering:
@@ -100,7 +100,7 @@ private final class ListingStream: BodyStream {
         return (entries, .goesOn)
     }
 
-    /// Not on the event loop: of as many names it takes longer than others should wait.
+    /// Sorts on another thread, because it would block the event loop for too long.
     private func sorted(
         _ entries: [ListingEntry], _ outcome: Outcome
     ) async -> ([ListingEntry], Outcome) {

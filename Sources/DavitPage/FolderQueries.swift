@@ -3,19 +3,19 @@ internal import DavitHTTP
 internal import DavitQRCode
 internal import DavitServer
 
-/// What GET on a collection answers instead of the page, as its query asks for it.
+/// Answers queries on a collection that request something other than the page.
 struct FolderQueries: Sendable {
     private let archives = ArchiveDownloads()
 
-    /// - Returns: nil if the page is asked for.
-    /// - Throws: 400 for a query that makes no sense, and what reading the collection throws.
+    /// - Returns: nil if the page is requested.
+    /// - Throws: 400 for an invalid query, and errors of reading the collection.
     func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse? {
         guard visit.request.target.rawQuery != nil else { return nil }
         let query = visit.request.query
         if query["archive"] != nil {
-            // It costs the server more than the page that has it loaded.
+            // An archive costs the server much more than it costs the other site to link to it.
             if visit.isLoadedByOtherSite {
-                return .error(.forbidden, "A page of another site has asked for this.", for: visit.request)
+                return .error(.forbidden, "Cross-site requests are not allowed.", for: visit.request)
             }
             let choice: ArchiveChoice
             do throws(HTTPError) { choice = try ArchiveChoice(query) } catch {
@@ -27,7 +27,7 @@ struct FolderQueries: Sendable {
         return nil
     }
 
-    /// An archive of some members, from a form.
+    /// Returns an archive of the members selected in a form.
     func archive(of members: [[UInt8]], _ visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
         try await archives.response(to: visit, ArchiveChoice(names: members))
     }

@@ -1,4 +1,5 @@
-/// Writes JSON (RFC 8259) that may stand in a script element: nothing in it ends that, or begins a comment.
+/// Writes JSON (RFC 8259) that is safe in a script element: it contains nothing that ends the element or
+/// begins a comment.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -16,7 +17,7 @@ struct JSONText {
         if let value { append(Array(value.utf8)) } else { bytes.append(contentsOf: "null".utf8) }
     }
 
-    /// Bytes that are not UTF-8 are replaced.
+    /// Adds a member. Invalid UTF-8 is replaced.
     mutating func member(_ name: String, _ value: [UInt8]) {
         key(name)
         append(Array(String(decoding: value, as: UTF8.self).utf8))

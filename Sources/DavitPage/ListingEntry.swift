@@ -2,10 +2,10 @@ public import DavitHTTP
 
 /// A row of the listing.
 public struct ListingEntry: Hashable, Sendable {
-    /// One segment, as stored; need not be UTF-8.
+    /// One segment, as stored; not necessarily UTF-8.
     public var name: [UInt8]
     public var isCollection: Bool
-    /// Bytes of content; not shown for a collection.
+    /// The length of the content in bytes; not shown for a collection.
     public var length: Int64
     public var modified: Timestamp
 
@@ -16,7 +16,7 @@ public struct ListingEntry: Hashable, Sendable {
         self.modified = modified
     }
 
-    /// The order of the page: collections first, then by name as people expect it.
+    /// The display order: collections first, then natural order by name.
     public static func precedes(_ a: ListingEntry, _ b: ListingEntry) -> Bool {
         if a.isCollection != b.isCollection { return a.isCollection }
         return NaturalOrder.precedes(a.name, b.name)

@@ -1,23 +1,23 @@
 public import DavitHTTP
 internal import DavitServer
 
-/// The page a browser shows for a collection, written piece by piece: head, entries, foot.
+/// The HTML listing of a collection, written in pieces: head, entries, foot.
 ///
-/// It holds no script, loads nothing, and all its links are relative, so that it works behind a proxy that
-/// puts it under another path. The pieces of a page of any length need constant memory.
+/// It contains no script and loads nothing. All links are relative, so that it works behind a proxy that maps
+/// it to another path. Memory use does not depend on the number of entries.
 public struct ListingPage: Sendable {
-    /// What the root is called in the title and as the first breadcrumb.
+    /// The name of the root in the title and the first breadcrumb.
     private let rootName: String
     /// The decoded segments from the root to the collection.
     private let segments: [[UInt8]]
-    /// The collection itself, as seen from the URL of the request; all links begin with it.
+    /// The collection relative to the request URL; the prefix of all links.
     private let base: [UInt8]
 
     /// - Parameters:
-    ///   - segments: of the path of the collection, decoded; none for the root.
-    ///   - endsInSlash: whether the path of the request does. Without it, browsers resolve relative links
-    ///     against the collection above.
-    ///   - mountName: the last segment of the prefix in front of the root, decoded; none at the top.
+    ///   - segments: the path of the collection, decoded; empty for the root.
+    ///   - endsInSlash: whether the request path ends with a slash. Without it, browsers resolve relative
+    ///     links against the parent collection.
+    ///   - mountName: the last segment of the mount prefix, decoded; empty without a prefix.
     public init(
         rootName: String = "Files", segments: [[UInt8]], endsInSlash: Bool, mountName: [UInt8] = []
     ) {
@@ -32,8 +32,8 @@ public struct ListingPage: Sendable {
         self.base = base
     }
 
-    /// The fields of the response. The policy lets nothing run, load, frame or be sent; only the page's own
-    /// style is named by its hash.
+    /// Adds the header fields of the response. The content security policy permits nothing except the page's
+    /// own style, by its hash.
     public static func appendFields(to fields: inout HTTPFields) {
         fields.append(.contentType, "text/html; charset=utf-8")
         fields.append(
@@ -42,11 +42,11 @@ public struct ListingPage: Sendable {
                 + "form-action 'none'; frame-ancestors 'none'")
         fields.append(.xContentTypeOptions, "nosniff")
         fields.append(.referrerPolicy, "no-referrer")
-        // A listing is as old as the folder, which the browser cannot know.
+        // The browser cannot know when the folder changes.
         fields.append(.cacheControl, "no-cache")
     }
 
-    /// Everything before the first row.
+    /// Writes everything before the first row.
     public func appendHead(to buffer: inout [UInt8]) {
         Markup.append(
             """
@@ -82,7 +82,7 @@ public struct ListingPage: Sendable {
             """, to: &buffer)
     }
 
-    /// One row.
+    /// Writes one row.
     public func append(_ entry: ListingEntry, to buffer: inout [UInt8]) {
         Markup.append("<tr><th scope=\"row\" class=\"n\"><a class=\"", to: &buffer)
         Markup.append(entry.isCollection ? "c" : "f", to: &buffer)
@@ -101,11 +101,11 @@ public struct ListingPage: Sendable {
         Markup.append("</td></tr>\n", to: &buffer)
     }
 
-    /// Everything behind the last row.
+    /// Writes everything after the last row.
     ///
     /// - Parameters:
-    ///   - isEmpty: no row was written.
-    ///   - isComplete: false if the walk of the collection failed; the page then says so.
+    ///   - isEmpty: whether no row was written.
+    ///   - isComplete: false if reading the collection failed; the page then reports it.
     public func appendFoot(isEmpty: Bool, isComplete: Bool = true, to buffer: inout [UInt8]) {
         Markup.append("</tbody>\n</table>\n", to: &buffer)
         if isEmpty, isComplete { Markup.append("<p class=\"e\">This folder is empty.</p>\n", to: &buffer) }
@@ -128,7 +128,7 @@ public struct ListingPage: Sendable {
         }
     }
 
-    /// The way from the root; the last one is where we are, and no link.
+    /// Writes the breadcrumbs; the last one is the current collection and not a link.
     private func appendBreadcrumbs(to buffer: inout [UInt8]) {
         for level in 0...segments.count {
             let name = level == 0 ? Array(rootName.utf8) : segments[level - 1]
@@ -160,7 +160,7 @@ public struct ListingPage: Sendable {
         Markup.append("\">Download</a>", to: &buffer)
     }
 
-    /// To the minute for people, to the second for programs.
+    /// Writes a time: to the minute as text, to the second in the attribute.
     private func appendTime(_ time: Timestamp, to buffer: inout [UInt8]) {
         let text = HTTPDate.iso8601(time)
         Markup.append("<time datetime=\"", to: &buffer)

@@ -1,6 +1,6 @@
-/// The style of the page, in the page itself.
+/// The inline style of the page.
 enum ListingStyle {
-    /// SHA-256 of ``text`` in Base64, for the policy of the page: no other style applies.
+    /// The SHA-256 of ``text`` in Base64, for the content security policy.
     static let hash = "slOPyi6dWqlh1vRjH2myt+x83QmavwzHMLlTxSz0rE4="
 
     static let text: StaticString = """

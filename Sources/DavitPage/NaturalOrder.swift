@@ -1,6 +1,6 @@
-/// The order people expect of names: case does not count, and numbers go by their value.
+/// Natural order of names: case-insensitive, with numbers compared by value.
 public enum NaturalOrder {
-    /// True if `a` comes before `b`. A strict order: of two different names exactly one comes before the other.
+    /// Whether `a` precedes `b`. A strict total order of different names.
     public static func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         var i = 0
         var j = 0
@@ -19,11 +19,11 @@ public enum NaturalOrder {
             }
         }
         if i < a.count || j < b.count { return j < b.count }
-        // Equal but for case or leading zeros.
+        // They differ only in case or leading zeros.
         return a.lexicographicallyPrecedes(b)
     }
 
-    /// The digits without leading zeros; `index` moves behind them.
+    /// Returns the digits without leading zeros and advances `index` past them.
     private static func number(in name: [UInt8], at index: inout Int) -> ArraySlice<UInt8> {
         while index < name.count, name[index] == UInt8(ascii: "0") { index += 1 }
         let start = index

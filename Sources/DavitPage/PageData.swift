@@ -2,7 +2,7 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// What the scripts of the page are told about where they are, as JSON in the document.
+/// The data that the document contains for the scripts, as JSON.
 struct PageData {
     let visit: CollectionVisit
     let settings: PageSettings

@@ -2,25 +2,25 @@ internal import DavitArchive
 internal import DavitEngine
 internal import DavitQRCode
 
-/// What a share can do besides what every WebDAV server can: the one list that the page goes by, with scripts (`features`
-/// in the data of the page) and without.
+/// Features of a share beyond plain WebDAV. The page uses this list with scripts (`features` in its data) and
+/// without.
 enum PageFeature: String, CaseIterable, Sendable {
-    /// Locks are shown, and hold.
+    /// Locks are enforced and shown.
     case locks
     /// SEARCH (RFC 5323).
     case search
-    /// Uploads go on over several requests.
+    /// Uploads can be resumed over several requests.
     case uploads
-    /// `?events` tells of changes.
+    /// `?events` streams changes.
     case events
-    /// What is deleted and overwritten is kept, and `Davit-Trash` names it.
+    /// Deleted and overwritten resources are kept; `Davit-Trash` contains the ID.
     case trash
-    /// `?archive` is a folder as one file.
+    /// `?archive` downloads a folder as a ZIP file.
     case archive
-    /// `?qr` is the address of a folder as a picture.
+    /// `?qr` returns the address of a folder as a QR code.
     case qr
 
-    /// Whether a share has it, as far as its visitor is concerned.
+    /// Whether the share provides the feature to its visitor.
     func isThere(for visit: CollectionVisit) -> Bool {
         switch self {
         case .locks, .search: true

@@ -3,24 +3,24 @@ internal import DavitHTTP
 internal import DavitServer
 internal import Synchronization
 
-/// The scripts, styles and pictures of the browser page. They are in the binary, and have the version of all of them in
-/// their URLs, so that browsers keep them for good and never mix two versions.
+/// The scripts, styles and images of the browser page, embedded in the binary. Their URLs contain a common
+/// version, so that browsers cache them permanently and never mix two versions.
 package final class PageFiles: Sendable {
     package static let shared = PageFiles()
 
     /// One file.
     struct File: Sendable {
         let bytes: [UInt8]
-        /// Nil where it gets no shorter, or until somebody asks for it.
+        /// Nil if compression does not make it shorter, or before the first request for it.
         var coded: [UInt8]?
         let type: StaticString
         let tag: [UInt8]
     }
 
-    /// Changes with any byte of what is sent of any file.
+    /// A fingerprint of all files as they are sent.
     package let version: String
     private let files: Mutex<[String: File]>
-    /// The content of each file as it was written.
+    /// The original content of each file.
     private let sources: [String: [UInt8]]
 
     private init() {
@@ -45,21 +45,21 @@ package final class PageFiles: Sendable {
         self.files = Mutex(files)
     }
 
-    /// The names of all files, in no order.
+    /// The names of all files, unordered.
     package var names: [String] { Array(sources.keys) }
 
-    /// The content of a file, as it was written.
+    /// Returns the original content of a file.
     package func source(of name: String) -> [UInt8]? { sources[name] }
 
-    /// The content of a file, as it is sent.
+    /// Returns the compacted content of a file, as it is sent.
     package func bytes(of name: String) -> [UInt8]? { files.withLock { $0[name]?.bytes } }
 
-    /// The same in the coding gzip, as it is sent; nil where that is no shorter.
+    /// Returns the compacted content in gzip coding; nil if that is not shorter.
     package func codedBytes(of name: String) -> [UInt8]? { file(name, isCoded: true)?.coded }
 
-    /// The answer to GET and HEAD.
-    /// - Parameter path: the version, and the segments of the name.
-    /// - Returns: nil for another version, and for what is no file.
+    /// Returns the response to GET and HEAD.
+    /// - Parameter path: the version and the segments of the name.
+    /// - Returns: nil for another version or a missing file.
     func response(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse? {
         guard path.first?.elementsEqual(version.utf8) == true else { return nil }
         let name = String(
@@ -93,7 +93,7 @@ package final class PageFiles: Sendable {
     }
 }
 
-/// FNV-1a of 64 bits: tells versions apart, and protects from nobody.
+/// 64-bit FNV-1a. Distinguishes versions; not cryptographic.
 private struct Fingerprint {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 

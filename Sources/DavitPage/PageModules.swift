@@ -1,12 +1,12 @@
-/// Which scripts the page needs before it can show anything, as the scripts themselves say.
+/// The scripts that the page needs before it can show anything, found by their imports.
 package enum PageModules {
-    /// The one that asks for what is to be shown; `theme.js` imports it.
+    /// The script that starts to read the folder; imported by `theme.js`.
     package static let first = "folder.js"
-    /// The one that shows it, which the document names.
+    /// The script that shows the folder; referenced by the document.
     package static let main = "main.js"
 
-    /// What these import, and what that imports, each once, and first what the first needs; without what is loaded later,
-    /// when it is used.
+    /// The transitive static imports of these scripts, without duplicates, those of ``first`` first. Excludes
+    /// modules that are loaded on demand.
     package static let imported: [String] = {
         let early = [first] + imported(by: first)
         return early + imported(by: main).filter { !early.contains($0) }
@@ -26,8 +26,8 @@ package enum PageModules {
         return found.sorted()
     }
 
-    /// The static imports of a script: `import … from "./x.js"`, `import "./x.js"` and `export … from "./x.js"`, each from
-    /// the start of a line on.
+    /// Returns the static imports of a script: `import … from "./x.js"`, `import "./x.js"` and `export … from
+    /// "./x.js"`, each at the start of a line.
     package static func imports(of script: String, at name: String) -> [String] {
         var found: [String] = []
         var isStatement = false
@@ -48,7 +48,7 @@ package enum PageModules {
         return found
     }
 
-    /// The name of a file as seen from another.
+    /// Resolves a path relative to another file.
     private static func resolve(_ path: String, at name: String) -> String? {
         guard path.hasPrefix("./") || path.hasPrefix("../") else { return nil }
         var segments = name.split(separator: "/").dropLast().map(String.init)

@@ -1,22 +1,21 @@
-/// What the owner of a server makes of the browser page. All texts are plain: what looks like markup is shown as it
-/// stands.
+/// The owner's settings for the browser page. All texts are plain text; markup in them is shown literally.
 public struct PageSettings: Hashable, Sendable {
-    /// Whether there is a page at all. Without it GET on a folder is answered with its fields alone, as before there was
-    /// one; WebDAV is not concerned, and neither are forms.
+    /// Whether the page is enabled. If not, GET on a folder returns only header fields; WebDAV and forms are
+    /// not affected.
     public var isEnabled = true
-    /// The name of the share: the title of the page, and the first of the breadcrumbs. Nil for the name of the folder
-    /// that is shared.
+    /// The name of the share, used as the title and the first breadcrumb. Nil for the name of the shared
+    /// folder.
     public var title: String?
     /// The headline of the root; nil for ``title``.
     public var header: String?
-    /// Stands above the listing of the root: a few words of help, for example. Line ends count, and an empty line begins
-    /// a paragraph.
+    /// Text above the listing of the root, such as a few words of help. Line breaks are kept, and an empty
+    /// line starts a new paragraph.
     public var prologue: String?
-    /// The same below the listing of the root.
+    /// Text below the listing of the root.
     public var epilogue: String?
-    /// The last line of every folder.
+    /// Text at the end of every page.
     public var footer: String?
 
-    /// As it comes: a page with the name of the folder, and no texts.
+    /// Creates the default settings: the page enabled, with the name of the folder and without texts.
     public init() {}
 }

@@ -2,10 +2,10 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitServer
 
-/// What stands around the listing for the scripts to take over: links to them, and what they have to know.
+/// The parts of the document that load the scripts and pass data to them.
 struct PageShell {
     let data: PageData
-    /// In the policy and at the script that the document names: nothing else runs, but what that imports.
+    /// The nonce in the content security policy and the script element; only that script and its imports run.
     let nonce: String
 
     init(_ visit: CollectionVisit, _ settings: PageSettings) {
@@ -14,12 +14,12 @@ struct PageShell {
         nonce = (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
     }
 
-    /// The files of the page, with a slash at the end.
+    /// Returns the URL path of the page's files, with a trailing slash.
     static func filesHref(_ visit: CollectionVisit) -> [UInt8] {
         visit.rootHref + Array("\(PageFilePath.name)/\(PageFiles.shared.version)/".utf8)
     }
 
-    /// Styles, colours and the picture of the page.
+    /// Adds links to the style sheet and the icon, and the theme colors.
     static func appendLinks(_ files: [UInt8], to html: inout HTMLText) {
         html.markup(
             """
@@ -37,8 +37,8 @@ struct PageShell {
         }
     }
 
-    /// For the head: what the modules have to know; the theme, which is set before anything is painted, with the first of
-    /// them; and what they import, so that nothing is asked for only when something else has come.
+    /// Adds to the head: the page data; the first module, which sets the theme before the first paint; and
+    /// preload links for its imports, so that they load concurrently.
     func appendScripts(to html: inout HTMLText) {
         let files = Self.filesHref(data.visit)
         html.markup("<script type=\"application/json\" id=\"davit\">")
@@ -55,8 +55,8 @@ struct PageShell {
         }
     }
 
-    /// For the body: the module that takes it over. It is asynchronous, because others wait for the end of the document:
-    /// that of a large folder takes its time.
+    /// Adds the main module to the body. It is asynchronous, because a deferred one would wait for the end of
+    /// the document, which takes long for a large folder.
     func appendMain(to html: inout HTMLText) {
         html.markup("<script type=\"module\" async")
         html.attribute("nonce", nonce)
@@ -64,7 +64,7 @@ struct PageShell {
         html.markup("></script>\n")
     }
 
-    /// The fields of the response.
+    /// Adds the header fields of the response.
     func appendFields(to fields: inout HTTPFields) {
         Self.appendFields(
             to: &fields,
@@ -75,7 +75,7 @@ struct PageShell {
                 """)
     }
 
-    /// The same of a page that runs nothing.
+    /// Adds the header fields of a page without scripts.
     static func appendPlainFields(to fields: inout HTTPFields) {
         appendFields(
             to: &fields,

@@ -1,18 +1,18 @@
-/// A name as people are shown it; the scripts do the same (`visible` in `href.js`).
+/// Formats names for display, as `visible` in `href.js` does.
 ///
-/// Bytes that are not UTF-8, and signs that turn the text around them, become U+FFFD: with one of these, a program that ends
-/// in `gpj.exe` reads as a picture that ends in `exe.jpg`. What belongs to a script is written from right to left by itself.
+/// Invalid UTF-8 and bidirectional control characters become U+FFFD: with such a character, a program whose
+/// name ends in `gpj.exe` looks like an image that ends in `exe.jpg`. Right-to-left scripts do not need them.
 enum ShownName {
     static func text(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
-        // All of them begin with this byte, as few names have it.
+        // Fast path: all of these characters begin with this byte, which few names contain.
         guard name.contains(0xE2) else { return text }
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { shown.append(isTurning(scalar) ? "\u{FFFD}" : scalar) }
         return String(shown)
     }
 
-    /// Marks, embeddings, overrides and isolates (UAX #9 §2).
+    /// Whether a scalar is a bidirectional mark, embedding, override or isolate (UAX #9 §2).
     private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true

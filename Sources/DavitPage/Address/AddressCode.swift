@@ -3,14 +3,14 @@ internal import DavitHTTP
 internal import DavitQRCode
 internal import DavitServer
 
-/// The address of a collection as a QR code: what the visitor's browser shows, without credentials.
+/// The address of a collection as a QR code, as the visitor's browser shows it, without credentials.
 enum AddressCode {
     static func response(to visit: CollectionVisit) -> HTTPResponse {
         guard QRCodeLibrary.isAvailable else {
-            return .error(.notImplemented, "This server was built without QR codes.", for: visit.request)
+            return .error(.notImplemented, "This server was built without QR code support.", for: visit.request)
         }
         guard let address = address(of: visit) else {
-            return .error(.badRequest, "The request does not say which host it is for.", for: visit.request)
+            return .error(.badRequest, "The request has no host.", for: visit.request)
         }
         guard let code = QRCode(encoding: address) else {
             return .error(.uriTooLong, "The address is too long for a QR code.", for: visit.request)
@@ -22,8 +22,8 @@ enum AddressCode {
         return response
     }
 
-    /// Whether the visitor uses an address of this machine for itself, by which no other device reaches it: 127.0.0.0/8,
-    /// ::1, and names below `localhost` (RFC 6761 §6.3).
+    /// Whether the request uses a loopback address, which other devices cannot reach: 127.0.0.0/8, ::1, and
+    /// names below `localhost` (RFC 6761 §6.3).
     static func isLoopback(_ visit: CollectionVisit) -> Bool {
         guard let host = visit.request.host else { return false }
         let name = String(decoding: host.host, as: UTF8.self)
@@ -34,7 +34,7 @@ enum AddressCode {
         }
     }
 
-    /// - Returns: nil if the request names no host.
+    /// - Returns: nil if the request has no host.
     static func address(of visit: CollectionVisit) -> [UInt8]? {
         guard let host = visit.request.host else { return nil }
         let isSecure = visit.isSecure

@@ -1,12 +1,12 @@
 internal import DavitArchive
 internal import DavitHTTP
 
-/// How the content of an archive is stored, as the client wants it: `method` in the query.
+/// The requested compression of an archive: `method` in the query.
 enum ArchiveMethod: String, Sendable {
-    /// Deflated where that makes content much shorter, by its media type.
+    /// Deflated if the media type suggests that it makes content much shorter.
     case automatic
     case stored
-    /// All of it.
+    /// All content deflated.
     case deflated
 
     func method(forName name: ArraySlice<UInt8>, length: Int64) -> ZIPEntry.Method {
@@ -21,21 +21,22 @@ enum ArchiveMethod: String, Sendable {
     }
 }
 
-/// What a client wants to have in an archive, and how.
+/// The requested contents and compression of an archive.
 struct ArchiveChoice: Sendable {
-    /// Of the members that are in it; nil for all.
+    /// The names of the selected members; nil for all.
     var names: [[UInt8]]?
     var method = ArchiveMethod.automatic
 
-    /// What the query says: `archive`, which may have the value `zip`, with `name` as typed or `member` as in an href for each member of a selection.
-    /// - Throws: 400 for a format, a member or a method that cannot be.
+    /// Parses the query: `archive`, optionally with the value `zip`; for a selection, `name` (decoded) or
+    /// `member` (encoded as in an href) for each member.
+    /// - Throws: 400 for an invalid format, member or method.
     init(_ query: FormFields) throws(HTTPError) {
         if let format = query["archive"], !format.isEmpty, format != "zip" {
             throw HTTPError(.badRequest, "Only ZIP archives are available: use ?archive or ?archive=zip.")
         }
         if let text = query["method"] {
             guard let method = ArchiveMethod(rawValue: text) else {
-                throw HTTPError(.badRequest, "the method is automatic, stored or deflated")
+                throw HTTPError(.badRequest, "the method must be automatic, stored or deflated")
             }
             self.method = method
         }
@@ -43,7 +44,7 @@ struct ArchiveChoice: Sendable {
         for field in query where field.name == "name" || field.name == "member" {
             let name = field.name == "name" ? Array(field.value.utf8) : PercentCoding.decode(field.value.utf8)
             guard let name, ResourcePath.root.appending(name) != nil else {
-                throw HTTPError(.badRequest, "a member has no such name")
+                throw HTTPError(.badRequest, "invalid member name")
             }
             names.append(name)
         }
@@ -55,7 +56,7 @@ struct ArchiveChoice: Sendable {
         self.method = method
     }
 
-    /// Each name once, in the order of the first.
+    /// Removes duplicate names, keeping the order of first occurrence.
     mutating func removeDuplicates() {
         var seen: Set<[UInt8]> = []
         names = names?.filter { seen.insert($0).inserted }

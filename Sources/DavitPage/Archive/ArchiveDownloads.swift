@@ -4,20 +4,21 @@ internal import DavitHTTP
 internal import DavitServer
 internal import Synchronization
 
-/// Hands out collections as ZIP files: GET with `?archive`, POST with `?action=archive`.
+/// Serves collections as ZIP files: GET with `?archive`, POST with `?action=archive`.
 ///
-/// The field `Davit-Archive` says what is in one, also for HEAD. A length is promised where everything is stored as it is
-/// and the collection is not too large to look at first.
+/// The field `Davit-Archive` summarizes the contents, also for HEAD. Content-Length is sent if everything is
+/// stored without compression and the collection is small enough to survey first.
 final class ArchiveDownloads: Sendable {
-    /// Members that are looked at before an archive begins; and for HEAD, which answers with what it has seen.
+    /// The maximum number of members to survey before an archive, and for HEAD, which then reports a partial
+    /// count.
     private static let surveyLimit = 10_000, estimateLimit = 200_000
-    /// Collections that are remembered.
+    /// The maximum number of entries in ``broken``.
     private static let brokenLimit = 64
 
-    /// Collections that changed while an archive was made of them: for the next one nothing is promised.
+    /// Collections that changed while they were archived; their next archive is sent without a length.
     private let broken = Mutex<[ResourcePath]>([])
 
-    /// - Throws: 404 if no member of the choice is there; 501 without libarchive.
+    /// - Throws: 404 if none of the chosen members exists; 501 without libarchive.
     func response(
         to visit: CollectionVisit, _ choice: ArchiveChoice
     ) async throws(HTTPError) -> HTTPResponse {
@@ -32,7 +33,7 @@ final class ArchiveDownloads: Sendable {
             if Task.isCancelled { throw .disconnected }
         }
         if choice.names != nil, survey.isWhole, survey.files + survey.folders == 0 {
-            return .error(.notFound, "None of these files is there.", for: visit.request)
+            return .error(.notFound, "None of the selected files exists.", for: visit.request)
         }
         let layout = ArchiveLayout(visit, choice)
         let length = try await promisedLength(survey, layout, visit)
@@ -49,12 +50,12 @@ final class ArchiveDownloads: Sendable {
             }
             response.body = .stream(stream)
         } catch {
-            throw HTTPError(.internalServerError, "no archive can be made")
+            throw HTTPError(.internalServerError, "the archive cannot be created")
         }
         visit.tellDownload()
         return response
         #else
-        return .error(.notImplemented, "This server was built without ZIP files.", for: visit.request)
+        return .error(.notImplemented, "This server was built without ZIP support.", for: visit.request)
         #endif
     }
 
@@ -86,7 +87,7 @@ final class ArchiveDownloads: Sendable {
         fields.append(.contentType, "application/zip")
         fields.append(.contentDisposition, ContentDisposition.attachment(named: layout.fileName))
         fields.append(named: "Davit-Archive", survey.summary)
-        // Made anew each time, and never the same twice.
+        // Generated for each request, with different bytes each time.
         fields.append(.acceptRanges, "none")
         fields.append(.cacheControl, "no-store")
         fields.append(.xContentTypeOptions, "nosniff")

@@ -3,17 +3,17 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// Where things are in an archive, and what it is called.
+/// The paths in an archive and its file name.
 ///
-/// A whole collection is in a folder of its name, so that it never mixes with what is beside it where it is unpacked; a
-/// selection has its members at the top.
+/// A whole collection is archived in a folder with its name, so that unpacking does not mix it with other
+/// files; selected members are at the top level.
 struct ArchiveLayout: Sendable {
     private let method: ArchiveMethod
-    /// Of the folder that everything is in; empty for a selection.
+    /// The name of the top-level folder; empty for a selection.
     private let top: [UInt8]
-    /// Of the file that is saved, in UTF-8.
+    /// The file name of the download, in UTF-8.
     let fileName: String
-    /// Where the report is, if there is one.
+    /// The path of the report, if any.
     let reportPath: [UInt8]
 
     init(_ visit: CollectionVisit, _ choice: ArchiveChoice) {
@@ -32,7 +32,7 @@ struct ArchiveLayout: Sendable {
         fileName = String(decoding: name, as: UTF8.self) + ".zip"
     }
 
-    /// The entry of what a walk has found.
+    /// Returns the ZIP entry of a found resource.
     func entry(of found: CollectionWalk.Found) -> ZIPEntry {
         var path = top
         if !top.isEmpty, !found.path.isEmpty { path.append(UInt8(ascii: "/")) }
@@ -55,7 +55,7 @@ struct ArchiveLayout: Sendable {
             path: reportPath, kind: .file(length: Int64(report.text.count)), modifiedSeconds: now.seconds)
     }
 
-    /// How long the archive of these entries will be; nil if that is not known before it is made.
+    /// Returns the length of the archive in bytes; nil if it cannot be computed in advance.
     func length(of entries: [CollectionWalk.Found], _ report: ArchiveReport) -> Int64? {
         #if Archive
         var length = ZIPLength()

@@ -1,13 +1,13 @@
 internal import DavitEngine
 
-/// What an archive does not have, or not whole: the text of the entry at its end that says so.
+/// Lists resources that are missing or incomplete in an archive; becomes its last entry.
 struct ArchiveReport: Sendable {
-    /// Bytes of text that are kept; what does not fit is counted.
+    /// The maximum size of the text in bytes; further problems are only counted.
     private static let limitBytes = 256 << 10
 
     private var lines: [UInt8] = []
     private var unnamedCount = 0
-    /// How many troubles there were.
+    /// The number of problems.
     private(set) var count = 0
 
     mutating func add(_ path: [UInt8], _ what: String) {
@@ -17,7 +17,7 @@ struct ArchiveReport: Sendable {
             return
         }
         for byte in path {
-            // One line for each, whatever the name.
+            // Escape control characters, so that each problem is one line.
             if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "%") {
                 let digits = String(byte, radix: 16, uppercase: true)
                 lines.append(contentsOf: "%\(digits.count < 2 ? "0" : "")\(digits)".utf8)
@@ -30,22 +30,22 @@ struct ArchiveReport: Sendable {
 
     mutating func add(_ path: [UInt8], _ trouble: CollectionWalk.Trouble) {
         switch trouble {
-        case .missing: add(path, "is not there any more")
-        case .circle: add(path, "is a link to a folder that it is in")
-        case .repeated: add(path, "is a link to a folder that is in this archive already")
+        case .missing: add(path, "no longer exists")
+        case .circle: add(path, "links to one of its parent folders")
+        case .repeated: add(path, "links to a folder that is already in this archive")
         case .unreadable: add(path, "could not be read")
         }
     }
 
     var text: [UInt8] {
-        var text = Array("This archive is not complete:\n\n".utf8)
+        var text = Array("This archive is incomplete:\n\n".utf8)
         text.append(contentsOf: lines)
         if unnamedCount > 0 { text.append(contentsOf: "and \(unnamedCount) more\n".utf8) }
         return text
     }
 
-    /// The name of the entry.
-    /// - Parameter taken: the names at the top of the archive.
+    /// Returns an unused name for the report.
+    /// - Parameter taken: the top-level names of the archive.
     static func name(besides taken: Set<[UInt8]>) -> [UInt8] {
         var number = 1
         while true {

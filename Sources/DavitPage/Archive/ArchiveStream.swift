@@ -2,12 +2,12 @@
 internal import DavitEngine
 internal import DavitHTTP
 
-/// An archive on its way out: made while it is sent, and no faster. Used by one task at a time.
+/// Streams an archive, generating it at the speed of the client. Used by one task at a time.
 final class ArchiveStream: BodyStream {
     private let maker: ArchiveMaker
     private let visit: CollectionVisit
     let length: Int64?
-    /// Called if the promised length cannot be kept.
+    /// Called if the archive cannot have the length that was sent.
     private let broken: @Sendable () -> Void
 
     init(
@@ -27,7 +27,8 @@ final class ArchiveStream: BodyStream {
         while true {
             maker.take(into: buffer)
             if buffer.count > before || maker.hasEnded { return }
-            // What compresses well, or cannot be read, may go on for long without a byte for a client that has gone.
+            // Highly compressible or unreadable content may produce no bytes for long, so check for a
+            // disconnected client.
             if Task.isCancelled { throw .disconnected }
             let maker = maker
             let outcome = try await visit.offload { () -> Outcome in
@@ -49,7 +50,7 @@ final class ArchiveStream: BodyStream {
     }
 }
 
-/// The length of an archive that is not sent.
+/// A body for HEAD: only the length of the archive.
 final class ArchiveLength: BodyStream {
     let length: Int64?
 

@@ -2,26 +2,26 @@ internal import DavitArchive
 internal import DavitEngine
 internal import DavitStore
 
-/// A look at what an archive will have, before it begins: how much that is, and for a small one each entry.
+/// Surveys the contents of an archive in advance: their size and, for a small archive, each entry.
 ///
-/// Its calls block. It belongs to one task, which lends it to one job of the pool at a time and waits for it: that is what
-/// makes the unchecked conformance true.
+/// Its calls block. It belongs to one task, which lends it to one thread pool job at a time and waits for it;
+/// therefore the unchecked conformance is safe.
 final class ArchiveSurvey: @unchecked Sendable {
-    /// Steps of one job, after which others get the thread.
+    /// The number of steps of one job, so that it does not occupy a thread for long.
     private static let stepLimit = 2048
 
     let walk: CollectionWalk
-    /// Steps after which it is enough, and the most entries that are kept.
+    /// The maximum number of steps, and of entries kept.
     private let limit: Int, keptLimit: Int
     @safe @exclusivity(unchecked) private(set) var files = 0
     @safe @exclusivity(unchecked) private(set) var folders = 0
-    /// Of all content.
+    /// The total length of the content.
     @safe @exclusivity(unchecked) private(set) var bytes: Int64 = 0
-    /// All that the walk has found so far; none of it if there are too many.
+    /// The entries found so far; empty if there are too many.
     @safe @exclusivity(unchecked) private(set) var entries: [CollectionWalk.Found] = []
     @safe @exclusivity(unchecked) private(set) var areEntriesKept = true
     @safe @exclusivity(unchecked) private(set) var report = ArchiveReport()
-    /// The walk has come to its end.
+    /// Whether everything was surveyed.
     @safe @exclusivity(unchecked) private(set) var isWhole = false
     @safe @exclusivity(unchecked) private var stepCount = 0
 
@@ -31,7 +31,8 @@ final class ArchiveSurvey: @unchecked Sendable {
         self.keptLimit = keptLimit
     }
 
-    /// - Returns: true if there is more to do.
+    /// Surveys the next entries.
+    /// - Returns: whether there is more to do.
     func go() -> Bool {
         for _ in 0..<Self.stepLimit {
             if stepCount == limit { return false }
@@ -58,8 +59,9 @@ final class ArchiveSurvey: @unchecked Sendable {
         if areEntriesKept { entries.append(found) }
     }
 
-    /// Looks whether content can be read at all, from an index on: what cannot is trouble, and no entry.
-    /// - Returns: the index to go on with; nil at the end.
+    /// Opens files from an index on, to find unreadable ones; these are reported and removed from the
+    /// entries.
+    /// - Returns: the index to continue with; nil at the end.
     func open(from index: Int) -> Int? {
         var index = index
         let end = index + Self.stepLimit / 4

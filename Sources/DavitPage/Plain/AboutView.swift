@@ -2,7 +2,7 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// The page about one member of a folder: what it is, and what can be done with it.
+/// The page about one member of a folder: its metadata and the actions on it.
 struct AboutView {
     let page: PlainPage
     let name: [UInt8]
@@ -54,7 +54,7 @@ struct AboutView {
             .lockedBy, ["who": VisitedMember.holder(of: lock) ?? strings.text(.somebody), "time": time])
     }
 
-    /// Breaks a lock: a question first, for somebody may be at work.
+    /// Adds a form to break a lock, with a confirmation, because its owner may still be editing.
     private func appendUnlock(_ lock: Lock, to html: inout HTMLText) {
         html.markup("<details class=\"simple-ask\"><summary>")
         html.text(strings.text(.unlockAsk))

@@ -1,7 +1,7 @@
 internal import DavitEngine
 internal import DavitServer
 
-/// The address of the folder for other programs, as text and as a picture for a phone.
+/// The address of the folder for other programs, as text and as a QR code.
 struct ConnectView {
     let page: PlainPage
 
@@ -20,7 +20,7 @@ struct ConnectView {
             html.element("p", page.strings.text(.connectLoopback))
             html.markup("\n")
         } else if PageFeature.qr.isThere(for: page.visit) {
-            // Not asked for until somebody looks at it.
+            // Load the image only when it becomes visible.
             html.markup("<img loading=\"lazy\" width=\"200\" height=\"200\"")
             html.attribute("src", page.base + Array("?qr".utf8))
             html.attribute("alt", page.strings.text(.connectCode))

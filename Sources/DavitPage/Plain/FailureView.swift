@@ -1,16 +1,16 @@
 internal import DavitEngine
 internal import DavitHTTP
 
-/// Says in words what a form could not do.
+/// Explains why a form failed.
 struct FailureView {
     let page: PlainPage
-    /// Nil for a page that was asked for.
+    /// Nil if a page, not an action, was requested.
     var action: FormAction?
     let status: HTTPStatus
     let results: [FormResult]
-    /// Ids of what was deleted all the same, and can come back.
+    /// The trash IDs of members that were deleted nevertheless and can be restored.
     var kept: [String] = []
-    /// There is nothing to go back to here, but in the folder above.
+    /// Whether this folder does not exist, so that the page links to the parent folder.
     var isElsewhere = false
 
     func append(to html: inout HTMLText) {
@@ -26,7 +26,7 @@ struct FailureView {
             html.markup("\n")
         } else {
             html.markup("<dl>\n")
-            // What failed first: the rest may be long.
+            // List failures first, because the rest may be long.
             for result in results.filter({ !$0.isDone }) + results.filter(\.isDone) {
                 html.markup("<dt>")
                 html.name(result.name ?? Array(page.rootName.utf8))
@@ -43,16 +43,17 @@ struct FailureView {
         html.markup("</p>\n")
     }
 
-    /// What a status means to somebody who knows of none.
+    /// Returns the text that explains a status.
     private func reason(_ status: HTTPStatus, hasName: Bool) -> Phrase {
         switch status {
         case .badRequest: hasName ? .reasonName : .reasonForm
         case .unsupportedMediaType: .reasonForm
         case .forbidden, .badGateway: .reasonForbidden
         case .notFound: .reasonGone
-        // A new folder where something is already, or content in the place of a folder.
+        // MKCOL on an existing resource, or content for the path of a folder.
         case .methodNotAllowed, .preconditionFailed: .reasonTaken
-        // No such lock; a folder it was in, whose name something else has; no folder to go to.
+        // By action: the lock does not exist; the name of a former parent folder is taken; the destination
+        // folder is missing.
         case .conflict where action == .unlock: .reasonGone
         case .conflict where action == .restore: .reasonTaken
         case .conflict: .reasonNoFolder

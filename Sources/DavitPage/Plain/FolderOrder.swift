@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
-/// In which order the page shows the members of a folder: folders first in each, and names that decide where all else is
-/// equal, so that no two members are at one place.
+/// The order of members on the page. Folders come first, and names break ties, so that no two members have
+/// the same position.
 package struct FolderOrder: Hashable, Sendable {
     package enum Key: String, CaseIterable, Sendable { case name, size, date }
 
@@ -20,7 +20,7 @@ package struct FolderOrder: Hashable, Sendable {
 
     private func ascends(_ a: ListingEntry, _ b: ListingEntry) -> Bool {
         switch key {
-        // A folder has no size.
+        // Folders have no size.
         case .size where !a.isCollection && a.length != b.length: return a.length < b.length
         case .date where a.modified != b.modified: return a.modified < b.modified
         case .name, .size, .date: return NaturalOrder.precedes(a.name, b.name)
@@ -29,8 +29,8 @@ package struct FolderOrder: Hashable, Sendable {
 }
 
 extension ListingEntry {
-    /// A place in every order, as text for a URL: what orders look at, and the name. The member need not be there any
-    /// longer for the place to be found.
+    /// The position of a member in any order, as text for a URL: the sort keys and the name. It stays valid
+    /// when the member is deleted.
     package var place: String {
         var name: [UInt8] = []
         PercentCoding.append(self.name, to: &name)
@@ -38,7 +38,7 @@ extension ListingEntry {
         return "\(kind).\(length).\(modified.nanoseconds).\(String(decoding: name, as: UTF8.self))"
     }
 
-    /// - Returns: nil for what is no place.
+    /// - Returns: nil for invalid text.
     package init?(place: String) {
         let parts = place.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "c" || parts[0] == "f", let length = Int64(parts[1]),

@@ -1,20 +1,21 @@
 internal import DavitEngine
 internal import DavitHTTP
 
-/// What the query of a folder's URL asks the page for. What makes no sense is left out: queries are typed by hand.
+/// The query of a folder's URL. Invalid values are ignored.
 struct FolderQuery {
-    /// Members on a page.
+    /// The maximum number of members on a page.
     static let pageLimit = 500
 
     var order = FolderOrder()
     var edge = FolderSelection.Edge.start
-    /// A part of the names to show; empty for all.
+    /// Shows only names that contain this text; empty for all.
     var find = ""
-    /// As asked, if the page speaks it.
+    /// The requested language, if supported.
     let language: PageLanguage?
-    /// What a form has just done.
+    /// The action that a form has just completed.
     let done: (action: FormAction, count: Int)?
-    /// The ids of what it has deleted, each once: what is said of them stands in the trash, not in the URL.
+    /// The trash IDs of what it has deleted, without duplicates. Their names come from the trash, not from
+    /// the URL.
     let kept: [String]
     private static let keptLimit = 100
 
@@ -29,7 +30,7 @@ struct FolderQuery {
         } else if let place = query["before"].flatMap(ListingEntry.init(place:)) {
             edge = .before(place)
         }
-        // A code and a number: nothing of a URL is shown as text.
+        // Only a code and a number, so that no text from a URL is shown.
         let count = query["count"].flatMap { Int($0) } ?? 1
         done = query["done"].flatMap(FormAction.init).map { ($0, max(count, 0)) }
         var kept: [String] = []
@@ -40,7 +41,7 @@ struct FolderQuery {
         self.kept = kept
     }
 
-    /// The same folder in another order, from the start.
+    /// Returns the query for another order, from the start.
     func ordered(by key: FolderOrder.Key) -> FolderQuery {
         var other = self
         let isDescending = order.key == key ? !order.isDescending : key != .name
@@ -55,7 +56,7 @@ struct FolderQuery {
         return other
     }
 
-    /// Names and values, for a link or the hidden fields of a form.
+    /// The names and values, for a link or hidden form fields.
     var fields: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         if order.key != .name { fields.append(("sort", order.key.rawValue)) }
@@ -70,7 +71,7 @@ struct FolderQuery {
         return fields
     }
 
-    /// With its question mark, percent-encoded.
+    /// The percent-encoded query, with the question mark.
     var text: [UInt8] {
         var text = Array("?".utf8)
         for (name, value) in fields {

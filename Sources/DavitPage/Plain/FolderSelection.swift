@@ -1,9 +1,10 @@
-/// Finds the members of one page among all of a folder while that is read, and keeps no others: memory does not grow with
-/// the folder.
+/// Selects the members of one page while the folder is read. Memory use does not depend on the size of the
+/// folder.
 ///
-/// Belongs to one task, which lends it to one job at a time and waits for that: so the unchecked conformance is true.
+/// It belongs to one task, which lends it to one job at a time and waits for it; therefore the unchecked
+/// conformance is safe.
 package final class FolderSelection: @unchecked Sendable {
-    /// Where a page begins, or ends.
+    /// The position at which a page begins or ends.
     package enum Edge: Hashable, Sendable {
         case start
         case after(ListingEntry)
@@ -15,14 +16,14 @@ package final class FolderSelection: @unchecked Sendable {
     private let limit: Int
     private let filter: NameFilter?
     private var kept: [ListingEntry] = []
-    /// The last that can be on the page, once there are enough.
+    /// The last entry that can be on the page, once there are enough.
     private var last: ListingEntry?
-    /// Members that the filter lets through.
+    /// The number of members that match the filter.
     package private(set) var count = 0
-    /// Of these, those in front of the edge.
+    /// The number of those before the edge.
     private var countBefore = 0
 
-    /// - Parameter limit: members on a page, at least 1.
+    /// - Parameter limit: the maximum number of members on the page, at least 1.
     package init(_ order: FolderOrder, from edge: Edge, limit: Int, filter: NameFilter? = nil) {
         self.order = order
         self.edge = edge
@@ -30,7 +31,7 @@ package final class FolderSelection: @unchecked Sendable {
         self.filter = filter
     }
 
-    /// O(log limit) on average, and nothing is allocated for a member that is on another page.
+    /// Adds a member. O(log limit) on average; allocates nothing for members of other pages.
     package func take(_ entry: ListingEntry) {
         if let filter, !filter.matches(entry.name) { return }
         count += 1
@@ -62,7 +63,7 @@ package final class FolderSelection: @unchecked Sendable {
         if kept.count == limit { last = kept.last }
     }
 
-    /// The page, when all members have been taken.
+    /// Returns the page after all members were added.
     package func finish() -> Page {
         prune()
         var first = countBefore
@@ -73,25 +74,25 @@ package final class FolderSelection: @unchecked Sendable {
         return Page(entries: kept, first: first, count: count)
     }
 
-    /// Members that are shown together.
+    /// The members of one page.
     package struct Page: Sendable {
         package let entries: [ListingEntry]
-        /// How many there are in front of them.
+        /// The number of members before the page.
         package let first: Int
-        /// How many there are in all.
+        /// The total number of members.
         package let count: Int
 
         package var isLast: Bool { first + entries.count >= count }
     }
 }
 
-/// Finds names that have a text in them; case does not count.
+/// Matches names that contain a text, ignoring case.
 package struct NameFilter: Sendable {
     private let text: String
     private let bytes: [UInt8]
     private let isASCII: Bool
 
-    /// - Returns: nil for a text that every name has.
+    /// - Returns: nil for an empty text, which matches every name.
     package init?(_ text: String) {
         if text.isEmpty { return nil }
         self.text = text.lowercased()
@@ -101,7 +102,7 @@ package struct NameFilter: Sendable {
 
     package func matches(_ name: [UInt8]) -> Bool {
         if isASCII { return matchesBytes(name) }
-        // Composed or not, it is the same text.
+        // String comparison treats composed and decomposed characters as equal.
         return String(decoding: name, as: UTF8.self).lowercased().contains(text)
     }
 

@@ -2,10 +2,10 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// Writes the page of a folder while that is read: the head at once, so that a browser shows something however large the
-/// folder is, and the rest when the members of the page are known.
+/// Writes the page of a folder while the folder is read: the head immediately, so that the browser shows
+/// something, and the rest when the members of the page are known.
 final class FolderStream: BodyStream {
-    /// Members that are read in one job: others want the thread too.
+    /// The maximum number of members read in one job, so that it does not occupy the thread for long.
     private static let jobLimit = 4096
 
     private enum Phase { case head, rows, ended }
@@ -25,10 +25,10 @@ final class FolderStream: BodyStream {
             filter: NameFilter(view.query.find))
     }
 
-    /// Before the head is out: what cannot be read at all has a status.
+    /// Reads the first members before the head is sent, so that a failure still gets a status.
     func begin() async throws(HTTPError) { try await read(limit: 256) }
 
-    /// The page goes out piece by piece, its head before the folder is read.
+    /// Whether to send pieces immediately: the head is sent before the folder is read.
     var isLive: Bool { !isRead }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {

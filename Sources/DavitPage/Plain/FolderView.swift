@@ -2,8 +2,8 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// The listing of a folder with everything one can do in it, as plain HTML, in pieces: what stands above the rows, the
-/// rows, what stands below.
+/// The listing of a folder with all actions, as plain HTML, written in three parts: above the rows, the rows,
+/// below the rows.
 struct FolderView {
     let page: PlainPage
     let query: FolderQuery
@@ -11,7 +11,7 @@ struct FolderView {
     private let strings: PageStrings
     private let canWrite: Bool
 
-    /// - Parameter kept: what a form has just deleted, and can come back.
+    /// - Parameter kept: what a form has just deleted and can be restored.
     init(_ page: PlainPage, _ query: FolderQuery, kept: [TrashEntry] = []) {
         self.page = page
         self.query = query
@@ -39,7 +39,7 @@ struct FolderView {
         html.markup("<td class=\"simple-more\"></td></tr></thead>\n<tbody>\n")
     }
 
-    /// Names that are said of what was deleted.
+    /// The maximum number of deleted names listed.
     private static let keptNames = 10
 
     private static let columns: [(FolderOrder.Key, Phrase, StaticString)] = [
@@ -67,7 +67,7 @@ struct FolderView {
         html.markup("</div>\n")
     }
 
-    /// Names are those that stand in the trash.
+    /// Adds the Undo form, with names read from the trash.
     private func appendUndo(to html: inout HTMLText) {
         html.markup("<ul>")
         for entry in kept.prefix(Self.keptNames) {
@@ -83,7 +83,7 @@ struct FolderView {
         page.foldedForm(
             .upload, .upload, " enctype=\"multipart/form-data\"", button: .uploadGo, to: &html
         ) { html in
-            // In front of the files: they are written as they come.
+            // The option must precede the files, which are written as they arrive.
             page.box("replace", .uploadReplace, to: &html)
             html.markup("<label>")
             html.text(strings.text(.uploadFiles))
@@ -120,7 +120,7 @@ struct FolderView {
         html.markup("</form>\n")
     }
 
-    /// A column by which one can sort.
+    /// Adds a sortable column.
     private func appendColumn(
         _ key: FolderOrder.Key, _ phrase: Phrase, _ style: StaticString, to html: inout HTMLText
     ) {
@@ -186,8 +186,8 @@ struct FolderView {
     // MARK: Below
 
     /// - Parameters:
-    ///   - selection: what was shown; nil if the folder could not be read to its end.
-    ///   - available: bytes, where that is known.
+    ///   - selection: the members that were shown; nil if the folder could not be read completely.
+    ///   - available: the free space in bytes, if known.
     func appendFoot(_ selection: FolderSelection.Page?, available: Int64?, to html: inout HTMLText) {
         html.markup("</tbody>\n</table>\n")
         if let selection, selection.entries.isEmpty {
@@ -246,7 +246,7 @@ struct FolderView {
         }
     }
 
-    /// What can be done with the rows that are ticked.
+    /// Adds the actions on the selected rows.
     private func appendSelected(to html: inout HTMLText) {
         page.beginForm(.delete, " id=\"selected\" class=\"simple-selected\"", to: &html)
         html.element("span", strings.text(.selected))

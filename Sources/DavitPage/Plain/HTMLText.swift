@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// A piece of the page on its way. Markup is written in the source; everything else is text, and escaped.
+/// Builds HTML. Markup comes only from string literals; everything else is escaped.
 struct HTMLText {
     private(set) var bytes: [UInt8] = []
 
@@ -9,7 +9,7 @@ struct HTMLText {
     mutating func text(_ text: [UInt8]) { Markup.appendText(text, to: &bytes) }
     mutating func text(_ text: String) { Markup.appendText(Array(text.utf8), to: &bytes) }
 
-    /// An element with text in it.
+    /// Adds an element that contains text.
     mutating func element(_ name: StaticString, _ text: String, _ attributes: StaticString = "") {
         markup("<")
         markup(name)
@@ -21,7 +21,7 @@ struct HTMLText {
         markup(">")
     }
 
-    /// The value of an attribute, with its quotes and the space before the name.
+    /// Adds an attribute, with a space before the name and the value in quotes.
     mutating func attribute(_ name: StaticString, _ value: [UInt8]) {
         markup(" ")
         markup(name)
@@ -32,17 +32,17 @@ struct HTMLText {
 
     mutating func attribute(_ name: StaticString, _ value: String) { attribute(name, Array(value.utf8)) }
 
-    /// In a script element; it escapes itself.
+    /// Adds JSON in a script element; JSON needs no further escaping.
     mutating func json(_ json: JSONText) { bytes.append(contentsOf: json.bytes) }
 
-    /// A name of something on the server: it may be of any script.
+    /// Adds the name of a resource, isolated because it may be in a right-to-left script.
     mutating func name(_ name: [UInt8]) {
         markup("<bdi>")
         text(ShownName.text(name))
         markup("</bdi>")
     }
 
-    /// Text with line ends, as paragraphs; an empty line begins a new one.
+    /// Adds text with line breaks as paragraphs; an empty line starts a new one.
     mutating func paragraphs(_ text: String) {
         var isOpen = false
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -55,7 +55,7 @@ struct HTMLText {
         if isOpen { markup("</p>\n") }
     }
 
-    /// To the minute for people, to the second for programs.
+    /// Adds a time: to the minute as text, to the second in the attribute.
     mutating func time(_ time: Timestamp) {
         let text = HTTPDate.iso8601(time)
         markup("<time datetime=\"")
@@ -67,14 +67,14 @@ struct HTMLText {
         markup("</time>")
     }
 
-    /// A field that says which member is meant.
+    /// Adds a hidden field with the name of a member.
     mutating func hiddenMember(_ name: [UInt8]) {
         var segment: [UInt8] = []
         PercentCoding.append(name, to: &segment)
         hidden("member", segment)
     }
 
-    /// A field that nobody sees.
+    /// Adds a hidden field.
     mutating func hidden(_ name: String, _ value: [UInt8]) {
         markup("<input type=\"hidden\"")
         attribute("name", name)

@@ -1,15 +1,15 @@
 internal import DavitEngine
 internal import DavitHTTP
 
-/// A page of plain HTML: what surrounds its content. All links are relative, so that it also works behind a proxy that
-/// puts it under another path.
+/// The frame of a plain HTML page. All links are relative, so that it works behind a proxy that maps it to
+/// another path.
 struct PlainPage {
     let visit: CollectionVisit
     let settings: PageSettings
     let strings: PageStrings
-    /// Nil for a page that only asks or answers, and runs nothing.
+    /// Nil for a page without scripts, such as a question or a result.
     let shell: PageShell?
-    /// The collection itself, as seen from the URL of the request; all links begin with it.
+    /// The collection relative to the request URL; the prefix of all links.
     let base: [UInt8]
 
     init(_ visit: CollectionVisit, _ settings: PageSettings, runsScripts: Bool) {
@@ -26,7 +26,7 @@ struct PlainPage {
         self.base = base
     }
 
-    /// What the root is called.
+    /// The name of the root.
     var rootName: String { settings.title ?? "Files" }
 
     private var title: [UInt8] { visit.path.isRoot ? Array(rootName.utf8) : Array(visit.path.name) }
@@ -37,7 +37,7 @@ struct PlainPage {
         fields.append(.vary, "Accept-Language")
     }
 
-    /// A whole page.
+    /// Returns a complete page.
     func response(_ status: HTTPStatus, _ content: (inout HTMLText) -> Void) -> HTTPResponse {
         var html = HTMLText()
         appendHead(to: &html)
@@ -48,7 +48,7 @@ struct PlainPage {
         return response
     }
 
-    /// Everything up to the content.
+    /// Adds everything before the content.
     func appendHead(to html: inout HTMLText) {
         html.markup("<!DOCTYPE html>\n<html")
         html.attribute("lang", strings.language.rawValue)
@@ -89,7 +89,7 @@ struct PlainPage {
         html.markup("</header>\n")
     }
 
-    /// Everything behind the content.
+    /// Adds everything after the content.
     func appendFoot(to html: inout HTMLText) {
         let notes = [visit.path.isRoot ? settings.epilogue : nil, settings.footer].compactMap { $0 }
         if !notes.isEmpty {
@@ -100,7 +100,7 @@ struct PlainPage {
         html.markup("</main>\n</body>\n</html>\n")
     }
 
-    /// The way from the root; the last one is where we are.
+    /// Adds the breadcrumbs; the last one is the current folder.
     private func appendBreadcrumbs(to html: inout HTMLText) {
         let segments = visit.path.segments
         for level in 0...segments.count {
@@ -118,7 +118,7 @@ struct PlainPage {
 
     // MARK: Pieces
 
-    /// The href of a member.
+    /// Returns the href of a member.
     func href(of name: [UInt8], isCollection: Bool = false) -> [UInt8] {
         var href = base
         PercentCoding.append(name, to: &href)
@@ -126,17 +126,17 @@ struct PlainPage {
         return href
     }
 
-    /// The page about a member.
+    /// Returns the href of the page about a member.
     func aboutHref(of name: [UInt8]) -> [UInt8] {
         var segment: [UInt8] = []
         PercentCoding.append(name, to: &segment)
         var href = base + Array("?about=".utf8)
-        // A segment in a query is encoded once more.
+        // An encoded segment in a query is encoded again.
         PercentCoding.append(segment, to: &href)
         return href
     }
 
-    /// The beginning of a form that does something to this folder.
+    /// Opens a form with an action on this folder.
     func beginForm(_ action: FormAction, _ attributes: StaticString = "", to html: inout HTMLText) {
         html.markup("<form method=\"post\"")
         html.attribute("action", base + Self.query(action))
@@ -152,7 +152,7 @@ struct PlainPage {
         html.markup("</button>\n")
     }
 
-    /// A button that sends its form to another action than that of the form.
+    /// Adds a button that submits its form to another action.
     func button(
         _ phrase: Phrase, sends action: FormAction, _ attributes: StaticString = "", to html: inout HTMLText
     ) {
@@ -166,8 +166,8 @@ struct PlainPage {
 
     private static func query(_ action: FormAction) -> [UInt8] { Array("?action=\(action.rawValue)".utf8) }
 
-    /// A link to a page of this folder.
-    /// - Parameter query: with its question mark.
+    /// Adds a link to a page of this folder.
+    /// - Parameter query: the query, with the question mark.
     func link(
         _ phrase: Phrase, _ query: [UInt8], _ attributes: StaticString = "", to html: inout HTMLText
     ) {
@@ -179,8 +179,8 @@ struct PlainPage {
         html.markup("</a>")
     }
 
-    /// A form that unfolds.
-    /// - Parameter content: between its beginning and its button.
+    /// Adds a collapsible form.
+    /// - Parameter content: adds the fields before the button.
     func foldedForm(
         _ summary: Phrase, _ action: FormAction, _ attributes: StaticString = "", button: Phrase,
         to html: inout HTMLText, content: (inout HTMLText) -> Void
@@ -194,7 +194,7 @@ struct PlainPage {
         html.markup("</form></details>\n")
     }
 
-    /// Brings back what was deleted; where something else has taken its name, beside that.
+    /// Adds a form that restores deleted resources, under another name if the original one is taken.
     func undoForm(_ ids: [String], to html: inout HTMLText) {
         beginForm(.restore, to: &html)
         for id in ids { html.hidden("id", id) }
@@ -202,8 +202,8 @@ struct PlainPage {
         html.markup("</form>\n")
     }
 
-    /// The way back to the folder.
-    /// - Parameter rest: where to from there.
+    /// Adds a link back to the folder.
+    /// - Parameter rest: a path relative to the folder.
     func cancelLink(_ phrase: Phrase, _ rest: StaticString = "", to html: inout HTMLText) {
         html.markup("<a class=\"simple-back\"")
         html.attribute("href", base + Array(rest.description.utf8))
@@ -212,7 +212,7 @@ struct PlainPage {
         html.markup("</a>\n")
     }
 
-    /// A box to tick, with its label.
+    /// Adds a checkbox with its label.
     func box(_ name: StaticString, _ label: Phrase, to html: inout HTMLText) {
         html.markup("<label class=\"simple-box\"><input type=\"checkbox\" value=\"yes\" name=\"")
         html.markup(name)

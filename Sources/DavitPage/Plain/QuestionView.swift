@@ -1,12 +1,13 @@
 internal import DavitEngine
 internal import DavitHTTP
 
-/// Asks before something is done to members of a folder: whether, or where to. What is ticked away stays as it is.
+/// Asks for confirmation or a destination before an action on members of a folder. Deselected members are not
+/// changed.
 struct QuestionView {
     let page: PlainPage
     let action: FormAction
     let members: [[UInt8]]
-    /// Folders to choose from, as seen from the root of the share; for what goes somewhere.
+    /// The suggested destination folders, relative to the root of the share; empty for deletion.
     let folders: [ResourcePath]
 
     func append(to html: inout HTMLText) {

@@ -2,9 +2,9 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// What the trash keeps of a folder, a page at a time, and the ways back.
+/// The trash entries of a folder, in pages, with forms to restore and purge them.
 struct TrashView {
-    /// Entries on a page.
+    /// The maximum number of entries on a page.
     static let pageLimit = 200
 
     let page: PlainPage
@@ -17,7 +17,7 @@ struct TrashView {
         self.page = page
         strings = page.strings
         let edge = page.visit.request.query["before"].flatMap { Int64($0) }
-        // One more, to know whether there are more.
+        // Read one more, to know whether there are older entries.
         let entries = try await page.visit.trash(before: edge, limit: Self.pageLimit + 1)
         self.entries = entries.prefix(Self.pageLimit)
         hasOlder = entries.count > Self.pageLimit
@@ -93,7 +93,7 @@ struct TrashView {
         html.markup("</td></tr>\n")
     }
 
-    /// One form: what is ticked comes back, or goes for good after a question.
+    /// Adds one form that restores the selected entries, or purges them after a confirmation.
     private func appendForms(to html: inout HTMLText) {
         page.beginForm(.restore, " id=\"selected\" class=\"simple-selected\"", to: &html)
         html.element("span", strings.text(.selected))
@@ -103,7 +103,7 @@ struct TrashView {
         html.text(strings.text(.purgeAsk))
         html.markup("</summary>\n<div>\n")
         html.element("p", strings.text(.purgeWarning))
-        // The button carries the answer, so that the other one does not.
+        // The confirmation is in this button, so that the other button does not send it.
         html.markup("\n")
         page.button(
             .purgeGo, sends: .purge, " class=\"simple-danger\" name=\"confirmed\" value=\"yes\"", to: &html)

@@ -1,14 +1,14 @@
 internal import DavitHTTP
 
-/// A language that the page speaks.
+/// A language of the page.
 package enum PageLanguage: String, CaseIterable, Sendable {
     case en, de, fr, es
     case zhHans = "zh-Hans"
 
-    /// All are written from left to right; the markup says so, because names in a listing need not be.
+    /// All are written from left to right. Set explicitly, because names in a listing may not be.
     var direction: StaticString { "ltr" }
 
-    /// Which of the plural forms a number takes (Unicode CLDR, cardinals).
+    /// Returns the plural form for a number (Unicode CLDR, cardinals).
     func form(of count: Int) -> String {
         switch self {
         case .en, .de, .es: count == 1 ? "one" : "other"
@@ -17,8 +17,8 @@ package enum PageLanguage: String, CaseIterable, Sendable {
         }
     }
 
-    /// The language of a tag (RFC 5646): the one with its first subtag, but Chinese in traditional characters is another
-    /// script.
+    /// Returns the language with the first subtag of a tag (RFC 5646); nil if unsupported. Traditional
+    /// Chinese is unsupported.
     init?(tag: String) {
         let parts = tag.lowercased().split(separator: "-")
         guard let first = parts.first else { return nil }
@@ -31,7 +31,7 @@ package enum PageLanguage: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the visitor wants: `?lang=`, else Accept-Language (RFC 9110 §12.5.4), else English.
+    /// Selects the language of a response: `?lang=`, else Accept-Language (RFC 9110 §12.5.4), else English.
     init(for request: HTTPRequest) {
         if let asked = request.query["lang"], let language = PageLanguage(tag: asked) {
             self = language
@@ -40,13 +40,13 @@ package enum PageLanguage: String, CaseIterable, Sendable {
         var best: (language: PageLanguage, weight: Weight)?
         request.forEachElement(of: .acceptLanguage) { element in
             guard let (language, weight) = Self.wish(element) else { return }
-            // Of two that are wanted as much, the first.
+            // Of two with the same weight, the first wins.
             if weight > best?.weight ?? .zero { best = (language, weight) }
         }
         self = best?.language ?? .en
     }
 
-    /// `language-range [ ";" "q=" qvalue ]`; nil for a language that there is none of.
+    /// Parses `language-range [ ";" "q=" qvalue ]`; nil for an unsupported language.
     private static func wish(_ element: borrowing Span<UInt8>) -> (PageLanguage, Weight)? {
         let text = String(decoding: [UInt8](copying: element), as: UTF8.self)
         let parts = text.split(separator: ";", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\t" } }

@@ -1,4 +1,4 @@
-/// What the page says in one language: lines `key = text` in a file that the scripts read too.
+/// The texts of the page in one language: lines `key = text` in a file that the scripts read too.
 package struct PageStrings: Sendable {
     package let language: PageLanguage
     private let texts: [String: String]
@@ -10,7 +10,7 @@ package struct PageStrings: Sendable {
         let english = files.first { $0.0 == .en }?.1 ?? [:]
         return Dictionary(
             uniqueKeysWithValues: files.map { language, texts in
-                // Better in English than not at all.
+                // Fall back to English for missing texts.
                 (language, PageStrings(language: language, texts: english.merging(texts) { $1 }))
             })
     }()
@@ -19,8 +19,8 @@ package struct PageStrings: Sendable {
         all[language] ?? PageStrings(language: language, texts: [:])
     }
 
-    /// The texts of a file by their keys: `key = text`, where `\n` is a line end; `#` begins a line that is none. The scripts
-    /// read the same files in the same way.
+    /// Parses a file into texts by key: `key = text`, where `\n` is a line break; lines that begin with `#`
+    /// are comments. The scripts parse the same files in the same way.
     package static func parse(_ file: [UInt8]) -> [String: String] {
         var texts: [String: String] = [:]
         for line in String(decoding: file, as: UTF8.self).split(separator: "\n") {
@@ -31,12 +31,12 @@ package struct PageStrings: Sendable {
         return texts
     }
 
-    /// A phrase with its places filled. What fills them is not looked at for places again.
+    /// Returns a text with its placeholders replaced. Values are not searched for placeholders.
     func text(_ phrase: Phrase, _ values: [String: String] = [:]) -> String {
         Self.fill(texts[phrase.rawValue] ?? phrase.rawValue, values)
     }
 
-    /// A phrase in the form that a number takes; `{count}` is the number.
+    /// Returns the text in the plural form for a number; `{count}` is the number.
     func text(_ phrase: Phrase, count: Int) -> String {
         let key = "\(phrase.rawValue).\(language.form(of: count))"
         let template = texts[key] ?? texts[phrase.rawValue] ?? key

@@ -1,5 +1,5 @@
-/// What the server's page says, by its key in the files of strings. Those with a count there have forms behind the key:
-/// `.one` and `.other`.
+/// The keys of the texts of the page without scripts. Those with a count have the plural forms `.one` and
+/// `.other`.
 package enum Phrase: String, CaseIterable {
     case above = "server.above"
     case name = "server.name"

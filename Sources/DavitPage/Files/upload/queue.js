@@ -265,8 +265,7 @@ async function makeFolder(upload) {
     }
 }
 
-// Smoothed transfer rate.
-// Time constant in seconds of the moving average.
+// Time constant of the smoothed transfer rate.
 const memorySeconds = 4
 const stepMilliseconds = 250
 
