@@ -1,5 +1,5 @@
-// Embeds the files of the browser page with #embed (C23 §6.10.4), which Swift lacks. Each path is written twice,
-// because the directive does not accept a macro as a part of its path.
+// Embeds the files of the browser page in the binary with #embed (C23 §6.10.4), which Swift does not support. Each file is
+// listed twice, because the path of the directive cannot contain a macro.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 #include "CPageFiles.h"

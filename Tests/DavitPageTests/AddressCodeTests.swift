@@ -10,7 +10,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// The QR code of a folder's address: the URL that the visitor's browser shows.
+/// The address of a folder as a QR code.
 struct AddressCodeTests {
     private let folder: TemporaryFolder
     private let client: TestClient<WebDAVHandler>
@@ -38,7 +38,7 @@ struct AddressCodeTests {
         #expect(try await other.send("GET", "/?qr").text == picture(of: "http://files.example:8080/"))
     }
 
-    /// Behind a proxy that terminates TLS, the configured external URL is used.
+    /// A proxy that terminates TLS need not send the scheme, because the public URL is configured.
     @Test func knowsWhatAProxyMakesOfIt() async throws {
         var other = client
         other.host = "secure.example"

@@ -67,7 +67,8 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["my dav/", "my dav/a"])
     }
 
-    /// The selection as sent by the page, and as typed by hand; each item once, in order.
+    /// Members can be specified as the page encodes them and as typed; duplicates are removed and the order
+    /// is kept.
     @Test func aSelectionIsAtTheTop() async throws {
         try shell("mkdir -p d/sub 'a&b'; echo 1 > 'a&b/1'; echo 2 > 2; echo 3 > d/3; echo x > 'p%20q'")
         let target = "/?archive&name=d&member=a%2526b&name=2&name=d&member=p%252520q"
@@ -77,7 +78,7 @@ struct ArchiveDownloadTests {
         #expect(one["Content-Disposition"] == "attachment; filename=\"d.zip\"")
     }
 
-    /// On Windows, a backslash separates folders, and a letter with a colon is a drive.
+    /// Programs on Windows treat a backslash as a separator, and a letter with a colon as a drive.
     @Test func noNameLeadsOutOfWhereItIsUnpacked() async throws {
         try shell(
             #"mkdir 'D:'; echo 1 > 'D:/..\..\evil'; echo 2 > 'C:x'; echo 3 > 'ab:c'; echo 4 > '\\host\x'"#)
@@ -121,7 +122,7 @@ struct ArchiveDownloadTests {
         #expect(try await client.send("GET", target).status == 400)
     }
 
-    /// Text is compressed and pictures are not, unless the client requests a method.
+    /// Text is deflated and images are not, unless the client requests otherwise.
     @Test(arguments: [("", true, false), ("&method=stored", false, false), ("&method=deflated", true, true)])
     func contentIsDeflatedWhereThatHelps(query: String, text: Bool, picture: Bool) async throws {
         try shell("mkdir d; yes | head -c 5000 > d/a.TXT; yes | head -c 5000 > d/b.jpg; : > d/c.txt")
@@ -132,7 +133,7 @@ struct ArchiveDownloadTests {
         #expect(contents["d/c.txt"]?.isDeflated == false)
     }
 
-    /// HEAD returns an estimate of the size, which is exact if nothing is compressed.
+    /// HEAD returns the size in advance, and the exact length if nothing is deflated.
     @Test func headIsTheEstimate() async throws {
         try shell("mkdir -p d/e; head -c 5000 /dev/zero > d/a.jpg; head -c 300 /dev/zero > d/e/b.txt")
         let stored = try await client.send("GET", "/d/?archive&method=stored")
@@ -145,7 +146,7 @@ struct ArchiveDownloadTests {
         #expect(try await body(of: "GET", "/d/?archive&method=stored").length == Int64(stored.body.count))
     }
 
-    /// Returns the fields, the length and the content that the transport receives.
+    /// Returns the response as the transport receives it.
     private func body(of method: String, _ target: String) async throws -> (
         fields: HTTPFields, length: Int64?
     ) {
@@ -168,7 +169,7 @@ struct ArchiveDownloadTests {
         }
     }
 
-    /// Links are replaced by their targets. Links that lead outside are omitted, and cycles are reported.
+    /// Links are followed; links to the outside are omitted, and cycles are reported.
     @Test func linksAreFollowedWithinTheShare() async throws {
         try shell(
             "mkdir -p d/e f; echo 1 > f/1; ln -s ../f d/in; ln -s /etc d/out; ln -s ../.. d/e/up; ln -s ../../d d/e/same"
@@ -189,9 +190,9 @@ struct ArchiveDownloadTests {
     /// Fetch Metadata §2.
     static let askings: [Asking] = [
         ("no-cors", "image", "same-origin", nil, 200), ("navigate", "document", "none", nil, 200),
-        // A link on another site was followed.
+        // The visitor has followed a link on another site.
         ("navigate", "document", "cross-site", nil, 200),
-        // Embedding in a page of another site is refused, because archives are expensive.
+        // An archive embedded in a page of another site is expensive for this server.
         ("navigate", "iframe", "cross-site", nil, 403), ("no-cors", "image", "cross-site", nil, 403),
         ("cors", "empty", "same-site", "http://localhost:3000", 403),
         ("cors", "empty", "cross-site", "https://app.example", 200),
@@ -231,7 +232,7 @@ struct ArchiveDownloadTests {
         #expect(one.entries.map(\.name) == [[0x61, 0xFF, 0x62]])
     }
 
-    /// More members than the initial scan covers: the archive starts with an unknown length.
+    /// A collection larger than the survey limit: the archive is started early and has no length.
     @Test func manyMembers() async throws {
         try shell("mkdir d; cd d; seq 1 10500 | xargs touch")
         let response = try await client.send("GET", "/d/?archive")
@@ -283,8 +284,8 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["d/", "d/1"])
     }
 
-    /// If content becomes shorter than announced, the connection is closed. The next archive announces no
-    /// length, and lists what is missing.
+    /// An archive that cannot have the promised length is cut off; the next one has no length and lists what
+    /// is missing.
     @Test func contentThatShrinksIsNotTakenForWhole() async throws {
         try shell("mkdir d; head -c 300000 /dev/zero > d/a.jpg; echo 2 > d/b.jpg")
         let shrinking = Shrinking(client.application) { [folder] in
@@ -301,7 +302,7 @@ struct ArchiveDownloadTests {
         #expect(contents["d/b.jpg"] == nil)
     }
 
-    /// Runs an action between the head of a response and its content.
+    /// Runs a closure between the head of a response and its content.
     private struct Shrinking: Handler {
         let next: WebDAVHandler
         let change: @Sendable () -> Void

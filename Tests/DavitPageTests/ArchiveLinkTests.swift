@@ -3,7 +3,7 @@ import DavitTesting
 import Testing
 
 extension ArchiveDownloadTests {
-    /// Following every link among n folders would result in n! entries.
+    /// If every link were followed, links among n folders would produce about n! entries.
     @Test func visitsEachFolderOnceHoweverLinksLead() async throws {
         let names = (0..<9).map { "d\($0)" }
         let all = names.joined(separator: " ")
@@ -21,7 +21,7 @@ extension ArchiveDownloadTests {
         #expect(report.contains("d0/to-d0: links to one of its parent folders"))
     }
 
-    /// Content that is only reachable through links is included once.
+    /// A folder that is reachable only by links is archived once.
     @Test func followsLinksToFoldersOutsideTheArchivedOne() async throws {
         try shell("mkdir -p a/x b/c; echo 1 > b/c/1; ln -s ../b a/first")
         try shell("ln -s ../../b a/x/second; ln -s ../../b/c a/x/third")
@@ -34,7 +34,7 @@ extension ArchiveDownloadTests {
         #expect(selection.names.filter { $0.hasSuffix("/1") }.count == 1)
     }
 
-    /// A real folder keeps its name, even if a link to it comes first.
+    /// A real folder keeps its name even if a link to it comes first.
     @Test func prefersTheNameOfAFolderToLinks() async throws {
         try shell("mkdir -p z; echo 1 > z/1; ln -s z a")
         for query in ["", "&name=a&name=z"] {

@@ -1,7 +1,7 @@
 import DavitPage
 import Testing
 
-/// What minification removes from the files of the page, and what it must keep.
+/// Compacting of the page's files: removes only insignificant text.
 struct CompactTextTests {
     private static func compact(_ text: String, _ name: String) -> String {
         String(decoding: CompactText.of(Array(text.utf8), named: name), as: UTF8.self)
@@ -67,7 +67,7 @@ struct CompactTextTests {
         #expect(Self.compact("  a\n\n", "a.bin") == "  a\n\n")
     }
 
-    /// Minification is idempotent. It would not be if the end of a literal were misdetected.
+    /// Compacting is idempotent; a missed end of a literal would break that.
     @Test func filesAreCompact() throws {
         for name in PageFiles.shared.names {
             let sent = try #require(PageFiles.shared.bytes(of: name))
@@ -75,7 +75,7 @@ struct CompactTextTests {
         }
     }
 
-    /// Everything that a visitor with one language can load.
+    /// The total size of everything that a reader of one language can load.
     @Test func thePageWeighsLittle() throws {
         var common = 0
         var language = 0

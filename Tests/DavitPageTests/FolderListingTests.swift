@@ -8,7 +8,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// The page of a real folder, as a browser receives it.
+/// The page of a real folder, as received by a browser.
 struct FolderListingTests {
     private let folder: TemporaryFolder
     private let client: TestClient<WebDAVHandler>
@@ -39,7 +39,7 @@ struct FolderListingTests {
         #expect(try await client.send("GET", "/a%23b").text.contains("href=\"./a%23b/c\""))
     }
 
-    // A share never redirects, because clients other than browsers request folders without the slash.
+    // A share never redirects, because other clients request folders without the slash.
     @Test func linksHoldBelowAPrefix() async throws {
         _ = try await client.send("MKCOL", "/d")
         let application = client.application
@@ -71,6 +71,6 @@ struct Work: BlockingWork {
 }
 
 extension String {
-    /// Returns the first occurrence of `part`.
+    /// Returns the first range of `part`.
     fileprivate func range(of part: String) -> Range<String.Index>? { firstRange(of: part) }
 }

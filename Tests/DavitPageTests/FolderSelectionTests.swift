@@ -3,7 +3,7 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// Selecting the members of one page from a folder without keeping the others in memory.
+/// Selecting the members of one page without storing the others.
 struct FolderSelectionTests {
     static func entry(_ number: Int) -> ListingEntry {
         ListingEntry(
@@ -16,7 +16,7 @@ struct FolderSelectionTests {
         [FolderOrder($0), FolderOrder($0, isDescending: true)]
     }
 
-    // The reference sorts all members.
+    // The oracle sorts all entries.
     @Test(arguments: orders)
     func pagesFollowEachOtherForwardsAndBackwards(order: FolderOrder) {
         let entries = (0..<1003).map(Self.entry)
@@ -34,7 +34,7 @@ struct FolderSelectionTests {
             seen += page.entries
             guard let first = page.entries.first, let last = page.entries.last else { break }
             starts.append(first)
-            // Restored from a URL.
+            // The position as parsed from a URL.
             guard let place = ListingEntry(place: last.place) else {
                 Issue.record("\(last.place)")
                 break
@@ -79,7 +79,7 @@ struct FolderSelectionTests {
 
     static let finds: [Find] = [
         ("a", "xAx", true), ("AB", "cab", true), ("ab", "a b", false), ("ü", "Ü.txt", true),
-        // Composed and decomposed forms.
+        // Composed and decomposed characters.
         ("ü", "u\u{308}.txt", true), ("u\u{308}", "ü", true), ("中", "a中b", true), (".", "a", false),
         ("abc", "ab", false),
     ]

@@ -44,7 +44,7 @@ struct ListingPageTests {
             Array("a\"onclick='x'&amp;".utf8), "a&quot;onclick=&#39;x&#39;&amp;amp;",
             "./a%22onclick%3D%27x%27%26amp%3B"
         ),
-        // A name that would be a URL scheme without the prefix.
+        // Without the prefix, this name would be a scheme.
         (Array("javascript:alert(1)".utf8), "javascript:alert(1)", "./javascript%3Aalert%281%29"),
         (Array("100% a+b #1?".utf8), "100% a+b #1?", "./100%25%20a%2Bb%20%231%3F"),
         (Array("ü\u{202e}txt".utf8), "ü\u{FFFD}txt", "./%C3%BC%E2%80%AEtxt"),
@@ -62,8 +62,7 @@ struct ListingPageTests {
         ([], true, [], "./f"),
         (["a"], true, ["./../"], "./f"),
         (["a b", "c"], true, ["./../../", "./../"], "./f"),
-        // Without a trailing slash, browsers treat the last segment as a file and resolve links relative to
-        // its parent.
+        // Without a slash, browsers resolve links against the parent.
         (["a"], false, ["./a/../"], "./a/f"),
         (["a b", "c d"], false, ["./c%20d/../../", "./c%20d/../"], "./c%20d/f"),
     ]

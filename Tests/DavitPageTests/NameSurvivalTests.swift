@@ -8,8 +8,8 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// Every name that a folder can contain survives PUT, hrefs, GET, the links of the page, Destination and the
-/// tags of `If`.
+/// Any valid name survives PUT, hrefs, GET, the links of the page, Destination and the tags of `If`
+/// unchanged.
 struct NameSurvivalTests {
     private let folder: TemporaryFolder
     private let client: TestClient<WebDAVHandler>
@@ -61,7 +61,7 @@ struct NameSurvivalTests {
         }
     }
 
-    /// Returns a name with characters of every kind, up to 255 bytes long.
+    /// Returns a random name of up to 255 bytes with all kinds of characters.
     private static func name(_ generator: inout SeededGenerator) -> String {
         let ranges: [ClosedRange<UInt32>] = [
             0x20...0x7E, 0x21...0x2F, 0x1...0x1F, 0x7F...0xFF, 0x300...0x36F, 0x370...0x3FF, 0x590...0x6FF,
@@ -85,7 +85,7 @@ struct NameSurvivalTests {
             }
             let text = String(name)
             if text.isEmpty || text == "." || text == ".." { continue }
-            // Three characters are canonically equivalent to ASCII ones, so names would collide.
+            // These three are canonically equivalent to ASCII characters, so two names would be the same.
             if text.unicodeScalars.contains(where: { [0x37E, 0x1FEF, 0x212A].contains($0.value) }) {
                 continue
             }
@@ -96,7 +96,7 @@ struct NameSurvivalTests {
     private func check(_ names: [[UInt8]]) async throws {
         #expect(try await client.send("MKCOL", "/d").status == 201)
         for (number, name) in names.enumerated() {
-            // Clients differ in what they escape.
+            // Some clients escape more characters than others.
             let status = try await client.send("PUT", "/d/" + Self.spelled(name, number), text: "\(number)")
                 .status
             #expect(status == 201, "\(name)")
@@ -121,7 +121,7 @@ struct NameSurvivalTests {
         #expect(try await client.send("DELETE", "/e").status == 204)
     }
 
-    /// The hrefs of a PROPFIND and the links of the page list exactly these names.
+    /// Checks that the hrefs of a PROPFIND and the links of the page match the names exactly.
     private func checkListings(_ names: [[UInt8]], in collection: String) async throws {
         let properties = try await client.send("PROPFIND", collection, [("Depth", "1")])
         let page = try await client.send("GET", collection + "/")
@@ -148,7 +148,7 @@ struct NameSurvivalTests {
     private static let patch =
         "<D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop><x xmlns=\"urn:x\">1</x></D:prop></D:set></D:propertyupdate>"
 
-    /// Returns one of several equivalent spellings.
+    /// Encodes a name in one of several equivalent ways.
     private static func spelled(_ name: [UInt8], _ way: Int) -> String {
         var text: [UInt8] = []
         switch way % 3 {
@@ -172,7 +172,7 @@ extension UInt8 {
 }
 
 extension String {
-    /// Returns the text between each pair of two strings, compared as bytes.
+    /// Returns the texts between each pair of delimiters, compared as bytes.
     fileprivate func between(_ start: String, _ end: String) -> [String] {
         let (text, start, end) = (Array(utf8), Array(start.utf8), Array(end.utf8))
         var found: [String] = []

@@ -2,13 +2,13 @@ import DavitPage
 import Testing
 
 struct NaturalOrderTests {
-    /// Each line is in ascending order.
+    /// Each array is sorted.
     static let ordered: [[String]] = [
         ["a", "B", "c"],
         ["file 2", "file 10", "file 100"],
         ["1.9", "1.10"],
         ["a", "a1", "ab"],
-        // Equal except for case or zeros: the order is still defined.
+        // Names that differ only in case or zeros still have an order.
         ["A", "a"],
         ["file 01", "file 1", "file 2"],
         // Longer than any integer type.
@@ -26,7 +26,7 @@ struct NaturalOrderTests {
         }
     }
 
-    // A strict weak order is required for sorting.
+    // Sorting requires a strict order.
     @Test func isAStrictOrder() {
         let alphabet = Array("a0A1".utf8)
         var names: [[UInt8]] = [[]]

@@ -3,8 +3,7 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// The strings of the page have the same keys and placeholders in all languages, and the visitor's preferred
-/// language is used.
+/// The texts of the page: all languages have the same keys and placeholders. Also the choice of the language.
 struct PageStringsTests {
     private static func texts(_ language: PageLanguage) -> [String: String] {
         PageStrings.parse(PageFiles.shared.source(of: "strings/\(language.rawValue).txt") ?? [])
@@ -28,7 +27,7 @@ struct PageStringsTests {
         }
     }
 
-    /// Returns the placeholders such as `{name}`, in alphabetical order.
+    /// Returns the placeholders such as `{name}`, sorted.
     private static func places(_ text: String) -> [String] {
         text.split(separator: "{", omittingEmptySubsequences: false).dropFirst().map {
             String($0.prefix { $0 != "}" })
@@ -45,7 +44,7 @@ struct PageStringsTests {
                 return key
             })
         #expect(plain == Set(Phrase.allCases.map(\.rawValue)))
-        // Plural strings have both forms.
+        // Plural texts have both forms.
         for key in written where key.hasSuffix(".one") {
             #expect(written.contains(key.dropLast(4) + ".other"))
         }

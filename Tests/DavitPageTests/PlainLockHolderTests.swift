@@ -2,7 +2,7 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// The owner of a lock, on the page without scripts.
+/// Lock owners on the page without scripts.
 struct PlainLockHolderTests {
     private static func lockInfo(_ owner: String) -> [UInt8] {
         Array(

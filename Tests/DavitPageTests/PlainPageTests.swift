@@ -6,7 +6,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// The page as plain HTML: a listing with forms, confirmation pages and result pages.
+/// The plain HTML page: a listing with forms, questions and results.
 struct PlainPageTests {
     // MARK: The listing
 
@@ -53,7 +53,7 @@ struct PlainPageTests {
         #expect(text.contains("501–1000 of 1100"))
     }
 
-    // The first part is sent before the folder is read, regardless of its size.
+    // The head is sent before the folder is read, however large it is.
     @Test func theHeadComesBeforeTheFolderIsRead() async throws {
         let page = try TestPage()
         for number in 0..<1000 { try page.folder.makeFile("f\(number)") }
@@ -69,7 +69,7 @@ struct PlainPageTests {
         #expect(try await page.get("/?about=..").status == 404)
     }
 
-    /// A browser gets a page with links, a program the status alone.
+    /// A browser gets a page with a link, a program only the status.
     @Test func whatIsNotThereHasAPage() async throws {
         let page = try TestPage()
         for (target, back) in [
@@ -114,7 +114,7 @@ struct PlainPageTests {
         #expect(try await page.get("/").text.contains("role=\"search\""))
     }
 
-    // URL parameters are displayed only as numbers and predefined messages.
+    // No text from a URL is shown, only numbers and the page's own texts.
     @Test func whatWasDoneIsACodeAndANumber() async throws {
         let page = try TestPage()
         for (query, text) in [
@@ -127,7 +127,7 @@ struct PlainPageTests {
         #expect(try await !page.get("/?done=Call+0900&count=1").text.contains("role=\"status\""))
     }
 
-    // MARK: Settings, and data for the scripts
+    // MARK: Settings and page data
 
     @Test func settingsAreTexts() async throws {
         var settings = PageSettings()
@@ -201,7 +201,7 @@ struct PlainPageTests {
         for file in files { #expect(try await page.get(file).status == 200, "\(file)") }
     }
 
-    /// Without its own styles, the page without scripts is unformatted text.
+    /// The page needs its styles without scripts too.
     @Test func everyPageHasItsStyles() async throws {
         let page = try TestPage()
         try page.folder.makeFile("f")
@@ -221,8 +221,8 @@ struct PlainPageTests {
         }
     }
 
-    /// The request for the listing is sent as early as possible: its script comes first and does not wait for
-    /// the end of the document, which takes about a second for a large folder.
+    /// The script that requests the listing is loaded first and does not wait for the end of the document,
+    /// which takes a second for a large folder.
     @Test func theListingIsAskedForBeforeAllElse() async throws {
         let text = try await TestPage().get("/").text
         let head = try #require(text.split(separator: "</head>").first)
@@ -235,7 +235,7 @@ struct PlainPageTests {
             #expect(try #require(preloaded.firstIndex(of: name)) < items, "\(name)")
         }
         #expect(Set(preloaded).count == preloaded.count)
-        // The strings of the page are loaded asynchronously, and delay every module that imports them.
+        // strings.js waits for a response, and so do all modules that import it.
         #expect(!PageModules.imported(by: "folder.js").contains("strings.js"))
         #expect(
             text.contains(
@@ -261,8 +261,7 @@ struct PlainPageTests {
             ])
     }
 
-    /// Bidirectional control characters in names do not affect the surrounding text, so that a program cannot
-    /// look like a picture.
+    /// No page lets a name reorder the text around it: a program must not look like an image.
     @Test func noNameIsReadBackwards() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a\u{202E}gpj.exe")

@@ -6,7 +6,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Undo on the plain page, and its questions before permanent deletion: trash, locks and archives.
+/// Undo, confirmations, trash, locks and archives of the plain page.
 struct PlainTrashTests {
     private static func keeping(isReadOnly: Bool = false) throws -> TestPage {
         try TestPage {
@@ -37,7 +37,7 @@ struct PlainTrashTests {
         #expect(Self.names(try await page.get("/d/?trash").text) == ["b &lt;i&gt;", "a"])
         #expect(try await page.get("/d?trash").text.contains("action=\"./d/?action=restore\""))
         #expect(try await page.get("/").text.contains("href=\"./?trash\""))
-        // The scripts also run on this page.
+        // The scripts replace this page too.
         #expect(try await page.get("/?trash").text.contains("id=\"davit\""))
     }
 
@@ -68,7 +68,7 @@ struct PlainTrashTests {
         let back = try await page.post("/?action=restore", "id=\(ids[1])")
         #expect(back.status == 303 && back["Location"] == "/?done=restore&count=1")
         #expect(try await page.client.send("GET", "/a").status == 200)
-        // Nothing is deleted permanently without confirmation.
+        // Nothing is purged without confirmation.
         #expect(try await page.post("/?action=purge", "id=\(ids[0])").status == 400)
         #expect(Self.ids(try await page.get("/?trash").text) == [ids[0]])
         let gone = try await page.post("/?action=purge", "id=\(ids[0])&confirmed=yes")
@@ -88,7 +88,7 @@ struct PlainTrashTests {
         #expect(done.status == 303)
         let location = try #require(done["Location"])
         #expect(location.wholeMatch(of: #/\/\?done=delete&count=2&kept=[a-z2-7]{16},[a-z2-7]{16}/#) != nil)
-        // On every reload.
+        // Reloading shows it again.
         for _ in 0..<2 {
             let text = try await page.get(location).text
             #expect(text.contains("2 items deleted."))
@@ -101,7 +101,7 @@ struct PlainTrashTests {
         let back = try await page.post("/?action=restore", form.joined(separator: "&"))
         #expect(back["Location"] == "/?done=restore&count=2")
         #expect(Self.names(try await page.get("/").text) == ["a &lt;i&gt;", "b", "c"])
-        // The old URL no longer offers undo, and submitting the form again is harmless.
+        // The old URL no longer offers Undo, and submitting the form again is harmless.
         #expect(try await !page.get(location).text.contains(Self.undo))
         let again = try await page.post("/?action=restore", form.joined(separator: "&"))
         #expect(again.status == 404 && again.text.contains("no longer exists"))
@@ -113,7 +113,7 @@ struct PlainTrashTests {
             .map { String($0.output.2) }
     }
 
-    /// A URL contains only IDs. Items outside the folder, or not deleted by a form, are not shown.
+    /// A URL contains only IDs; those of entries outside the folder or not deleted by a form are ignored.
     @Test func nothingElseInTheAddressIsBelieved() async throws {
         let page = try Self.keeping()
         _ = try await page.client.send("MKCOL", "/d")
@@ -146,7 +146,7 @@ struct PlainTrashTests {
         #expect(try await !page.get("/?done=delete&count=1&kept=aaaaaaaaaaaaaaaa").text.contains(Self.undo))
     }
 
-    /// More IDs than fit into a URL: the page links to the trash.
+    /// If there are more IDs than fit in a URL, the trash page is used.
     @Test func manyAreFoundInTheTrash() async throws {
         let page = try Self.keeping()
         for number in 0..<101 { try page.folder.makeFile("f\(number)") }
@@ -156,7 +156,7 @@ struct PlainTrashTests {
         #expect(try await page.get("/").text.contains("href=\"./?trash\""))
     }
 
-    /// A partial failure still offers undo for the deleted items.
+    /// A partial failure still offers Undo for the deleted members.
     @Test func aFailureOffersItToo() async throws {
         let page = try Self.keeping()
         for name in ["a", "b"] { try page.folder.makeFile(name) }
@@ -184,7 +184,7 @@ struct PlainTrashTests {
         }
     }
 
-    /// The response to an invalid or outdated form is a page with a message.
+    /// Invalid and outdated forms get a page with an error message.
     static let refused: [(action: String, form: String, status: UInt16, text: String)] = [
         ("restore", "", 400, "is incomplete"), ("restore", "id=", 404, "no longer exists"),
         ("restore", "id=aaaaaaaaaaaaaaaa", 404, "no longer exists"),

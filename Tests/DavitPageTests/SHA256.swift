@@ -1,4 +1,4 @@
-/// Returns the SHA-256 digest (FIPS 180-4 §6.2) in Base64; a simple, slow implementation.
+/// Returns the SHA-256 (FIPS 180-4 §6.2) in Base64; simple and slow.
 func sha256Base64(_ message: [UInt8]) -> String {
     var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -35,7 +35,7 @@ func sha256Base64(_ message: [UInt8]) -> String {
 
 private func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
-/// Returns the first 32 bits of the fractional parts of the cube roots of the first 64 primes, using integer
+/// Returns the first 32 bits of the fractional parts of the cube roots of the first 64 primes, in integer
 /// arithmetic.
 private func roundConstants() -> [UInt32] {
     let primes = (2...311).filter { n in !(2..<n).contains { n % $0 == 0 } }

@@ -25,12 +25,12 @@ struct TestPage {
         client = TestClient(WebDAVHandler(share: share, page: BrowserPage(settings: settings)))
     }
 
-    /// Requests a page like a browser.
+    /// Sends GET as a browser does.
     func get(_ target: String) async throws -> TestResponse {
         try await client.send("GET", target, [("Accept", "text/html")])
     }
 
-    /// Returns the first part of a page.
+    /// Returns the first piece of a streamed page.
     func firstPiece(_ target: String) async throws -> String {
         guard case .stream(let stream) = try await client.begin("GET", target).body else { return "" }
         let buffer = IOBuffer(capacity: 1 << 20)
@@ -38,7 +38,7 @@ struct TestPage {
         return unsafe buffer.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Submits a form like a browser.
+    /// Submits a form as a browser does.
     func post(_ target: String, _ form: String) async throws -> TestResponse {
         let fields = [
             ("Accept", "text/html,*/*;q=0.8"), ("Sec-Fetch-Site", "same-origin"),

@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-/// A file of the browser page, from Sources/DavitPage/Files.
+/// A file of the browser page from Sources/DavitPage/Files.
 struct davit_page_file {
-    /// The path relative to that folder.
+    /// The path relative to that folder, separated by slashes.
     const char *name;
     const unsigned char *bytes;
     size_t count;
