@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The browser page in Chromium: see harness.py for what a test is, and run.sh for how to run them."""
+"""Runs the tests of the browser page in Chromium: see harness.py and run.sh."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ import sys
 import harness
 
 if __name__ == "__main__":
-    # Tests import it by its name.
+    # Tests import it by this name.
     sys.modules["harness"] = harness
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a file or of a test; all of them without")

@@ -1,8 +1,8 @@
-"""What the tests of the browser page share.
+"""Shared support for the tests of the browser page.
 
-A test is a function in a file test_*.py, marked with @test, or with @test(is_long=True) if `--short` leaves it out. It gets a
-Lab: a folder that davit serves, and pages of Chromium on it. Errors of the console, exceptions of scripts and
-violations of the policy fail it, unless it has said `lab.allow("…")` before.
+A test is a function in a file test_*.py, marked with @test, or with @test(is_long=True) if `--short` omits it. It receives a
+Lab: a folder served by davit, and Chromium pages on it. Console errors, script exceptions and violations of the content
+security policy fail the test unless it has called `lab.allow("…")` before.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
-# Only a hang meets it: the machine can be busy.
+# High enough for a busy machine; only a hang reaches it.
 LIMIT_MS = int(os.environ.get("LIMIT_SECONDS", "60")) * 1000
 
 TESTS = []
@@ -34,7 +34,7 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", 
 
 
 def test(function=None, *, is_long=False):
-    """Marks a test; with is_long=True, `--short` leaves it out."""
+    """Marks a test; with is_long=True, `--short` omits it."""
     def mark(body):
         TESTS.append((body, is_long))
         return body
@@ -42,7 +42,7 @@ def test(function=None, *, is_long=False):
 
 
 class Skipped(Exception):
-    """The server that is tested has not what the test is about."""
+    """Raised if the tested server does not support the feature."""
 
 
 def expect(found, wanted, what=""):
@@ -50,7 +50,7 @@ def expect(found, wanted, what=""):
 
 
 class Server:
-    """davit on a folder. It can be killed and started again, on the same port and with the same state."""
+    """davit serving a folder. It can be killed and restarted with the same port and state."""
 
     def __init__(self, davit, share, state, log, options=()):
         self.davit, self.share, self.state, self.log, self.options = davit, share, state, log, list(options)
@@ -70,7 +70,7 @@ class Server:
         raise AssertionError("davit did not become ready: " + pathlib.Path(self.log).read_text()[-2000:])
 
     def kill(self):
-        """As a loss of power would."""
+        """Kills the server, like a power failure."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()
@@ -83,12 +83,12 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-                raise AssertionError("davit did not end when it was asked to")
+                raise AssertionError("davit did not exit when asked")
             finally:
                 self.process.stdout.close()
 
     def request(self, method, path, body=None, **fields):
-        """What another client does: (status, fields, content). Names of fields are written with underscores."""
+        """Sends a request as another client and returns (status, fields, content). Field names are written with underscores."""
         parts = urllib.parse.urlsplit(self.url)
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=LIMIT_MS / 1000)
         try:
@@ -100,7 +100,7 @@ class Server:
 
 
 class Lab:
-    """What one test has: a folder, a server, pages."""
+    """The resources of one test: a folder, a server, pages."""
 
     def __init__(self, browser, options, name):
         self.browser, self.arguments, self.name = browser, options, name
@@ -144,8 +144,8 @@ class Lab:
     # Pages
 
     def context(self, phone=False, dark=False, language="en-GB", saves_data=True, **options):
-        """A browser of somebody else: nothing stored, nothing known. Modules of the page are not loaded ahead where data are
-        saved, so that tests decide when they come."""
+        """Returns a new browser context without stored data. Data saving is enabled, so that modules are not loaded ahead and tests
+        control when they are loaded."""
         context = self.browser.new_context(
             viewport=PHONE if phone else DESKTOP, has_touch=phone, is_mobile=phone, color_scheme="dark" if dark else "light",
             locale=language, timezone_id="Europe/Berlin", **options)
@@ -155,7 +155,7 @@ class Lab:
         return context
 
     def adopt(self, context):
-        """For contexts that a test has made itself."""
+        """Applies the settings to a context created by a test."""
         context.set_default_timeout(LIMIT_MS)
         self.contexts.append(context)
         context.on("page", self._watch)
@@ -163,7 +163,7 @@ class Lab:
             context.route("**/.davit-browserpagefiles/**", self._answer)
 
     def page(self, path="", context=None, wait=True, **options):
-        """A page on `path`, percent-encoded and without the slash at its begin, when it is ready."""
+        """Opens `path`, percent-encoded and without the leading slash, and returns the page when it is ready."""
         page = (context or self.context(**options)).new_page()
         page.goto(self.url + path)
         if wait:
@@ -175,36 +175,36 @@ class Lab:
 
     @staticmethod
     def until(page, expression, argument=None, limit_ms=LIMIT_MS):
-        """Waits for a condition in the page, and returns what it has become. Playwright's own wait_for_function needs eval, which
-        the policy of the page forbids."""
+        """Waits for a condition in the page and returns its value. Playwright's wait_for_function needs eval, which the content
+        security policy forbids."""
         end = time.monotonic() + limit_ms / 1000
         while True:
             found = page.evaluate(expression, argument)
             if found:
                 return found
-            assert time.monotonic() < end, f"this does not become true: {expression} with {argument!r:.300}"
+            assert time.monotonic() < end, f"condition did not become true: {expression} with {argument!r:.300}"
             page.wait_for_timeout(20)
 
     def allow(self, pattern):
-        """Problems that contain the pattern belong to the test."""
+        """Ignores console errors that contain the pattern."""
         self.allowed.append(pattern)
 
     def held(self, page, pattern):
-        """What the page loads lazily does not come before the function that is returned is called: as over a slow network."""
+        """Delays lazily loaded modules, as on a slow network, until the returned function is called."""
         routes = []
         page.route(pattern, lambda route: routes.append(route))
 
         def release():
             end = time.monotonic() + LIMIT_MS / 1000
             while not routes:
-                assert time.monotonic() < end, f"{pattern} was not asked for"
+                assert time.monotonic() < end, f"{pattern} was not requested"
                 page.wait_for_timeout(20)
             for route in routes:
                 route.fallback()
         return release
 
     def has_events(self):
-        """Whether collections have a stream of events. A server without one answers with the page."""
+        """Whether collections have an event stream. A server without one responds with the page."""
         parts = urllib.parse.urlsplit(self.url)
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=LIMIT_MS / 1000)
         try:
@@ -221,7 +221,7 @@ class Lab:
         page.on("pageerror", lambda problem: self.problems.append(f"{problem.name}: {problem.message}\n{problem.stack}"))
 
     def _answer(self, route):
-        """Files of the page from the working tree, in place of those in the binary."""
+        """Serves the files of the page from the working tree instead of the binary."""
         name = urllib.parse.urlsplit(route.request.url).path.split("/.davit-browserpagefiles/")[1].split("/", 1)[1]
         path = pathlib.Path(self.arguments.files) / name
         if not path.is_file():
@@ -230,11 +230,11 @@ class Lab:
         route.fulfill(status=200, body=path.read_bytes(), headers={
             "Content-Type": TYPES.get(path.suffix, "application/octet-stream"), "X-Content-Type-Options": "nosniff"})
 
-    # What is seen
+    # The visible state
 
     @staticmethod
     def names(page):
-        """The names that are in sight, in order."""
+        """Returns the visible names, in order."""
         return page.eval_on_selector_all(
             ".item .name-text", "all => all.map(one => [one.closest('.item').dataset.index * 1, one.textContent])"
                                 ".sort((a, b) => a[0] - b[0]).map(one => one[1])")
@@ -259,15 +259,15 @@ class Lab:
         expect(found, wanted, "the names that are shown")
 
     def screenshot(self, page, name):
-        """A picture for people to look at, where they are asked for."""
+        """Takes a screenshot if screenshots are enabled."""
         if self.arguments.screenshots:
             folder = pathlib.Path(self.arguments.screenshots)
             folder.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=str(folder / f"{name}.png"))
 
     def axe(self, page, what=""):
-        """No rule of WCAG 2.2 A and AA, and of good practice, is broken by what is shown; where a modal dialog is open, that is the
-        dialog: axe would take what is below it for its ground."""
+        """Checks the page with axe: WCAG 2.2 A and AA, and best practices. Checks only the topmost modal dialog if one is open, because
+        axe would take the content below it for its background."""
         page.evaluate(axe_source())
         page.evaluate("Promise.all(document.getAnimations().filter(one => one.effect.getTiming().iterations !== Infinity)"
                       ".map(one => one.finished.catch(() => {})))")
@@ -277,11 +277,11 @@ class Lab:
         assert not found, f"{what} has violations:\n" + "\n".join(found)
 
     def note(self, text):
-        """A figure for the log."""
+        """Logs a measurement."""
         self.notes.append(text)
 
     def _close(self, problem):
-        """Everything is ended; what has gone wrong beside the test comes out."""
+        """Closes everything and reports unexpected problems."""
         for context in self.contexts:
             with contextlib.suppress(Exception):
                 if problem and self.arguments.screenshots:
@@ -313,7 +313,7 @@ def axe_source():
 
 
 def run(arguments):
-    """Runs what was asked for; the number of failures."""
+    """Runs the requested tests and returns the number of failures."""
     sys.path.insert(0, str(HERE))
     files = sorted(HERE.glob("test_*.py"))
     by_file = []
@@ -334,7 +334,7 @@ def run(arguments):
         return 0, len(unknown)
     passed = failed = 0
     with sync_playwright() as playwright:
-        # As root Chromium has no sandbox; nothing but this server's own pages is opened.
+        # Chromium has no sandbox as root; it opens only pages of this server.
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
         for stem, body, is_long in chosen:

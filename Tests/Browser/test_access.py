@@ -1,4 +1,4 @@
-"""Everybody can use it: by keyboard, by touch, with a screen reader, in five languages, from right to left."""
+"""Accessibility: keyboard, touch, screen readers, five languages, right to left."""
 
 import itertools
 import pathlib
@@ -15,7 +15,7 @@ def fill(lab):
 
 
 def modes(lab):
-    """(phone, dark): all of them, or with `--short` two that have each once."""
+    """Returns (phone, dark): all combinations, or with `--short` two that cover each value."""
     return ((False, False), (True, True)) if lab.arguments.short else itertools.product((False, True), repeat=2)
 
 
@@ -84,7 +84,7 @@ def everything_goes_by_keyboard(lab):
     at("b.txt")
     expect(page.evaluate(selected), ["b.txt"])
     page.keyboard.press("Shift+ArrowDown")
-    # A range goes on from where it began, whatever else is done in between.
+    # A range keeps its anchor whatever happens in between.
     page.keyboard.press("Control+c")
     page.locator(".toast").first.wait_for()
     page.keyboard.press("Shift+ArrowDown")
@@ -128,10 +128,10 @@ def everything_goes_by_keyboard(lab):
     lab.wait_for_names(page, ["e.swift"])
     page.keyboard.press("ArrowDown")
     at("e.swift")
-    # Backwards out of the list, through the heads of its columns, to the tools.
+    # Shift+Tab leaves the list through the column headers to the toolbar.
     page.keyboard.press("Shift+Tab")
     at("Modified")
-    # Tiles have two directions.
+    # The grid has two directions.
     page.keyboard.press("/")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Grid view").click()
@@ -179,7 +179,7 @@ def a_finger_opens_and_a_long_press_selects(lab):
     session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
     lab.until(page, "document.querySelector('.item[aria-selected=true] .name-text')?.textContent === 'b.txt'")
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    # From now on a tap selects, until nothing is selected any more.
+    # From now on a tap selects, until the selection is empty.
     lab.row(page, "c.pdf").locator("a").tap()
     lab.until(page, "document.querySelectorAll('.item[aria-selected=true]').length === 2")
     page.get_by_role("button", name="Clear selection").tap()
@@ -209,7 +209,7 @@ def a_narrow_screen_needs_no_scrolling_sideways(lab):
     page = lab.page(context=context)
     page.set_viewport_size({"width": 360, "height": 640})
     lab.until(page, "document.documentElement.scrollWidth <= innerWidth")
-    # Of a long name the end is seen, and the whole of it is heard.
+    # The end of a long name is visible, and its label is the full name.
     parts = page.locator(".is-split span")
     expect(parts.all_text_contents(), ["a very long name that does not fit on any screen of a phone, however it is turned or ", "held.tar.gz"])
     expect(parts.evaluate_all("all => all.map(one => one.scrollWidth > one.clientWidth)"), [True, False], "which part is cut off")
@@ -227,7 +227,7 @@ def speaks_the_language_of_the_reader(lab):
         page = lab.page(language={"en": "en-US", "zh-Hans": "zh-CN"}.get(language, language))
         expect(page.locator(".items-header .name").inner_text(), name, language)
         expect(page.evaluate("document.documentElement.lang"), language)
-        # No key is left without its text.
+        # No key is shown without its text.
         page.get_by_role("button").nth(0).wait_for()
         page.locator(".connect").click()
         page.get_by_role("dialog").wait_for()
@@ -294,7 +294,7 @@ def messages_are_in_reach_over_dialogs(lab):
     lab.until(page, "document.querySelectorAll('.toast').length === 1")
     page.keyboard.press("Escape")
     dialog.wait_for(state="detached")
-    # What is said outlives the dialog.
+    # Messages stay when the dialog is closed.
     page.locator("body > .toasts .toast").get_by_role("button", name="Dismiss").click()
     lab.until(page, "document.querySelectorAll('.toast').length === 0")
 

@@ -1,4 +1,4 @@
-"""Folders are shown, walked through, sorted, filtered and searched."""
+"""Folders: listing, navigation, sorting, filtering and searching."""
 
 import json
 import os
@@ -87,12 +87,12 @@ def what_a_filter_hides_is_not_selected(lab):
     page.locator(".count", has_text="2 selected").wait_for()
     page.keyboard.type("a")
     lab.wait_for_names(page, ["banana.txt"])
-    # What is done is done to what is seen.
+    # Actions affect only visible entries.
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Delete")
     page.get_by_text("Delete “banana.txt”?").wait_for()
     page.keyboard.press("Escape")
-    # What others do, and a filter that is taken away, leave what is seen selected.
+    # Changes by others and clearing the filter keep the visible selection.
     lab.server.request("PUT", "/bat.txt", b"1")
     refresh(page)
     lab.wait_for_names(page, ["banana.txt", "bat.txt"])
@@ -100,7 +100,7 @@ def what_a_filter_hides_is_not_selected(lab):
     page.get_by_role("searchbox").fill("")
     lab.wait_for_names(page, ["apple.txt", "banana.txt", "bat.txt", "bread.txt", "cherry.txt"])
     expect(chosen(), ["banana.txt"])
-    # Of one that is hidden nothing is left either.
+    # A hidden entry is deselected.
     lab.select(page, "cherry.txt")
     page.get_by_role("searchbox").fill("b")
     lab.wait_for_names(page, ["banana.txt", "bat.txt", "bread.txt"])
@@ -124,7 +124,7 @@ def searches_below_the_folder(lab):
     lab.wait_for_names(page, ["deep", "report_2.md"])
     page.goto(lab.url)
     lab.ready(page)
-    # What is a sign of the grammar means itself.
+    # Characters of the search grammar are literal.
     box.fill("0%")
     box.press("Enter")
     lab.wait_for_names(page, ["100%.txt"])
@@ -150,7 +150,7 @@ def goes_in_and_back_and_keeps_the_place(lab):
     page.go_back()
     lab.until(page, "document.querySelector('.item[aria-selected=true] .name-text')?.textContent === 'folder 150'")
     lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
-    # Nor does it move when the folder is read again, or the page.
+    # It does not move when the folder or the page is reloaded either.
     page.get_by_role("button", name="Refresh").click()
     refresh(page)
     lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
@@ -163,7 +163,7 @@ def goes_in_and_back_and_keeps_the_place(lab):
     lab.ready(page)
     lab.wait_for_names(page, ["inside.txt"])
     page.get_by_role("navigation", name="Path").get_by_role("link", name="share").click()
-    # Up again, the folder that was left has the focus.
+    # In the parent folder, the folder that was left is focused.
     lab.until(page, "document.activeElement?.dataset?.href === '/folder%20150/' || document.querySelector('.item[tabindex=\"0\"]')?.dataset.href === '/folder%20150/'")
 
 
@@ -225,7 +225,7 @@ def shows_all_names_as_they_are(lab):
         wanted = name.replace("‮", "\ufffd").replace("\n", "\u240a")
         assert wanted in shown, f"{wanted!r} is not among {shown!r}"
     assert "not\ufffd\ufffdutf8.txt" in shown, shown
-    # Each of them leads to what it says.
+    # Each link leads to its resource.
     for href in page.eval_on_selector_all(".name-link", "all => all.map(one => one.getAttribute('href'))"):
         expect(lab.server.request("GET", href)[0], 200, href)
     expect(page.evaluate("document.querySelectorAll('.item img, .item script').length"), 0)
@@ -260,7 +260,7 @@ def says_that_a_folder_is_empty_or_gone(lab):
     lab.ready(page)
     os.rmdir(lab.share / "sub")
     lab.allow("404")
-    # The row itself may be gone by now.
+    # The row may no longer exist.
     page.evaluate("""async () => {
         const { app } = await import(document.querySelector("script[type=module]").src)
         app.navigate("/sub/")
@@ -288,7 +288,7 @@ def says_in_words_what_has_failed(lab):
         page.locator(".name-link").click()
         found = page.get_by_role("alert").inner_text()
         assert text in found, f"{status}: {found}"
-        # Nothing is counted, least of all what was there before.
+        # The summary must not show the counts of the previous folder.
         expect(page.locator(".summary").is_visible(), False, "the summary of a folder that cannot be read")
         page.context.unroute("**/sub/")
         page.go_back()
@@ -309,7 +309,7 @@ def says_that_it_is_offline(lab):
     page.context.set_offline(True)
     page.get_by_text("You are offline.").wait_for()
     lab.write("b")
-    # What fails for that reason is not told once more.
+    # Failures caused by it are not reported again.
     refresh(page)
     expect(page.get_by_role("alert").count(), 0)
     page.context.set_offline(False)
@@ -319,7 +319,7 @@ def says_that_it_is_offline(lab):
 
 
 def refresh(page):
-    """Reads the folder again; returns when that has come to its end, whichever."""
+    """Reads the folder again and waits until it succeeds or fails."""
     page.evaluate("import(document.querySelector('script[type=module]').src).then(({ app }) => app.folder.refresh())")
 
 
@@ -356,7 +356,7 @@ def shows_pictures_as_tiles(lab):
     expect(page.evaluate("window.ran"), None)
     page.reload()
     lab.ready(page)
-    assert page.locator(".items.grid").count() == 1, "the choice was not kept"
+    assert page.locator(".items.grid").count() == 1, "the layout was not stored"
 
 
 @test
@@ -365,7 +365,7 @@ def shows_settings_of_the_share(lab):
     page = lab.context().new_page()
 
     def answer(route):
-        # As the server says it where it was told so.
+        # As sent by a server with these settings.
         got = route.fetch()
         body = re.sub('"title":(null|"share")', '"title":"Our <files>","footer":"Below","prologue":"Above"', got.text())
         body = re.sub('"(footer|prologue)":null,?', "", body).replace(",}", "}")
@@ -419,7 +419,7 @@ def measure(lab, count, limit_seconds):
     lab.until(page, "document.querySelector('.search-hint').textContent.includes('match')")
     lab.note(f"{count} entries shown after {shown:.2f} s, the last one reached after {took:.2f} s; longest task {page.evaluate('longest'):.0f} ms; "
              f"scrolling: a frame in {frames[30]:.0f} ms, 95 % in {frames[57]:.0f} ms")
-    # With a wide margin: others may use the machine.
+    # With a wide margin, because the machine may be shared.
     assert shown < limit_seconds, f"{shown} seconds for {count} entries"
 
 
@@ -447,7 +447,7 @@ def weighs_little_and_paints_soon(lab):
     lab.note(f"first paint after {paint:.0f} ms, ready after {ready:.0f} ms")
     if lab.arguments.files:
         return
-    # As the server sends them; what is loaded only when it is used counts as well.
+    # Sizes as sent, including files that are loaded on demand.
     files = urllib.parse.urlsplit(page.evaluate("document.querySelector('script[type=module]').src")).path.rsplit("/", 1)[0]
     sizes = {}
     for path in (ROOT / "Sources/DavitPage/Files").rglob("*"):
@@ -457,7 +457,7 @@ def weighs_little_and_paints_soon(lab):
             expect(status, 200, name)
             sizes[name] = len(content)
     languages = [size for name, size in sizes.items() if name.startswith("strings/")]
-    # Of the languages a reader has one.
+    # A reader loads only one language.
     most = sum(sizes.values()) - sum(languages) + max(languages)
     first = sum(sizes.get(name, 0) for name in fetched)
     lab.note(f"all files {most / 1024:.1f} KiB gzipped, of which the first view takes {first / 1024:.1f}")

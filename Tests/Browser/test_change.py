@@ -1,4 +1,4 @@
-"""Things are made, renamed, moved, copied and deleted, and nothing is lost where others do the same."""
+"""Creating, renaming, moving, copying and deleting, without losing concurrent changes by others."""
 
 import os
 
@@ -12,7 +12,7 @@ def listed(lab, folder=""):
 
 
 def press(page, name, key):
-    """A key, with the focus on the row of that name."""
+    """Presses a key with the focus on the row of that name."""
     Lab.row(page, name).focus()
     page.keyboard.press(key)
 
@@ -52,7 +52,7 @@ def makes_a_folder(lab):
     lab.wait_for_names(page, [name, "a.txt"])
     expect(listed(lab), [name, "a.txt"])
     expect(page.evaluate("document.activeElement.querySelector('.name-text').textContent"), name, "the focus")
-    # Another client was quicker: the list does not know yet.
+    # Another client created it; the list is not up to date.
     page.keyboard.press("Alt+n")
     expect(field.input_value(), "New folder")
     (lab.share / "late").mkdir()
@@ -98,13 +98,13 @@ def renames_in_place(lab):
     lab.wait_for_names(page, ["folder.d", "three", "two.txt", "uno.tar.gz"])
     expect(listed(lab), ["folder.d", "three", "two.txt", "uno.tar.gz"])
     expect(page.evaluate("document.activeElement.dataset.href"), "/uno.tar.gz", "the focus")
-    # Leaving the field saves as well; of a folder the whole name is selected.
+    # Leaving the field saves too; for a folder, the whole name is selected.
     edit("folder.d")
     expect(chosen(), "folder.d")
     page.keyboard.type("ordner")
     page.locator(".summary").click()
     lab.wait_for_names(page, ["ordner", "three", "two.txt", "uno.tar.gz"])
-    # A name that is taken is said at once, one that another client has taken by the server; both stay as they are.
+    # The page reports a taken name immediately, the server one taken by another client; both keep the field open.
     edit("two.txt")
     page.keyboard.type("three")
     page.keyboard.press("Control+A")
@@ -196,7 +196,7 @@ def a_second_click_is_no_second_wish(lab):
     lab.select(page, "a.txt")
     twice("transfer", lambda: button(page, "Move to…").dblclick(), "dialog.choose-folder")
     twice("remove", lambda: button(page, "Delete").dblclick(), "dialog.confirm")
-    # Once it is over it can be done again.
+    # When it has finished, it can be repeated.
     page.keyboard.press("Delete")
     page.locator("dialog.confirm").wait_for()
 
@@ -213,7 +213,7 @@ def renames_by_a_slow_second_click(lab):
     page.mouse.click(*at)
     page.locator("input.rename").wait_for()
     page.keyboard.press("Escape")
-    # Two clicks in a row open.
+    # A double click opens.
     page.mouse.dblclick(*at)
     page.locator("dialog.preview").wait_for()
 
@@ -226,7 +226,7 @@ def names_that_are_no_text_can_be_changed(lab):
     page = lab.page()
     page.locator(".item").wait_for()
     page.locator(".item").focus()
-    # Copies beside it have the same bytes in their names.
+    # Copies in the same folder keep the bytes of the name.
     for number in (1, 2):
         page.keyboard.press("Control+c")
         page.keyboard.press("Control+v")
@@ -260,7 +260,7 @@ def moves_with_the_folder_tree(lab):
     lab.until(page, "document.querySelector('[role=treeitem][data-href=\"/x/\"]') !== null")
     lab.axe(page, "the folder tree")
     lab.screenshot(page, "folder-tree")
-    # Where it is already is no place to go, which is said to who goes there.
+    # The current folder cannot be the destination; this is reported when it is chosen.
     lab.until(page, "document.activeElement.dataset.href === '/'")
     expect(page.locator(".field-error").inner_text(), "")
     button(page, "Move here").click()
@@ -270,7 +270,7 @@ def moves_with_the_folder_tree(lab):
     page.keyboard.press("ArrowRight")
     lab.until(page, "document.querySelector('[data-href=\"/x/y/\"]') !== null")
     page.keyboard.press("ArrowRight")
-    # A new folder inside, without leaving the dialog.
+    # Create a folder inside without closing the dialog.
     page.locator("dialog.choose-folder").get_by_role("button", name="New folder").click()
     page.locator("dialog.prompt input").fill("new one")
     page.keyboard.press("Enter")
@@ -317,7 +317,7 @@ def dragging_moves_and_with_control_copies(lab):
     toast(page, "“b.txt” copied to “into”.")
     expect(listed(lab, "into"), ["a.txt", "b.txt", "c.txt"])
     expect(listed(lab), ["b.txt", "into"])
-    # Onto a breadcrumb: the way up.
+    # Drop on a breadcrumb.
     page.locator(".item a.name-link", has_text="into").click()
     lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
     page.drag_and_drop(row.format("c.txt"), ".trail a[href='/']")
@@ -336,7 +336,7 @@ def cuts_copies_and_pastes_by_keys(lab):
     lab.select(page, "a.tar.gz")
     page.keyboard.press("Control+c")
     toast(page, "1 item copied")
-    # Beside the original: with a number before the whole ending, and without a question.
+    # In the same folder: with a number before the extension, without a question.
     page.keyboard.press("Control+v")
     lab.wait_for_names(page, ["into", "a (1).tar.gz", "a.tar.gz", "b.txt"])
     expect((lab.share / "a (1).tar.gz").read_text(), "a")
@@ -344,7 +344,7 @@ def cuts_copies_and_pastes_by_keys(lab):
     page.keyboard.press("Control+x")
     lab.until(page, "document.querySelector('.item.is-cut .name-text')?.textContent === 'b.txt'")
     lab.screenshot(page, "cut")
-    # In another tab, too.
+    # Also in another tab.
     other = lab.page("into/", context=context)
     button(other, "Paste").wait_for()
     other.keyboard.press("Control+v")
@@ -396,7 +396,7 @@ def what_changes_after_the_question_is_asked_about_again(lab):
     page.get_by_label("Action for a.txt").select_option("replace")
     lab.server.request("PUT", "/into/a.txt", b"second, by somebody else")
     button(page, "Continue").click()
-    # What would be replaced now is not what was shown.
+    # The existing file has changed since the dialog.
     lab.until(page, "document.querySelector('dialog.conflict select')?.value === 'keep'")
     expect((lab.share / "into/a.txt").read_text(), "second, by somebody else")
     page.get_by_label("Action for a.txt").select_option("replace")
@@ -418,7 +418,7 @@ def deleting_asks_and_says_what_goes(lab):
     page.get_by_text("Folders are deleted with all their contents.").wait_for()
     lab.axe(page, "the question before deleting")
     lab.screenshot(page, "delete")
-    # The focus is not on what cannot be taken back.
+    # The destructive button is not focused.
     assert page.evaluate("document.activeElement.textContent") != "Delete"
     page.keyboard.press("Escape")
     expect(listed(lab), ["a.txt", "b.txt", "c.txt", "folder"])
@@ -443,7 +443,7 @@ def what_was_changed_meanwhile_is_not_deleted(lab):
     page.get_by_text("The item was changed in the meantime.").wait_for()
     lab.axe(page, "what failed")
     expect((lab.share / "a.txt").read_bytes(), b"something else, by somebody else")
-    # It can be tried again, after the same question about what is there now.
+    # It can be retried, after another confirmation for the current version.
     lab.until(page, "document.querySelector('.item .size').textContent.startsWith('32')")
     button(page, "Try again").click()
     page.locator("dialog button.danger").click()
@@ -479,7 +479,7 @@ def many_at_once_have_a_bar_and_can_be_stopped(lab):
     (lab.share / "into").mkdir()
     page = lab.page()
     page.locator(".item").nth(1).focus()
-    # A server that takes its time: the first are answered, the rest when the test says so.
+    # A slow server: the first requests are answered, the others when the test releases them.
     held = []
 
     def answer(route):
@@ -500,7 +500,7 @@ def many_at_once_have_a_bar_and_can_be_stopped(lab):
     button(page, "Stop").click()
     for route in held[10:]:
         route.continue_()
-    # Six of them were under way.
+    # Six were in progress.
     toast(page, "16 items moved to “into”.")
     expect((len(listed(lab, "into")), len(listed(lab))), (16, 45))
 

@@ -1,4 +1,4 @@
-"""The text editor: what is written is what was typed, and nobody else's work is lost."""
+"""The text editor: saves exactly what was typed and loses no changes by others."""
 
 from harness import expect, test
 
@@ -36,7 +36,7 @@ def edits_under_a_lock(lab):
     page.get_by_role("button", name="Edit").click()
     page.locator("textarea.editor-text").wait_for()
     expect(locks(lab, "/a.txt"), 1, "locks while it is open")
-    # Others are kept out meanwhile.
+    # Meanwhile, other clients are locked out.
     expect(lab.server.request("PUT", "/a.txt", b"theirs")[0], 423)
     type_at_end(page, "second")
     page.get_by_text("Unsaved changes").wait_for()
@@ -46,7 +46,7 @@ def edits_under_a_lock(lab):
     lab.screenshot(page, "editor")
     save(lab, page)
     expect((lab.share / "a.txt").read_bytes(), b"first\nsecond")
-    # Again, by the button: the new tag is known.
+    # Save again with the button: the new entity tag is known.
     type_at_end(page, " and third")
     page.get_by_role("button", name="Save").click()
     lab.until(page, "document.querySelector('.editor-footer span').textContent === 'Saved'")
@@ -76,7 +76,7 @@ def what_was_not_typed_stays_as_it_was(lab):
         save(lab, page)
         expect((lab.share / name).read_bytes(), wanted, name)
         page.close()
-    # What the encoding does not have makes it UTF-8, and that is said.
+    # Unsupported characters change the encoding to UTF-8, with a message.
     page = edit(lab, "old.txt")
     type_at_end(page, "Ω")
     save(lab, page)
@@ -102,7 +102,7 @@ def what_others_save_meanwhile_is_not_overwritten(lab):
     def both_write():
         page = edit(lab, "a.txt")
         type_at_end(page, "mine")
-        # A program on the disk knows no locks.
+        # Programs that write to the disk ignore locks.
         lab.write("a.txt", "theirs, from the disk\n")
         page.keyboard.press("Control+s")
         page.get_by_text("“a.txt” has changed on the server").wait_for()
@@ -110,11 +110,11 @@ def what_others_save_meanwhile_is_not_overwritten(lab):
         return page
     page = both_write()
     page.get_by_text("theirs, from the disk").wait_for()
-    # Nothing is being saved behind the question.
+    # Nothing is saved while the dialog is open.
     expect(page.locator(".editor-footer span").first.inner_text(), "Unsaved changes")
     lab.axe(page, "both texts")
     lab.screenshot(page, "editor-conflict")
-    # Nothing is decided by closing the question.
+    # Closing the dialog decides nothing.
     page.keyboard.press("Escape")
     page.get_by_text("Unsaved changes").wait_for()
     page.keyboard.press("Control+s")
@@ -156,7 +156,7 @@ def a_lost_lock_loses_nothing(lab):
     lab.allow("412")
     lab.write("a.txt", "first\n")
     page = edit(lab, "a.txt")
-    # The lock ends in some other way.
+    # The lock is removed by others.
     token = page.evaluate("fetch('/a.txt', {method: 'PROPFIND', headers: {Depth: '0'}}).then(one => one.text())"
                           ".then(text => /locktoken>\\s*<[^>]*href>([^<]+)/.exec(text)[1])")
     expect(lab.server.request("UNLOCK", "/a.txt", Lock_Token=f"<{token}>")[0], 204)
@@ -180,7 +180,7 @@ def what_is_not_saved_is_not_left_by_accident(lab):
     lab.axe(page, "the question before leaving")
     page.get_by_role("button", name="Keep editing").click()
     expect(page.locator("textarea").input_value(), "first\nx")
-    # However often.
+    # Repeatedly.
     for _ in range(6):
         page.keyboard.press("Escape")
     page.locator("textarea").wait_for()
@@ -189,13 +189,13 @@ def what_is_not_saved_is_not_left_by_accident(lab):
     if page.locator(".confirm[open]").count():
         page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
-    # By the button of the browser, too.
+    # Also with the browser's Back button.
     page.go_back()
     page.get_by_text("Save changes?").wait_for()
     page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "location.search === '?preview=a.txt&edit'")
     expect(page.locator("textarea").input_value(), "first\nx")
-    # And when the tab is closed.
+    # Also when the tab is closed.
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.close(run_before_unload=True)
@@ -205,7 +205,7 @@ def what_is_not_saved_is_not_left_by_accident(lab):
     page.locator(".confirm").get_by_role("button", name="Save").click()
     lab.until(page, "document.querySelector('dialog.preview') === null")
     expect((lab.share / "a.txt").read_text(), "first\nx")
-    # Discarded means discarded.
+    # Discarded changes are not saved.
     page.locator(".name-link", has_text="a.txt").click()
     page.get_by_role("button", name="Edit").click()
     page.locator("textarea").wait_for()
@@ -218,7 +218,7 @@ def what_is_not_saved_is_not_left_by_accident(lab):
 
 @test
 def leaving_waits_for_a_save(lab):
-    """Ctrl+S and Escape right after it: the editor closes when it is saved, and asks nothing. A second request does not wait."""
+    """Escape immediately after Ctrl+S closes the editor when the file is saved, without a question; a second Escape does not wait."""
     lab.write("a.txt", "first\n")
     page = lab.page()
     lab.wait_for_names(page, ["a.txt"])
@@ -242,14 +242,14 @@ def leaving_waits_for_a_save(lab):
     held.pop().fallback()
     lab.until(page, "document.querySelector('dialog.preview') === null")
     expect((lab.share / "a.txt").read_text(), "first\nx")
-    # What is typed while it is saved is asked about.
+    # Changes made during a save need confirmation.
     change("y")
     page.keyboard.type("z")
     held.pop().fallback()
     page.get_by_text("Save changes?").wait_for()
     page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
-    # A save that does not end keeps nobody.
+    # A hanging save does not prevent leaving.
     page.keyboard.press("Control+s")
     for _ in range(500):
         if held:
@@ -262,7 +262,7 @@ def leaving_waits_for_a_save(lab):
     held.pop().fallback()
     lab.until(page, "document.querySelector('dialog.preview') === null")
     expect((lab.share / "a.txt").read_text(), "first\nxyz")
-    # A request that is still held would keep the browser from closing the page.
+    # A pending request would prevent the page from closing.
     page.unroute_all(behavior="ignoreErrors")
 
 

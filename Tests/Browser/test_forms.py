@@ -1,4 +1,4 @@
-"""The page without scripts does everything: forms, and pages that ask and answer."""
+"""The page without scripts: forms, questions and results."""
 
 import re
 import zipfile
@@ -7,12 +7,12 @@ from harness import PHONE, expect, test
 
 
 def plain(lab, path="", **options):
-    """A page of a browser without scripts."""
+    """Opens a page in a browser without scripts."""
     return lab.page(path, context=lab.context(java_script_enabled=False, **options), wait=False)
 
 
 def shown(page):
-    """The names that are listed, when all of the page is there."""
+    """Returns the listed names when the page is complete."""
     page.wait_for_load_state("load")
     return page.locator("tbody .simple-name bdi").all_text_contents()
 
@@ -31,7 +31,7 @@ def everything_works_without_scripts(lab):
     expect(shown(page), ["Zoo", "A.md", "b9.txt", "b10.txt"])
     lab.screenshot(page, "forms-listing")
 
-    # A folder is made, and files are uploaded into it.
+    # Create a folder and upload files into it.
     page.locator("summary", has_text="New folder").click()
     page.locator("input[name=name]").fill("Mine & yours?")
     page.get_by_role("button", name="Create").click()
@@ -47,7 +47,7 @@ def everything_works_without_scripts(lab):
     expect((lab.share / "Mine & yours?" / "large.bin").read_bytes(), bytes(range(256)) * 20_000)
     expect((lab.share / "Mine & yours?" / "ä b.txt").read_text(), "one")
 
-    # Once more: the name is taken; then it is to be replaced.
+    # Upload again: the name is taken; then replace it.
     for replaces, names in ((False, ["ä b (1).txt", "ä b.txt", "large.bin"]), (True, ["ä b (1).txt", "ä b.txt", "large.bin"])):
         page.locator("summary", has_text="Upload files").click()
         if replaces:
@@ -59,7 +59,7 @@ def everything_works_without_scripts(lab):
     expect((lab.share / "Mine & yours?" / "ä b.txt").read_text(), "two")
     expect((lab.share / "Mine & yours?" / "ä b (1).txt").read_text(), "again")
 
-    # Two are moved up by a path, and one is copied by choosing a folder.
+    # Move two to the parent by a path, and copy one by choosing a folder.
     tick(page, "ä b.txt", "large.bin")
     page.get_by_role("button", name="Move…").click()
     expect(page.locator("h2").text_content(), "Move to which folder?")
@@ -74,14 +74,14 @@ def everything_works_without_scripts(lab):
     page.get_by_role("button", name="Copy", exact=True).click()
     expect((lab.share / "Zoo" / "A.md").read_text(), "A.md")
 
-    # One is renamed on its own page.
+    # Rename one on its own page.
     page.get_by_label("More options for A.md", exact=True).click()
     page.locator("input[name=name]").fill("Z <1>.md")
     lab.screenshot(page, "forms-about")
     page.get_by_role("button", name="Rename").click()
     expect(page.locator("[role=status]").text_content(), "Item renamed.")
 
-    # What goes is asked about; what is unticked there stays.
+    # Deleting asks for confirmation; deselected members stay.
     tick(page, "Zoo", "Z <1>.md", "b9.txt")
     page.get_by_role("button", name="Delete…").click()
     lab.screenshot(page, "forms-delete")
@@ -105,14 +105,14 @@ def what_was_deleted_comes_back(lab):
     assert "Deleted items are moved to the trash" in page.locator("form").text_content()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("[role=status]").text_content(), "3 items deleted.")
-    # It is undone where it is said.
+    # The notice offers Undo.
     deleted = page.url
     expect(page.locator(".simple-notice bdi").all_text_contents(), ["folder", "a.txt", "c.txt"])
     lab.screenshot(page, "forms-undo")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("[role=status]").text_content(), "3 items restored.")
     expect(shown(page), ["folder", "a.txt", "c.txt"])
-    # Nothing is left of it at the old address.
+    # The old address no longer offers it.
     page.goto(deleted)
     expect(page.get_by_role("button", name="Undo").count(), 0)
     tick(page, "folder", "a.txt", "c.txt")
@@ -126,7 +126,7 @@ def what_was_deleted_comes_back(lab):
     expect(page.locator("[role=status]").text_content(), "2 items restored.")
     expect(shown(page), ["folder", "a.txt"])
     expect((lab.share / "folder" / "inner" / "b.txt").read_text(), "b")
-    # What goes for good is asked about.
+    # Purging asks for confirmation.
     page.get_by_role("link", name="Trash").click()
     tick(page, "c.txt")
     page.locator("summary", has_text="Delete permanently…").click()
@@ -235,7 +235,7 @@ def names_are_names(lab):
     for name in names:
         lab.write(name, name)
     page = plain(lab)
-    # A sign that turns the text around it is shown as what it is.
+    # A bidirectional control character is made visible.
     seen = sorted(name.replace("\u202e", "\ufffd") for name in names)
     expect(sorted(shown(page)), seen)
     tick(page, *seen)
@@ -247,7 +247,7 @@ def names_are_names(lab):
 
 @test
 def can_be_used_by_all(lab):
-    """Axe needs scripts in the page: they are let in, but not those of the page."""
+    """Runs axe, which needs scripts: allows them, but not those of the page."""
     lab.start("--trash")
     for number in range(30):
         lab.write(f"file {number}.txt", b"x" * number)

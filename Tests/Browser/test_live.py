@@ -1,4 +1,4 @@
-"""What others change comes into the page by itself."""
+"""Changes by others appear by themselves."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from harness import Skipped, expect, test
 
 
 def watched(lab, page):
-    """Until the stream is there, nothing is told."""
+    """Waits until the event stream is connected."""
     if not lab.has_events():
         raise Skipped("this server has no stream of events")
     lab.until(page, "document.documentElement.dataset.live === 'true'")
@@ -32,7 +32,7 @@ def what_another_client_does_is_shown(lab):
     lab.wait_for_names(page, ["folder", "A&Z", "aa new.txt", "b.txt"])
     lab.server.request("PUT", "/b.txt", b"1234567")
     lab.until(page, "document.querySelector('.item[data-href=\"/b.txt\"] .size').textContent === '7 bytes'")
-    # Programs on the disk are others, too.
+    # Programs that write to the disk count as others.
     lab.write("z", b"")
     lab.wait_for_names(page, ["folder", "A&Z", "aa new.txt", "b.txt", "z"])
     expect(page.evaluate("document.activeElement.dataset.href"), "/b.txt")
@@ -62,7 +62,7 @@ def rows_wait_while_one_is_written_in(lab):
     }""")
     lab.write("a", b"1")
     lab.write("c", b"1")
-    # The changes have arrived, and wait.
+    # The changes have arrived and are deferred.
     lab.until(page, """async () => {
         const { app } = await import(document.querySelector("script[type=module]").src)
         return app.folder.waiting > 0
@@ -87,7 +87,7 @@ def tabs_share_one_stream_and_see_their_own_folders(lab):
     lab.write("two/new in two")
     lab.wait_for_names(first, ["new in one", "x"])
     lab.wait_for_names(second, ["new in two", "y"])
-    # A third that comes, and one that goes, cost nobody anything.
+    # A third tab that is opened and one that is closed do not affect the others.
     third = lab.page(context=context)
     watched(lab, third)
     second.close()
@@ -95,7 +95,7 @@ def tabs_share_one_stream_and_see_their_own_folders(lab):
     lab.wait_for_names(first, ["again", "new in one", "x"])
     lab.write("top")
     lab.wait_for_names(third, ["one", "two", "top"])
-    # A browser keeps six connections to a server: were they not shared, there would be none left.
+    # Browsers open six connections to a server: without sharing, none would be left.
     tabs = [lab.page("two/", context=context) for _ in range(7)]
     for tab in tabs:
         watched(lab, tab)
@@ -143,12 +143,12 @@ def says_that_the_folder_has_gone(lab):
     lab.allow("404")
     shutil.rmtree(lab.share / "sub")
     page.get_by_text("“sub” no longer exists.").wait_for()
-    # Nothing is left of it, and nothing can be put there.
+    # It is empty, and nothing can be created in it.
     lab.wait_for_names(page, [])
     expect(page.locator(".summary").is_visible(), False, "the summary")
     expect(page.get_by_role("button", name="Upload files").count(), 0)
     expect(page.get_by_role("button", name="New folder").count(), 0)
-    # It comes back, and so does all of it.
+    # The folder is created again, and its contents appear.
     lab.server.request("MKCOL", "/sub/")
     lab.server.request("PUT", "/sub/y", b"1")
     lab.wait_for_names(page, ["y"])
@@ -157,7 +157,7 @@ def says_that_the_folder_has_gone(lab):
     shutil.rmtree(lab.share / "sub")
     page.get_by_role("button", name="Go to parent folder").click()
     page.get_by_role("heading", name="This folder is empty").wait_for()
-    # The way back does not show what was.
+    # Going back does not show outdated entries.
     page.go_back()
     page.get_by_role("heading", name="This folder could not be opened").wait_for()
 

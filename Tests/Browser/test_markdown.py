@@ -1,6 +1,6 @@
-"""Markdown made by a seeded generator: whatever a document holds, its preview ends, and does nothing but show text.
+"""Markdown from a seeded generator: rendering always ends, and the preview only shows text.
 
-DAVIT_SEED repeats a run; the seed of each run is printed when it fails.
+DAVIT_SEED repeats a run; a failure prints the seed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the page needs later is loaded ahead, and where it cannot be, that is said. Without storage the page works as well."""
+"""Modules are loaded ahead, failures are reported, and the page works without storage."""
 
 import json
 import os
@@ -10,7 +10,7 @@ MODULES = re.compile(r"/(change|preview|upload)/(?!start|badge|clipboard|drag|ga
 
 
 def without_modules(lab, page):
-    """From now on no module arrives, as without a connection. Returns a function that ends it."""
+    """Blocks modules, as without a connection. Returns a function that unblocks them."""
     lab.allow("Failed to load resource")
     state = {"isCut": True}
     page.route(MODULES, lambda route: route.abort() if state["isCut"] else route.fallback())
@@ -22,7 +22,7 @@ def without_modules(lab, page):
 
 @test
 def a_module_that_is_missing_is_said(lab):
-    """For each way to need one."""
+    """Tests each action that needs a module."""
     for name in ("a.txt", "b.txt"):
         lab.write(name, name)
     lab.write("folder/in.txt", "1")
@@ -74,7 +74,7 @@ def a_preview_that_cannot_be_loaded_can_be_tried_again(lab):
 
 @test
 def modules_are_loaded_ahead(lab):
-    """While the browser is idle: then rename, New folder and previews work without any of the page's files."""
+    """Modules are loaded while the browser is idle: then renaming, New folder and previews work without the page's files."""
     lab.write("a.md", "# Title")
     page = lab.page(context=lab.context(saves_data=False))
     loaded = """() => performance.getEntriesByType("resource").map(one => one.name.replace(/.*[.]davit-browserpagefiles[/][^/]*[/]/, ""))"""
@@ -96,7 +96,7 @@ def modules_are_loaded_ahead(lab):
 
 @test
 def works_where_the_browser_keeps_nothing(lab):
-    """As Chrome is where data of sites are blocked: reading `localStorage` throws."""
+    """As in Chrome with site data blocked: reading `localStorage` throws."""
     lab.allow("Failed to load resource")
     lab.write("a.txt", "a")
     lab.write("folder/b.txt", "b")
@@ -114,11 +114,11 @@ def works_where_the_browser_keeps_nothing(lab):
     expect(page.evaluate(blocked), "SecurityError", "what reading localStorage does")
     lab.ready(page)
     lab.wait_for_names(page, ["folder", "a.txt"])
-    # What was chosen lasts as long as the page.
+    # Settings last until the page is closed.
     page.get_by_role("button", name="Grid view").click()
     page.locator(".items.grid").wait_for()
     page.get_by_role("button", name="List view").click()
-    # So does what was cut.
+    # So does the clipboard.
     Lab.select(page, "a.txt")
     page.keyboard.press("Control+x")
     lab.row(page, "folder").locator(".name-link").click()
@@ -127,7 +127,7 @@ def works_where_the_browser_keeps_nothing(lab):
     page.locator(".toast", has_text="“a.txt” was moved").wait_for()
     lab.wait_for_names(page, ["a.txt", "b.txt"])
     expect((lab.share / "folder/a.txt").read_bytes(), b"a")
-    # Changes of others and uploads.
+    # Changes by others, and uploads.
     lab.server.request("PUT", "/folder/c.txt", b"c")
     lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
     mine = lab.work / "d.txt"
@@ -165,7 +165,7 @@ def what_is_within_the_share(lab):
 
 @test
 def no_preview_of_another_server(lab):
-    """Nothing is asked of it, whether or not a policy would stop that."""
+    """No request is sent to it, even if a policy would block it."""
     lab.write("a.txt", "a")
     context = lab.context()
     asked = []

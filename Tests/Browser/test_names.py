@@ -1,9 +1,9 @@
-"""Folders that are given are uploaded with all that is in them, whatever the names are, and what is left out is counted."""
+"""Folders are uploaded completely, whatever the names are, and omitted files are counted."""
 
 from harness import expect, test
 from upload_support import NO_PICKERS, choose, drop, expect_same, local, ready, states, wait_for_uploads
 
-# Chromium leaves all of these but the last out of the members of a directory handle.
+# Chromium omits all of these except the last from the members of a directory handle.
 UNSAFE = ["a?b.txt", "a:b.txt", "a|b.txt", "a*b.txt", 'a"b.txt', "a<b.txt", "a>b.txt", "a\\b.txt", " lead.txt", "trail.txt ",
           "dot.", "~tilde.txt", "site.url", "program.lnk", "desktop.ini", "thumbs.db", "aux.txt", "aux.d/in.txt", "q?/in.txt",
           "~d/in.txt", " sp /deep/in.txt", "plain.txt"]
@@ -21,7 +21,7 @@ def a_dropped_folder_has_all_its_names(lab):
     (lab.work / "mine/tree/em:pty/in?").mkdir(parents=True)
     drop(page, lab.work / "mine/tree")
     keep_names(page)
-    # With six folders, two of them empty.
+    # Including six folders, two of them empty.
     wait_for_uploads(lab, page, len(UNSAFE) + 8)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
@@ -43,14 +43,14 @@ def a_dropped_file_of_any_name_arrives(lab):
 
 @test
 def a_chosen_folder_has_all_its_names(lab):
-    """The button asks by an input: the members of a handle of showDirectoryPicker would be incomplete."""
-    # With the pickers of the browser.
+    """The button uses an input: the members of a handle of showDirectoryPicker would be incomplete."""
+    # With the browser's file pickers.
     page = lab.page()
     ready(lab, page)
     files = [local(lab, f"tree/{name}", 100) for name in UNSAFE]
     choose(page, lab.work / "mine/tree", folder=True)
     keep_names(page)
-    # With six folders.
+    # Including six folders.
     wait_for_uploads(lab, page, len(UNSAFE) + 6)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
@@ -89,7 +89,7 @@ def what_is_left_out_is_counted(lab):
 
 @test
 def the_handle_of_a_dropped_file_is_kept(lab):
-    """After a reload the browser opens it again without a question, also inside a folder."""
+    """After a reload the browser reopens the file without a question, also inside a folder."""
     page = lab.page()
     ready(lab, page)
     local(lab, "tree/in/a.txt", 10)

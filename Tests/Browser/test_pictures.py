@@ -1,4 +1,4 @@
-"""The pictures of the documentation: `run.sh --screenshots docs/images test_pictures` makes them anew."""
+"""The screenshots of the documentation: `run.sh --screenshots docs/images test_pictures` updates them."""
 
 import os
 import pathlib
@@ -8,13 +8,13 @@ import zlib
 from harness import expect, test
 from upload_support import behind_proxy, choose, local, queue, wait_for_uploads
 
-# A year ago for everybody, so that a picture does not change with the day.
+# A fixed date a year ago, so that screenshots do not change from day to day.
 THEN = 1_750_000_000
 TITLE = "The summer house"
 
 
 def picture(width, height, upper, lower, sun):
-    """A landscape: sky, a sun, hills."""
+    """Draws a landscape: sky, a sun, hills."""
     rows = []
     for y in range(height):
         row = bytearray()
@@ -133,7 +133,7 @@ def pictures_of_changes_and_previews(lab):
 
 @test(is_long=True)
 def pictures_of_uploads(lab):
-    """Several files on their way, each as far as it has come."""
+    """Shows several uploads with different progress."""
     fill(lab)
     with behind_proxy(lab, options=("--title", TITLE)) as (proxy, page):
         choose(page, local(lab, "Flyer.pdf", 3_500_000))

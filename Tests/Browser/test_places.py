@@ -1,4 +1,4 @@
-"""The page wherever it is: below a prefix, behind a proxy that takes one away, and behind one that ends TLS."""
+"""The page below a prefix, behind a proxy that removes one, and behind a proxy that terminates TLS."""
 
 import contextlib
 import http.client
@@ -18,10 +18,10 @@ LOCK = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><wri
 
 
 class ReverseProxy:
-    """A proxy for one server: each request gets a connection of its own, and what answers it is passed on as it comes."""
+    """A proxy for one server: uses a new connection for each request and relays the response as it arrives."""
 
     def __init__(self, outer, inner, tls=None):
-        """outer: the path below which browsers have the server; inner: what of it the server gets."""
+        """outer: the path prefix that browsers use; inner: the prefix that the server receives."""
         self.outer, self.inner, self.tls, self.port_of_server = outer, inner, tls, None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -69,16 +69,16 @@ class ReverseProxy:
             raise ValueError(target)
         host = next(field.split(":", 1)[1].strip() for field in fields if field.lower().startswith("host:"))
         fields = [field for field in fields if field.split(":")[0].lower() not in ("host", "connection")]
-        # The server is asked by an address of the proxy's choice.
+        # The Host field of the request to the server is chosen by the proxy.
         fields += [f"Host: 127.0.0.1:{self.port_of_server}", "Connection: close", f"X-Forwarded-Host: {host}",
                    f"X-Forwarded-Proto: {'https' if self.tls else 'http'}", "X-Forwarded-For: 127.0.0.1"]
         target = self.inner + target.removeprefix(self.outer)
         return "\r\n".join([f"{method} {target} {version}", *fields, "", ""]).encode("latin-1") + rest
 
     def _relay(self, client, server):
-        """On one thread: a TLS socket may not be read and written by two at the same time."""
+        """Relays on one thread, because a TLS socket cannot be read and written by two threads at the same time."""
         while True:
-            # What was decrypted already makes no socket readable.
+            # Data that is already decrypted does not make the socket readable.
             if self.tls and client.pending():
                 readable = [client]
             else:
@@ -108,7 +108,7 @@ def certificate(lab):
 
 
 def request(lab, method, path, body=None, **fields):
-    """What another client does, which knows the server without the proxy."""
+    """Sends a request as another client, without the proxy."""
     connection = http.client.HTTPConnection("127.0.0.1", lab.server.port, timeout=60)
     try:
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
@@ -119,7 +119,7 @@ def request(lab, method, path, body=None, **fields):
 
 
 def everything_works(lab, url, inner, **options):
-    """url: of the share, as browsers know it; inner: its path on the server."""
+    """url: the share's URL for browsers; inner: its path on the server."""
     lab.allow("423")
     lab.write("folder/inside.txt", "inside")
     lab.write("a.txt", "a")
@@ -130,12 +130,12 @@ def everything_works(lab, url, inner, **options):
     ready(lab, page)
     lab.wait_for_names(page, ["folder", "a.txt"])
 
-    # Events: what others do.
+    # Events.
     lab.until(page, "document.documentElement.dataset.live === 'true'")
     expect(request(lab, "PUT", f"{inner}b%20b.txt", b"b")[0], 201)
     lab.wait_for_names(page, ["folder", "a.txt", "b b.txt"])
 
-    # Uploads: in one piece, and resumable.
+    # Uploads: simple and resumable.
     files = [local(lab, "small.bin", 1000), local(lab, "large.bin", 9 * MIB)]
     choose(page, *files)
     wait_for_uploads(lab, page, 2)
@@ -172,14 +172,14 @@ def everything_works(lab, url, inner, **options):
     page.keyboard.press("Enter")
     lab.wait_for_names(page, ["folder", "b b.txt", "large.bin", "renamed.txt", "small.bin"])
 
-    # Moves have a destination, which is a URL; and a folder further down has addresses of its own.
+    # Moves, whose Destination is a URL; and a subfolder.
     lab.row(page, "folder").locator(".name-link").click()
     lab.wait_for_names(page, ["inside.txt"])
     expect(page.url, url + "folder/")
     page.go_back()
     lab.wait_for_names(page, ["folder", "b b.txt", "large.bin", "renamed.txt", "small.bin"])
 
-    # The same by forms.
+    # The same with forms.
     plain = lab.context(java_script_enabled=False, **options).new_page()
     plain.goto(url + "folder/")
     plain.locator("summary", has_text="New folder").click()
@@ -210,7 +210,7 @@ def behind_a_proxy_that_ends_tls_and_takes_a_path_away(lab):
 
 @test(is_long=True)
 def behind_a_proxy_that_is_not_believed(lab):
-    """Nobody believes it: the public URL alone is known."""
+    """The server ignores forwarded fields: only the public URL is configured."""
     proxy = ReverseProxy("/team/dav/", "/dav/", certificate(lab))
     try:
         lab.start("--trash", "--prefix", "/dav", "--public-url", proxy.url)

@@ -1,4 +1,4 @@
-"""Files are shown over the page, and what is hostile in them does nothing."""
+"""Previews, and the safety of hostile files."""
 
 import base64
 import os
@@ -11,7 +11,7 @@ OUTCH = "<script>window.outch = 1</script><img src=x onerror='window.outch = 1'>
 
 
 def png(width, height):
-    """A picture of one colour."""
+    """Creates an image with a single color."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     rows = b"".join(b"\0" + b"\x20\x80\xc0" * width for _ in range(height))
@@ -66,7 +66,7 @@ def pictures_are_fitted_and_made_larger(lab):
     assert after["x"] > before["x"] and after["y"] >= before["y"], (before, after)
     page.mouse.dblclick(640, 400)
     lab.until(page, "before => document.querySelector('img.preview-image').getBoundingClientRect().width === before", whole["width"])
-    # A small one keeps its size.
+    # A small image keeps its size.
     page.keyboard.press("ArrowRight")
     lab.until(page, "document.querySelector('img.preview-image')?.getBoundingClientRect().width === 40")
     expect(page.url.split("/")[-1], "?preview=b.png")
@@ -87,7 +87,7 @@ def neighbours_and_the_way_back(lab):
     expect(page.locator("dialog .preview-step").last.is_disabled(), True)
     page.get_by_role("button", name="Previous file").click()
     page.get_by_text("this is b.txt").wait_for()
-    # Neighbours are no steps of the history: back closes, and the row that was shown last has the focus.
+    # Moving between files adds no history entries: Back closes the preview, and the last shown row is focused.
     page.go_back()
     lab.until(page, "document.querySelector('dialog.preview') === null")
     expect(page.evaluate("document.activeElement.dataset.href"), "/b.txt", "the focus")
@@ -95,7 +95,7 @@ def neighbours_and_the_way_back(lab):
     page.get_by_text("this is b.txt").wait_for()
     page.keyboard.press("Escape")
     lab.until(page, "document.querySelector('dialog.preview') === null && location.search === ''")
-    # By a link of its own.
+    # By a direct link.
     page.goto(lab.url + "?preview=c.txt")
     page.get_by_text("this is c.txt").wait_for()
     page.locator(".preview-scroll").press("ArrowLeft")
@@ -103,7 +103,7 @@ def neighbours_and_the_way_back(lab):
     page.get_by_role("button", name="Close").click()
     lab.until(page, "document.querySelector('dialog.preview') === null && location.search === ''")
     lab.wait_for_names(page, ["folder", "a.txt", "b.txt", "c.txt"])
-    # A folder is gone into; what is not there is said.
+    # A folder is opened; a missing file is reported.
     page.goto(lab.url + "?preview=folder/")
     lab.until(page, "location.pathname === '/folder/'")
     lab.allow("404")
@@ -256,7 +256,7 @@ def long_files_come_in_parts(lab):
     expect(page.evaluate(shown), 2_300_000 - 1)
     expect(page.locator(".preview-rest").is_visible(), False)
     expect(page.evaluate("[...document.querySelectorAll('.source code')].at(-1).textContent.endsWith('é')"), True)
-    # Another file in its place, while more is asked for: it begins anew.
+    # The file is replaced while more is requested: the preview starts again.
     page.reload()
     page.get_by_text("of 2.3 MB are shown.").wait_for()
     lab.server.request("PUT", "/long.log", b"short now\n")
@@ -382,7 +382,7 @@ def long_hostile_text_takes_no_time(lab):
 
 @test
 def documents_that_want_much_time_do_not_get_it(lab):
-    """What backtracks, or looks for an end that is not there, once for each of many places."""
+    """Documents that cause backtracking or repeated searches for a missing end."""
     spaces = " " * (1 << 18)
     documents = {
         "comments without end": "<!--" * (1 << 18), "a heading of spaces": f"# a{spaces}b{spaces}c", "marks": "# " + "# " * (1 << 17) + "a",

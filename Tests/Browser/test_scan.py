@@ -1,4 +1,4 @@
-"""The scanner of multistatus answers: cut anywhere, written in any way."""
+"""The multistatus scanner, with input split anywhere and written in various ways."""
 
 import json
 
@@ -9,7 +9,7 @@ LOCK = ("<{0}lockdiscovery><{0}activelock><{0}locktype><{0}write/></{0}locktype>
         "<{0}depth>0</{0}depth><{0}owner>{2}</{0}owner><{0}timeout>{3}</{0}timeout><{0}locktoken><{0}href>urn:uuid:1</{0}href>"
         "</{0}locktoken><{0}lockroot><{0}href>/root</{0}href></{0}lockroot></{0}activelock></{0}lockdiscovery>")
 
-# What is written, and what is found: [href, status, size, modified, etag, owners of locks].
+# The input, and the result: [href, status, size, modified, etag, lock owners].
 TABLE = [
     ('<D:multistatus xmlns:D="DAV:"></D:multistatus>', []),
     ('<D:multistatus xmlns:D="DAV:"/>', []),
@@ -17,15 +17,15 @@ TABLE = [
      "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified><D:getetag>\"x\"</D:getetag></D:prop>"
      "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>",
      [["/a", 0, 3, 784111777000, '"x"', []]]),
-    # Another prefix, none, comments, sections, references, and signs of markup in attributes (XML 1.0 §2.4).
+    # Other prefixes, none, comments, CDATA sections, references, and markup characters in attributes (XML 1.0 §2.4).
     ('<multistatus xmlns="DAV:"><!-- a > b <response> --><response a="x>y" b=\'"\'><href>/a&amp;b&#x2f;c&#47;</href><propstat><prop>'
      '<getetag><![CDATA["<&>"]]></getetag><resourcetype/></prop><status>HTTP/1.1 200 OK</status></propstat></response>'
      "<?pi ?></multistatus>", [["/a&b/c/", 0, None, None, '"<&>"', []]]),
-    # What a propstat refuses does not count (RFC 4918 §9.1).
+    # Properties in an unsuccessful propstat are ignored (RFC 4918 §9.1).
     ('<m:multistatus xmlns:m="DAV:"><m:response><m:href> /f/ </m:href><m:propstat><m:prop><m:getetag>"no"</m:getetag></m:prop>'
      '<m:status>HTTP/1.1 404 Not Found</m:status></m:propstat><m:propstat><m:prop><m:getcontentlength>7</m:getcontentlength></m:prop>'
      "<m:status>HTTP/1.1 200 OK</m:status></m:propstat></m:response></m:multistatus>", [["/f/", 0, 7, None, "", []]]),
-    # A response may have a status of its own (RFC 4918 §14.24).
+    # A response may have its own status (RFC 4918 §14.24).
     ('<multistatus xmlns="DAV:"><response><href>/a</href><status>HTTP/1.1 507 Insufficient Storage</status></response>'
      "<response><href>/b</href><href>/c</href><status>HTTP/1.1 423 Locked</status></response></multistatus>",
      [["/a", 507, None, None, "", []], ["/b", 423, None, None, "", []]]),
@@ -36,7 +36,7 @@ TABLE = [
     ('<multistatus xmlns="DAV:"><response><href>/l</href><propstat><prop>' + LOCK.format("", "shared", "Anna &lt;a&gt;", "Infinite")
      + "</prop><status>HTTP/1.1 200 OK</status></propstat></response></multistatus>",
      [["/l", 0, None, None, "", [["Anna <a>", "urn:uuid:1", False]]]]),
-    # Who has it and since when is in a property of davit's own.
+    # Lock owner and creation time are in a property of davit.
     ('<D:multistatus xmlns:D="DAV:" xmlns:N="urn:davit:property"><D:response><D:href>/l</D:href><D:propstat><D:prop>'
      "<N:lock-details><N:lock><D:locktoken><D:href>urn:uuid:1</D:href></D:locktoken><N:principal>anna</N:principal>"
      "<N:created>2026-03-01T09:12:40Z</N:created></N:lock></N:lock-details>" + LOCK.format("D:", "exclusive", "A", "Second-60")

@@ -1,4 +1,4 @@
-"""What makes the page quick: what it does not wait for. Figures are for bench/browser-page.py."""
+"""What the page does not wait for. Timings are in bench/browser-page.py."""
 
 import http.client
 import http.server
@@ -9,7 +9,7 @@ from harness import LIMIT_MS, expect, test
 
 
 class SlowEnd:
-    """Stands in front of the server. The end of a page goes out only when it is released, as that of a large folder comes late."""
+    """A proxy that holds back the end of a page until it is released, as for a large folder."""
 
     def __init__(self, lab):
         self.released = threading.Event()
@@ -58,8 +58,8 @@ class SlowEnd:
 
 @test
 def the_listing_does_not_wait_for_the_page(lab):
-    """What the server writes without scripts takes as long as the folder is large. The folder is read and shown meanwhile, and
-    what comes of the page later is not shown any more."""
+    """The server's listing takes as long as the folder is large. Meanwhile, the page reads and shows the folder; the rest of the
+    listing is no longer shown."""
     for name in ("b.txt", "a10.txt", "a9.txt"):
         lab.write(name)
     lab.start("--no-sync-collection", "--footer", "The last line")
@@ -80,7 +80,7 @@ def the_listing_does_not_wait_for_the_page(lab):
 
 @test
 def orders_names_as_the_language_does(lab):
-    """The quick way to sort is the slow one's: Intl.Collator's, which people know from elsewhere."""
+    """The fast sort gives the same order as Intl.Collator."""
     names = ["a2", "a10", "A1", "a02", "a002", "ä3", "b", "_x", "-y", "file (2)", "file (10)", "é", "e1", "E", "z", "Z", "10", "9",
              "09", "1" * 40, "2" * 39, "0" * 50, "ß", "ss", "st", "a b", "ab", "名前", "名", "٣", "x1.5", "x1.25", ".dot", "#", "~"]
     for name in names:
@@ -100,7 +100,7 @@ def orders_names_as_the_language_does(lab):
 
 @test
 def usual_answers_are_read_at_once(lab):
-    """The scanner reads what the server usually writes in one go: its form is known to both."""
+    """The scanner's fast path matches the usual output of the server."""
     lab.write("a & b.txt", b"123")
     lab.write("folder/inside.txt")
     page = lab.page()

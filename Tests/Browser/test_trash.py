@@ -1,4 +1,4 @@
-"""What was deleted comes back, and what others hold locked is said."""
+"""Restoring deleted files, and locks of others."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ def toast(page, text):
 
 
 def starts(lab):
-    """Starts a server with a trash; False where this build has none."""
+    """Starts a server with a trash; returns False if this build has none."""
     if "--trash" not in subprocess.run([lab.arguments.davit, "serve", "--help"], capture_output=True, text=True, check=False).stdout:
         lab.note("left out: no trash")
         return False
@@ -33,7 +33,7 @@ def deleting_is_undone(lab):
     page = lab.page()
     lab.wait_for_names(page, ["folder", "a.txt"])
     lab.select(page, "folder", "a.txt")
-    # Nobody is asked, because there is a way back.
+    # No confirmation, because it can be undone.
     page.keyboard.press("Delete")
     toast(page, "2 items deleted.")
     lab.wait_for_names(page, [])
@@ -58,7 +58,7 @@ def a_key_that_is_held_deletes_once(lab):
     lab.until(page, "document.activeElement.dataset.href === '/b.txt'")
     page.keyboard.down("Delete")
     page.keyboard.up("Delete")
-    # Going on by an arrow that is held.
+    # Continue with a held arrow key.
     page.keyboard.down("ArrowDown")
     page.keyboard.down("ArrowDown")
     page.keyboard.up("ArrowDown")
@@ -82,7 +82,7 @@ def what_was_begun_when_it_was_stopped_is_done(lab):
         if route.request.method != "DELETE":
             route.fallback()
             return
-        # The server has done it, and its answer is on the way.
+        # The server has finished, and the response is on its way.
         held.append((route, route.fetch()))
     page.route("**/*.txt", answer)
     page.locator(".item").first.focus()
@@ -145,7 +145,7 @@ def the_trash_is_shown_restored_and_emptied(lab):
     page.get_by_role("button", name="More actions").click()
     page.get_by_role("menuitem", name="Trash").click()
     page.locator(".trash-list li").nth(3).wait_for()
-    # The latest first, whoever has deleted it, and where it was.
+    # Latest first, with the user and the original path.
     expect(page.locator(".trash-text bdi").all_inner_texts(), ["e.txt", "c <b>.txt", "b.txt", "a.txt"])
     assert "from d" in page.locator(".trash-text small").first.inner_text()
     lab.axe(page, "the trash")
@@ -154,7 +154,7 @@ def the_trash_is_shown_restored_and_emptied(lab):
     toast(page, "1 item restored.")
     expect((lab.share / "c <b>.txt").read_text(), "c <b>.txt")
     lab.until(page, "document.querySelectorAll('.trash-list li').length === 3")
-    # A name that is taken again costs nobody anything.
+    # A taken name does not overwrite anything.
     lab.write("a.txt", "another")
     page.get_by_label("Select a.txt").check()
     page.get_by_label("Select b.txt").check()
@@ -166,7 +166,7 @@ def the_trash_is_shown_restored_and_emptied(lab):
     lab.axe(page, "the question before emptying")
     page.locator("dialog").get_by_role("button", name="Delete permanently").click()
     page.get_by_text("The trash contains no items from this folder.").wait_for()
-    # The address says where one is.
+    # The address identifies the view.
     page.reload()
     page.get_by_text("The trash contains no items from this folder.").wait_for()
     page.go_back()
@@ -199,7 +199,7 @@ def locks_of_others_are_broken_after_a_warning(lab):
     lab.wait_for_names(page, ["a.txt"])
     assert "Locked by Anna" in page.locator(".lock-badge").get_attribute("title")
     if "locks" not in features(page):
-        lab.note("left out: locks are not broken by this build")
+        lab.note("skipped: this build cannot break locks")
         return
     lab.select(page, "a.txt")
     page.keyboard.press("F2")
@@ -211,7 +211,7 @@ def locks_of_others_are_broken_after_a_warning(lab):
     lab.axe(page, "the warning")
     lab.screenshot(page, "break-lock")
     page.get_by_role("button", name="Unlock", exact=True).click()
-    # What was refused goes on where it stopped.
+    # The failed action continues.
     page.locator("input.rename").wait_for()
     page.locator("input.rename").fill("b.txt")
     page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""Files are uploaded: chosen, dropped, pasted, many, in trees, with conflicts and failures."""
+"""Uploads: chosen, dropped, pasted, many files, trees, conflicts and failures."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def a_tree_with_empty_folders(lab):
 
 @test(is_long=True)
 def two_thousand_small_files(lab):
-    """The page stays quick: no task of it is longer than 200 ms, on a machine that has nothing else to do."""
+    """The page stays responsive: no task takes longer than 200 ms on an idle machine."""
     folder = lab.work / "mine/many"
     folder.mkdir(parents=True)
     for number in range(2000):
@@ -68,7 +68,7 @@ def two_thousand_small_files(lab):
         longest = page.evaluate("longest")
         rows = page.locator(".upload").count()
         assert rows < 40, f"{rows} rows for what is in sight"
-        # Whoever shares the processors with others waits in the middle of a task.
+        # On a shared machine, a task can be preempted.
         share = max(1, os.getloadavg()[0] / os.cpu_count())
         lab.note(f"longest task {longest:.0f} ms, load for each processor {share:.1f}")
         assert longest < 200 * share, f"a task took {longest} ms"
@@ -81,7 +81,7 @@ STUB = """export const settle = async (conflicts) => {
 
 
 def page_with_choice(lab, choice):
-    """Whoever is asked what is to happen with what is there already says this."""
+    """Answers conflict dialogs with this choice."""
     page = page_for_uploads(lab)
     page.context.route("**/change/conflict.js", lambda route: route.fulfill(
         body=STUB, headers={"Content-Type": "text/javascript"}))
@@ -112,7 +112,7 @@ def conflicts_are_settled_first(lab):
 
 @test
 def what_came_meanwhile_is_not_lost(lab):
-    """A file that appears between the look and the upload stays; so does one that changes."""
+    """A file that is created or changed between the check and the upload is not overwritten."""
     page = page_with_choice(lab, "replace")
     lab.allow("412")
     lab.write("there", b"old")
@@ -139,7 +139,7 @@ def what_came_meanwhile_is_not_lost(lab):
 
 
 def taken_meanwhile(lab, page, *names):
-    """Uploads of files that somebody else makes while they are on their way."""
+    """Uploads files that another client creates during the upload."""
     lab.allow("412")
     page.context.route(lambda url: url.endswith(names), lambda route: (
         route.request.method == "PUT" and not (lab.share / route.request.url.rsplit("/", 1)[1]).exists()
@@ -152,7 +152,7 @@ def taken_meanwhile(lab, page, *names):
 
 @test
 def a_question_is_asked_once(lab):
-    """Whoever clicks twice is not asked twice: the second answer would change what the first has begun."""
+    """A double click asks only once: a second answer would change what the first has started."""
     page = page_for_uploads(lab)
     page.context.route("**/change/conflict.js", lambda route: route.fulfill(headers={"Content-Type": "text/javascript"}, body="""
         window.questions = []
@@ -162,19 +162,19 @@ def a_question_is_asked_once(lab):
     mine = taken_meanwhile(lab, page, "one", "two")
     page.get_by_role("button", name="Retry failed uploads").dblclick()
     lab.until(page, "window.questions?.length > 0")
-    # What is cancelled while the question is open does not come back.
+    # An upload cancelled while the dialog is open stays cancelled.
     page.get_by_role("button", name="Cancel two").click()
     page.evaluate("questions[0]()")
     wait_for_uploads(lab, page, 1)
     expect(page.evaluate("questions.length"), 1, "questions")
     expect_same(mine[0], lab.share / "one")
     expect((lab.share / "two").read_bytes(), b"somebody else's")
-    # And the next question comes again.
+    # The next conflict asks again.
     theirs = local(lab, "two", 70)
     choose(page, theirs)
     lab.until(page, "questions.length === 2")
     page.evaluate("questions[1]()")
-    # The count of those that have ended is that of the first answer until this one is under way.
+    # Until this upload starts, the count of completed ones is that of the first answer.
     lab.until(page, QUEUE.replace("{expression}", "queue.find((one) => one.name === 'two' && one.state === 'done') !== undefined"))
     expect_same(theirs, lab.share / "two")
 
@@ -191,7 +191,7 @@ def a_row_has_the_name_that_it_gets(lab):
 
 @test
 def what_has_changed_is_chosen_anew(lab):
-    """Where the browser cannot open a file again, Retry asks for it, as it is now, and for the place where it was to go."""
+    """If the browser cannot reopen a file, Retry asks for its current version and uploads it to the same place."""
     lab.allow("Failed to load resource")
     page = page_for_uploads(lab)
     page.evaluate("delete DataTransferItem.prototype.getAsFileSystemHandle")
@@ -217,7 +217,7 @@ def what_has_changed_is_chosen_anew(lab):
 
 @test
 def what_has_changed_is_read_anew(lab):
-    """Where the browser can open it again, Retry takes the file as it is now, and its row says so."""
+    """If the browser can reopen a file, Retry uploads the current version, and the row shows its size."""
     lab.allow("Failed to load resource")
     page = page_for_uploads(lab)
     held = []
@@ -240,7 +240,7 @@ def what_has_changed_is_read_anew(lab):
     lab.until(page, "document.querySelector('.upload-status').textContent.includes('18 bytes')")
     page.route("**/changing.txt", lambda route: route.continue_())
     held.pop().continue_()
-    # All of it has gone, and its progress says no more than all.
+    # Everything was sent, and the progress does not exceed 100 %.
     lab.until(page, "document.querySelector('.upload progress').position === 1")
     wait_for_uploads(lab, page, 1)
     expect((lab.share / "changing.txt").read_bytes(), b"longer than before")
@@ -251,12 +251,12 @@ def wait_until(page, condition):
         if condition():
             return
         page.wait_for_timeout(20)
-    raise AssertionError("this does not come")
+    raise AssertionError("condition did not become true")
 
 
 @test
 def what_is_unreadable_keeps_nothing_back(lab):
-    """Of several things that are given one cannot be read: the others go up, and it is named."""
+    """If one of several items cannot be read, the others are uploaded and it is listed."""
     page = page_for_uploads(lab)
     gather = """async ({ gather }) => {
         const item = (name) => ({ kind: "file", webkitGetAsEntry: () => ({ name, isDirectory: true, createReader: () => ({
@@ -270,7 +270,7 @@ def what_is_unreadable_keeps_nothing_back(lab):
     lab.until(page, "document.querySelectorAll('.upload[data-state=failed]').length === 2")
     expect(sorted((name, said) for name, state, said in states(page) if state == "failed"),
            [("closed", "The browser cannot read this file."), ("shut", "The browser cannot read this file.")])
-    # A folder is asked for as a folder.
+    # A folder is requested with the folder picker.
     inside = local(lab, "closed/inside.txt", 10)
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Retry closed").click()
@@ -395,7 +395,7 @@ def no_room_is_said_before(lab):
 
 @test
 def what_is_not_sent_does_not_count(lab):
-    """A file above the limit needs no room, and is no part of what is still to come."""
+    """A file above the limit is excluded from the required space and the remaining time."""
     lab.start("--max-file-size", "1500")
     page = page_for_uploads(lab)
     lab.write("large.bin", b"of that name")
@@ -421,7 +421,7 @@ def on_a_phone_and_in_the_dark(lab):
     page.locator(".upload").first.wait_for()
     lab.axe(page, "the panel on a phone")
     width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert width[0] <= width[1], f"the page is {width[0]} wide on {width[1]}"
+    assert width[0] <= width[1], f"the page is {width[0]} pixels wide in a viewport of {width[1]}"
 
 
 FAILURES = """async () => {
@@ -455,7 +455,7 @@ FAILURES = """async () => {
 
 @test(is_long=True)
 def reasons_are_seen_whole(lab):
-    """On a phone as well, in every language."""
+    """On a phone, in every language."""
     for language in ("en-GB", "de-DE", "fr-FR", "es-ES", "zh-CN"):
         page = page_for_uploads(lab, phone=True, language=language)
         page.context.route("**/small.bin", lambda route: route.fulfill(status=201) if route.request.method == "PUT" else route.continue_())
@@ -486,13 +486,13 @@ def messages_and_the_panel_stand_apart(lab):
 
 
 def in_page(page, name, expression):
-    """A value of a module."""
+    """Returns a value from a module."""
     return page.evaluate(f"import(document.querySelector('script[type=module]').src.replace('main.js', '{name}.js')).then({expression})")
 
 
 @test
 def digests_are_right_however_they_come(lab):
-    """The page's own SHA-256 makes what the browser's makes: at every end of a block, in pieces of whole blocks."""
+    """The page's SHA-256 equals the browser's: for every block remainder, in pieces of whole blocks."""
     found = in_page(page_for_uploads(lab), "upload/sha256", """async ({ SHA256 }) => {
         const wrong = []
         const lengths = [...Array(200).keys(), 1000, 100003]
@@ -512,7 +512,7 @@ def digests_are_right_however_they_come(lab):
 
 @test
 def checksums_are_right_however_they_come(lab):
-    """The page's Adler-32, of bytes that lie anywhere, in pieces of every size, added to one another or combined."""
+    """The page's Adler-32, for bytes at any offset, in pieces of any size, extended or combined."""
     lengths = [*range(200), 352, 1000, 8191, 100003]
     found = in_page(page_for_uploads(lab), "upload/adler32", """({ extended, combined, nothing, adlerBytes }) => {
         const found = {}

@@ -1,4 +1,4 @@
-"""Uploads that are stopped, cut off, killed and spoiled end with the right content."""
+"""Uploads that are paused, interrupted, killed or corrupted end with the right content."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 def half(lab, proxy, page, name="large.bin", size=48 * MIB, others=()):
-    """An upload of which about half has arrived."""
+    """Starts an upload and waits until about half has arrived."""
     mine = local(lab, name, size)
     proxy.hold_at(proxy.passed + 30 * MIB)
     choose(page, mine, *others)
@@ -29,7 +29,7 @@ def hidden(lab):
 
 @test
 def progress_is_seen_and_heard(lab):
-    """Each file and all together, with speed and time; by quarters for those who hear the page."""
+    """Progress of each file and in total, with speed and time; announced in quarters."""
     for name in ("Letters", "Photos"):
         (lab.share / name).mkdir()
     lab.write("Inventory.ods", b"x" * 24_000, mtime=1_750_000_000)
@@ -72,7 +72,7 @@ def paused_and_resumed(lab):
 
 @test
 def paused_when_all_had_arrived(lab):
-    """The answer was not there yet: what is found then is what was sent, and nobody else's; also where it cannot be looked at at once."""
+    """A lost response: the page recognizes its own upload and no other file, even if the server cannot be asked immediately."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (_, page):
         mine = local(lab, "small.bin", 1000)
@@ -106,7 +106,7 @@ def paused_when_all_had_arrived(lab):
 def a_paused_folder_asks_for_no_file(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
-        # One level waits for the one above it.
+        # Each level waits for its parent.
         held = []
         page.context.route("**/tree/", lambda route: held.append(route) if route.request.method == "MKCOL" and not held
                            else route.continue_())
@@ -129,7 +129,7 @@ def a_paused_folder_asks_for_no_file(lab):
 
 
 def replace(lab, page, path):
-    """Is given in place of a file that has its size and its time, and not its content."""
+    """Replaces a file with one of the same size and time but different content."""
     there = lab.write(path.name, b"o" * path.stat().st_size, mtime=path.stat().st_mtime)
     choose(page, path)
     page.locator("dialog.conflict select").select_option("replace")
@@ -138,7 +138,7 @@ def replace(lab, page, path):
 
 @test
 def what_is_replaced_is_not_taken_for_what_was_sent(lab):
-    """Size and time do not tell them apart, after a connection that was lost as little as after a reload."""
+    """Files with equal size and time are distinguished, after a lost connection and after a reload."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, phone=True) as (proxy, page):
         first = local(lab, "first.bin", 9 * MIB)
@@ -155,7 +155,7 @@ def what_is_replaced_is_not_taken_for_what_was_sent(lab):
         page.locator("dialog.conflict .primary").click()
         proxy.wait_for(proxy.limit - 100_000)
         reload(lab, proxy, page)
-        # The panel is closed on a phone, but not where something is asked.
+        # On a phone the panel is collapsed unless it asks for something.
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Choose files…").click()
         chooser.value.set_files(str(second))
@@ -243,11 +243,11 @@ def a_flipped_bit_is_found_and_repaired(lab):
 
 @test
 def what_is_spoiled_is_sent_again(lab):
-    """All of it has come and is not what was sent: nothing is made of it, the reader hears so, and it begins again, once."""
+    """The complete file is corrupted: the server discards it, the page reports it and starts again, once."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script=HEARD) as (proxy, page):
         mine = half(lab, proxy, page)
-        # The server dies with what it has, of which one bit is another when it comes back.
+        # The server is killed, and one bit of its data is changed before the restart.
         lab.server.kill()
         proxy.cut()
         staged = next(path for path in lab.share.iterdir() if path.name.startswith(".davit-"))
@@ -257,7 +257,7 @@ def what_is_spoiled_is_sent_again(lab):
             file.seek(4 * MIB)
             file.write(bytes([bit]))
         lab.server.start()
-        # The end comes, and about half of it again.
+        # The end arrives, and then about half of it again.
         proxy.hold_at(proxy.passed + 18 * MIB + 30 * MIB)
         lab.until(page, "heard.some(text => text.includes('Damaged on its way'))")
         lab.until(page, "document.querySelector('.upload-status')?.textContent.includes('Damaged on its way')")
@@ -270,7 +270,7 @@ def what_is_spoiled_is_sent_again(lab):
 
 @test
 def what_is_spoiled_always_fails(lab):
-    """Where the whole is never right it is not sent again and again; whoever retries begins anew."""
+    """A file that is always corrupted is not sent endlessly; Retry starts again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
         window.spoils = true
@@ -307,7 +307,7 @@ def an_upload_that_has_expired_starts_over(lab):
 
 @test
 def a_reload_asks_for_the_file_and_goes_on(lab):
-    """The digest of all of it goes on as well, and nothing of the file is read again."""
+    """The digest of the whole file continues too, and nothing of the file is read again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
         window.again = 0
@@ -321,7 +321,7 @@ def a_reload_asks_for_the_file_and_goes_on(lab):
         reload(lab, proxy, page)
         page.locator(".uploads-ask", has_text="1 upload was interrupted. To resume it").wait_for()
         lab.axe(page, "the question for files")
-        # Another file of that name is not what was begun.
+        # A different file of that name does not match.
         other = local(lab, "other/large.bin", 48 * MIB - 1)
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Choose files…").click()
@@ -337,7 +337,7 @@ def a_reload_asks_for_the_file_and_goes_on(lab):
         expect(page.evaluate("[fields['Repr-Digest'], again]"), [[whole_digest(mine)], 0])
 
 
-# What uploads say in their fields.
+# The header fields of uploads.
 FIELDS = """
     window.fields = {}
     const set = XMLHttpRequest.prototype.setRequestHeader
@@ -360,7 +360,7 @@ FROM_HANDLE = """async ([size]) => {
 
 
 def kill_browser(profile):
-    """All processes of the browser that has this profile, at once."""
+    """Kills all processes of the browser with this profile at the same time."""
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
             if f"--user-data-dir={profile}".encode() in (entry / "cmdline").read_bytes().split(b"\0"):
@@ -369,7 +369,7 @@ def kill_browser(profile):
 
 @test(is_long=True)
 def the_browser_is_killed(lab):
-    """The next one with the same profile goes on without a question, because the browser knows the file."""
+    """A new browser with the same profile resumes without a question, because it can reopen the file."""
     lab.allow("Failed to load resource")
     lab.start()
     proxy = Proxy(lab)
@@ -410,7 +410,7 @@ def the_browser_is_killed(lab):
 
 @test(is_long=True)
 def the_browser_wants_a_click(lab):
-    """Where it knows the file and asks before it opens it again, one click goes on with everything."""
+    """If the browser needs permission to reopen the files, one click resumes all uploads."""
     lab.allow("Failed to load resource")
     script = """
         if (location.protocol === "http:" && sessionStorage.asks) {
@@ -432,13 +432,13 @@ def the_browser_wants_a_click(lab):
 
 @test(is_long=True)
 def two_pages_share_no_upload(lab):
-    """What one page has on its way, another that opens does not take up."""
+    """A new page does not take over uploads of a page that is open."""
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
         other = page.context.new_page()
         other.goto(proxy.url)
         ready(lab, other)
-        # Whoever has taken something shows the panel.
+        # A page that has taken over uploads shows the panel.
         other.evaluate("import(document.querySelector('script[type=module]').src.replace('main.js', 'upload/main.js')).then(({ restore }) => restore())")
         expect(other.locator(".uploads").count(), 0)
         proxy.hold_at(None)
@@ -448,7 +448,7 @@ def two_pages_share_no_upload(lab):
 
 @test(is_long=True)
 def a_tree_is_dropped_again(lab):
-    """After a reload the rest of a tree goes on; what has arrived is neither sent nor asked about."""
+    """After a reload the rest of a tree is uploaded; completed files are neither sent nor asked about."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
         tree = lab.work / "mine/tree"
@@ -470,7 +470,7 @@ def a_tree_is_dropped_again(lab):
 
 
 def own_address():
-    """An address of this machine that is not loopback, or None."""
+    """Returns a non-loopback address of this machine, or None."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -481,10 +481,10 @@ def own_address():
 
 @test
 def over_plain_http(lab):
-    """Where the browser has no digests of its own, the page's are used; everything is verified."""
+    """Without the browser's digests, the page's own are used; everything is verified."""
     address = own_address()
     if address is None:
-        lab.note("there is no address but loopback")
+        lab.note("no non-loopback address available")
         return
     with behind_proxy(lab, host=address, options=["--user", "anna:open:sesame"], script=FIELDS,
                       http_credentials={"username": "anna", "password": "open:sesame"}) as (_, page):
@@ -495,14 +495,14 @@ def over_plain_http(lab):
         for one in mine:
             expect_same(one, lab.share / one.name)
         made = page.evaluate("fields['Content-Digest']")
-        # One for the small file, and one for each part of the large one.
+        # One for the small file, and one for each part of the large file.
         assert len(made) >= 3 and all(one.startswith("sha-256=:") for one in made), made
         expect(page.evaluate("fields['Repr-Digest']"), [whole_digest(mine[0])])
 
 
 @test(is_long=True)
 def a_proxy_that_takes_little_at_once(lab):
-    """nginx takes a mebibyte if nobody tells it otherwise: parts become small enough, and small files go in parts too."""
+    """nginx accepts one mebibyte by default: parts are reduced, and small files are sent in parts too."""
     lab.allow("Failed to load resource")
     for verifies in ("yes", "no"):
         with behind_proxy(lab, script=f"if (location.protocol === 'http:') localStorage['davit.verifyUploads'] = '{verifies}'") as (proxy, page):
@@ -530,7 +530,7 @@ def without_verifying(lab):
 
 @test(is_long=True)
 def a_server_that_cannot_resume(lab):
-    """All goes in one piece, and the panel says what that means."""
+    """Files are sent in one request, and the panel explains the consequence."""
     with behind_proxy(lab) as (_, page):
         page.evaluate("""async () => {
             const { page } = await import(document.querySelector("script[type=module]").src.replace("main.js", "page.js"))

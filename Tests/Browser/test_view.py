@@ -1,4 +1,4 @@
-"""The list follows its window, the paper and the selection; tiles load little; many changes take little time."""
+"""Window size, printing and selection; thumbnails load little data; many changes are fast."""
 
 import io
 import re
@@ -21,7 +21,7 @@ def a_taller_window_is_filled(lab):
     page = lab.page()
     page.set_viewport_size({"width": 1280, "height": 500})
     lab.until(page, f"innerHeight === 500 && {ITEMS} > 0 && document.documentElement.dataset.live === 'true'")
-    # What follows a change of the folder is over.
+    # Wait until updates after a change of the folder have finished.
     lab.until(page, "document.querySelector('.summary .room').textContent !== ''")
     page.evaluate("scrollTo(0, 1)")
     lab.until(page, f"{ITEMS} < 40")
@@ -130,7 +130,7 @@ def a_menu_leaves_the_selection_as_it_was(lab):
     lab.row(page, "b.txt").click(button="right")
     expect(page.evaluate("document.querySelector('.item[aria-selected=true] .name-text').textContent"), "b.txt")
     page.get_by_role("menuitem", name="Delete").click()
-    # What the menu was about is deleted, and nothing else.
+    # Only the menu's entry is deleted.
     lab.wait_for_names(page, ["a.txt", "c.txt"])
     expect(page.evaluate(SELECTED), 2, "selected before and after")
 
@@ -144,13 +144,13 @@ def a_click_on_nothing_clears_the_selection(lab):
         expect(page.evaluate(SELECTED), 1)
         page.mouse.click(x, y)
         expect(page.evaluate(SELECTED), 0, f"selected after a click at {x}, {y}")
-    # A tool is no ground.
+    # The toolbar does not count as background.
     lab.select(page, "a.txt")
     page.get_by_role("button", name="Grid view").click()
     expect(page.evaluate(SELECTED), 1)
 
 
-# Pictures
+# Thumbnails
 
 
 def segment(marker, content):
@@ -158,7 +158,7 @@ def segment(marker, content):
 
 
 def exif(preview, turned=1, order=">"):
-    """An APP1 segment with a preview."""
+    """Returns an APP1 segment with a preview."""
     mark = b"MM" if order == ">" else b"II"
     first = struct.pack(order + "HHHIHH", 1, 0x112, 3, 1, turned, 0) + struct.pack(order + "I", 26)
     second = struct.pack(order + "HHHIIHHIII", 2, 0x201, 4, 1, 56, 0x202, 4, 1, len(preview), 0)
@@ -178,7 +178,7 @@ JPEG = """async ([width, height, color]) => {
 
 
 def photograph(page, size, preview=True, turned=1, order=">"):
-    """A JPEG of so many bytes, the most of them in a comment, as if it had many pixels."""
+    """Returns a JPEG of the given size, mostly a comment, as if it had many pixels."""
     small = bytes(page.evaluate(JPEG, [160, 120, "#2f7dd1"]))
     large = bytes(page.evaluate(JPEG, [640, 480, "#c23a31"]))
     head = b"\xff\xd8" + (exif(small, turned, order) if preview else b"")
@@ -189,7 +189,7 @@ def photograph(page, size, preview=True, turned=1, order=">"):
 
 
 def shown(page):
-    """By name, the size of the picture that is shown and its middle colour; None for an icon."""
+    """Returns the size of the thumbnail and its middle color by name; None for an icon."""
     return page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".item")].map(one => {
         const image = one.querySelector(".picture img")
         return [one.querySelector(".name-text").textContent, image?.complete ? [image.naturalWidth, image.naturalHeight] : null]
@@ -225,7 +225,7 @@ def tiles_show_what_is_small_and_turn_it(lab):
     lab.write("drawing.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>')
     lab.write("text.jpg", "no picture")
     broken = bytearray(photograph(page, 90_000))
-    # The preview begins behind the end of its segment.
+    # The preview begins after the end of its segment.
     at = broken.index(b"\x02\x01\x00\x04") + 8
     broken[at:at + 4] = b"\xff\xff\xff\xf0"
     lab.write("broken.jpg", bytes(broken))
@@ -279,7 +279,7 @@ def tiles_out_of_sight_load_nothing(lab):
         return seen.length > 10 && seen.every(one => one.querySelector(".picture img"))
     }""")
     assert len(asked) < 60, f"{len(asked)} pictures were loaded"
-    # Those that were loaded are kept: the way back asks for nothing.
+    # Loaded thumbnails are cached: going back sends no requests.
     before, known = len(asked), set(finished)
     page.get_by_role("button", name="List view").click()
     page.get_by_role("button", name="Grid view").click()
@@ -305,7 +305,7 @@ MEASURE = """async (about) => {
 
 @test
 def many_changes_are_made_together(lab):
-    """400 moves, copies and deletions: no listing in between, few repaints, and as many requests at once as a browser takes."""
+    """400 moves, copies and deletions: no listing in between, few repaints, and as many concurrent requests as a browser allows."""
     fill(lab, 400)
     (lab.share / "to").mkdir()
     lab.start("--trash")

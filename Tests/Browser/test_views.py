@@ -1,5 +1,4 @@
-"""Each view, from right to left as well: nothing keeps anybody out, nothing is wider than the screen, and with `--screenshots` there
-are pictures of all of them to look at."""
+"""Accessibility and layout of each view, also from right to left. With `--screenshots`, takes a screenshot of each view."""
 
 import os
 import urllib.parse
@@ -12,7 +11,7 @@ LONG = "Minutes of the meeting about the summer house and everything that is sti
 NAMES = ("北京会议记录 2026 最终版.txt", "تقرير.pdf", LONG, "a & b <c>.swift", "song.mp3", "film.mp4", "unknown.bin", "page.html")
 FOREIGN = ('<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
            '<owner>Anna from the office next door</owner></lockinfo>')
-# What the page is told by the language of its reader once there is one that is written so.
+# Simulates a right-to-left language, of which there is none yet.
 RIGHT_TO_LEFT = """new MutationObserver((_, observer) => {
     if (!document.documentElement) return
     document.documentElement.dir = "rtl"
@@ -21,7 +20,7 @@ RIGHT_TO_LEFT = """new MutationObserver((_, observer) => {
 
 
 class Views:
-    """One browser, and what is seen in it."""
+    """A browser and its current view."""
 
     def __init__(self, lab, phone=False, dark=False, is_turned=False, width=None):
         self.lab, self.phone = lab, phone
@@ -43,7 +42,7 @@ class Views:
         self.lab.ready(self.page)
 
     def run(self, action, *names):
-        """What an entry of the menu does, wherever it stands there."""
+        """Runs an action by its ID, independent of its place in the menu."""
         self.page.evaluate("""([action, names]) => import(document.querySelector("script[type=module]").src).then(({ app }) => {
             app.folder.select(app.folder.view.filter(one => names.includes(one.name)).map(one => one.href))
             app.run(action, app.context())
@@ -76,7 +75,7 @@ def fill(lab):
 
 
 def refusing(method, status):
-    """What answers for the server, that one method is not done."""
+    """Returns a route handler that answers requests of one method with a status."""
     return lambda route: route.fulfill(status=status) if route.request.method == method else route.fallback()
 
 
@@ -122,7 +121,7 @@ def entries(views):
 
 
 def frames(views):
-    """What opens over the entries."""
+    """Menus and dialogs."""
     lab, page = views.lab, views.page
     for name in ("Connect", "Keyboard shortcuts"):
         page.get_by_role("button", name=name).click()
@@ -213,7 +212,7 @@ def uploads(views):
         ("done.jpg", 4000), ("refused.txt", 10), (LONG.replace("second", "third"), 20), ("held.iso", 3_000_000))))
     toggle = page.locator(".uploads-toggle")
     toggle.wait_for()
-    # A phone shows it closed.
+    # It is collapsed on a phone.
     if toggle.get_attribute("aria-expanded") == "false":
         toggle.click()
     lab.until(page, "document.querySelectorAll('.upload').length === 4")

@@ -1,4 +1,4 @@
-"""What the tests of uploads share: files to give, and ways to give them."""
+"""Support for the tests of uploads: files, and ways to pass them to the page."""
 
 import base64
 import contextlib
@@ -13,17 +13,17 @@ import zlib
 
 from harness import LIMIT_MS, TYPES, expect
 
-# Without handles, the page asks for files by an input, which tests can fill.
+# Without handles, the page uses an input, which tests can fill.
 NO_PICKERS = "delete window.showOpenFilePicker; delete window.showDirectoryPicker"
 
 
 def content(size, seed=1):
-    """Bytes that are not like each other anywhere."""
+    """Returns bytes without repetitions."""
     return random.Random(seed).randbytes(size)
 
 
 def local(lab, name, size=1000, seed=None, mtime=1_500_000_000):
-    """A file of the reader's."""
+    """Creates a local file."""
     path = lab.work / "mine" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content(size, seed if seed is not None else name))
@@ -40,7 +40,7 @@ def digest(path):
 
 
 def whole_digest(path):
-    """What Repr-Digest says of a file."""
+    """Returns the Repr-Digest of a file."""
     made = 1
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
@@ -49,20 +49,20 @@ def whole_digest(path):
 
 
 def expect_same(mine, theirs):
-    """Content and time of modification have arrived."""
+    """Checks that content and modification time have arrived."""
     expect(pathlib.Path(theirs).stat().st_size, pathlib.Path(mine).stat().st_size, f"the size of {theirs.name}")
     expect(digest(theirs), digest(mine), f"the content of {theirs.name}")
     expect(int(theirs.stat().st_mtime), int(mine.stat().st_mtime), f"the time of {theirs.name}")
 
 
 def ready(lab, page):
-    """The folder is shown, and files can come."""
+    """Opens a page that is ready for uploads."""
     lab.ready(page)
     page.locator("[data-action=upload]").wait_for()
 
 
 def choose(page, *paths, folder=False):
-    """The button, and what the reader chooses then."""
+    """Clicks the button and chooses files."""
     with page.expect_file_chooser() as chooser:
         page.evaluate("folder => import(document.querySelector('script[type=module]').src).then(({ app }) => "
                       "{ app.run(folder ? 'upload-folder' : 'upload', app.context([])) })", folder)
@@ -70,7 +70,7 @@ def choose(page, *paths, folder=False):
 
 
 def drop(page, *paths, on="main"):
-    """Files and folders of the disk fall on the page, as from a file manager."""
+    """Drops files and folders on the page, as from a file manager."""
     box = page.locator(on).first.bounding_box()
     at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + min(box["height"] / 2, 300)}
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
@@ -80,7 +80,7 @@ def drop(page, *paths, on="main"):
     session.detach()
 
 
-# What is said to who hears the page, in `heard`.
+# Collects announcements for screen readers in `heard`.
 HEARD = """
     window.heard = []
     document.addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
@@ -90,9 +90,9 @@ HEARD = """
 
 
 def reload(lab, proxy, page):
-    """The page goes, with all that was on its way, and comes again."""
+    """Reloads the page during uploads."""
     page.on("dialog", lambda dialog: dialog.accept())
-    # Without a click a page cannot ask whether to leave it.
+    # Without a user gesture, a page cannot ask for confirmation.
     page.mouse.click(5, 5)
     page.reload()
     proxy.cut()
@@ -104,12 +104,12 @@ QUEUE = "import(document.querySelector('script[type=module]').src.replace('main.
 
 
 def queue(page, expression):
-    """A value of the page's queue."""
+    """Returns a value of the page's queue."""
     return page.evaluate(QUEUE.replace("{expression}", expression))
 
 
 def wait_for_uploads(lab, page, done, failed=0, limit_ms=LIMIT_MS):
-    """All of them have ended, so many well."""
+    """Waits until all uploads have ended and checks the number of successful ones."""
     ended = QUEUE.replace("{expression}", f"!queue.isBusy && queue.totals.done >= {done} && queue.totals.failed >= {failed} && queue.totals")
     try:
         totals = lab.until(page, ended, limit_ms=limit_ms)
@@ -119,17 +119,17 @@ def wait_for_uploads(lab, page, done, failed=0, limit_ms=LIMIT_MS):
 
 
 def states(page):
-    """The rows of the panel: (name, state, what they say)."""
+    """Returns the rows of the panel: (name, state, status text)."""
     return page.eval_on_selector_all(
         ".upload", "all => all.map(one => [one.querySelector('.upload-name').textContent, one.dataset.state, "
                    "one.querySelector('.upload-status').textContent])")
 
 
 class Proxy:
-    """Stands between the browser and the server. It can hold what is sent, spoil it, and break off.
+    """A proxy between the browser and the server. It can hold back, corrupt and cut off requests.
 
-    With `--files` it answers for the page's files itself: where Playwright does, it wants to see all that is sent, which takes
-    longer than sending it.
+    With `--files` it serves the page's files itself: Playwright would record all request bodies, which takes longer than
+    sending them.
     """
 
     def __init__(self, lab, host="127.0.0.1"):
@@ -192,7 +192,7 @@ class Proxy:
             TYPES.get(file.suffix, "application/octet-stream").encode(), len(body), body)
 
     def _refusal(self, source, piece):
-        """What a proxy says that takes only so much at once."""
+        """Returns the response of a proxy that limits request bodies."""
         head, _, body = piece.partition(b"\r\n\r\n")
         length = re.search(rb"\r\ncontent-length: *(\d+)", head.lower())
         if self.part_limit is None or not re.match(rb"P(UT|ATCH) ", head) or not length or int(length[1]) <= self.part_limit:
@@ -208,7 +208,7 @@ class Proxy:
 
     def _hold(self, piece):
         with self.changed:
-            # A request that is small goes through: only content is held.
+            # Small requests pass; only content is held.
             cuts = self.cuts
             while self.limit is not None and self.passed + len(piece) > self.limit and len(piece) > 8000:
                 self.changed.wait()
@@ -222,7 +222,7 @@ class Proxy:
             return piece
 
     def hold_at(self, limit):
-        """No more than so many bytes get through."""
+        """Limits the number of bytes that pass."""
         with self.changed:
             self.limit = limit
             self.changed.notify_all()
@@ -232,7 +232,7 @@ class Proxy:
             assert self.changed.wait_for(lambda: self.passed >= count, LIMIT_MS / 1000), f"only {self.passed} bytes of {count}"
 
     def cut(self, is_down=False):
-        """All connections break, and with is_down no others come about."""
+        """Closes all connections, and with is_down refuses new ones."""
         with self.changed:
             self.is_down = is_down
             self.cuts += 1
@@ -243,7 +243,7 @@ class Proxy:
                 one.shutdown(socket.SHUT_RDWR)
 
     def up(self):
-        """Connections come about again."""
+        """Accepts connections again."""
         self.is_down = False
 
     def close(self):
@@ -254,7 +254,7 @@ class Proxy:
 
 @contextlib.contextmanager
 def behind_proxy(lab, host="127.0.0.1", options=(), script="", **context_options):
-    """A proxy in front of the server, and a page that knows the server by it."""
+    """Starts a proxy in front of the server, and a page that uses it."""
     if lab.server is None:
         lab.start(*options, host="0.0.0.0" if host != "127.0.0.1" else host)
     proxy = Proxy(lab, host)
@@ -270,7 +270,7 @@ def behind_proxy(lab, host="127.0.0.1", options=(), script="", **context_options
 
 
 def unrouted(lab, make):
-    """What is made, without requests going through Playwright."""
+    """Returns the result of `make`, without routing requests through Playwright."""
     files, lab.arguments.files = lab.arguments.files, None
     try:
         return make()
