@@ -177,8 +177,8 @@ struct CompactScript {
         }
     }
 
-    /// Whether no statement ends with this byte. One can end with `+` and `-` (`++`) and with `/`, and begin
-    /// with `!` and `*`.
+    /// Whether no statement ends with this byte. A statement can end with `+`, `-` (as in `++`) or `/`, and
+    /// the next one can begin with `!` or `*`.
     private static func goesOn(behind byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: "="),

@@ -65,8 +65,8 @@ struct CompactStyle {
         }
     }
 
-    /// Whether spaces around this byte are insignificant. A space before a colon changes a selector; one
-    /// after it does not.
+    /// Whether spaces on both sides of this byte are insignificant. Excludes the colon: a space before it
+    /// changes a selector.
     private static func separates(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ">"):

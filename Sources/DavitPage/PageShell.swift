@@ -37,8 +37,8 @@ struct PageShell {
         }
     }
 
-    /// Adds to the head: the page data; the first module, which sets the theme before the first paint; and
-    /// preload links for its imports, so that they load concurrently.
+    /// Adds to the head: the page data; the first script, which sets the theme before the first paint; and
+    /// preload links for the modules, so that they load concurrently.
     func appendScripts(to html: inout HTMLText) {
         let files = Self.filesHref(data.visit)
         html.markup("<script type=\"application/json\" id=\"davit\">")

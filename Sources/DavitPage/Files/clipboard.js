@@ -1,4 +1,5 @@
-// Copies text to the clipboard. Browsers disable the Clipboard API on pages without TLS; there the page falls back to execCommand.
+// Copies text to the clipboard. Browsers disable the Clipboard API on pages without TLS; there the page falls back to
+// execCommand.
 
 import { element } from "./element.js"
 import { toast } from "./messages.js"

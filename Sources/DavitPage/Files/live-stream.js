@@ -16,8 +16,9 @@ export class LiveStream {
     #wait = firstWait
     #timer
 
-    /// Calls `tell` with {type, lines}: "change", "locks", "gone" and "reset" with hrefs as in docs/live.md; "open" when all further
-    /// changes in `folders` will be reported, with `isWhole` if no change since the last event was missed; "lost" when the stream is down.
+    /// Calls `tell` with {type, lines}: "change", "locks", "gone" and "reset" with hrefs as in docs/live.md; "open" when all
+    /// further changes in `folders` will be reported, with `isWhole` if no change since the last event was missed; "lost" when
+    /// the stream is down.
     constructor(root, tell) {
         this.#root = root
         this.#tell = tell
@@ -55,7 +56,8 @@ export class LiveStream {
         else this.#source?.close()
         const folders = this.#folders
         const since = this.#latest
-        // Locks have no history, so a new stream begins with all folders. If the old stream was open meanwhile, nothing was missed.
+        // Locks have no history, so a new stream begins with all folders. If the old stream was open meanwhile, nothing was
+        // missed.
         let isTakenOver = this.#before.size > 0
         const query = folders.map((href) => `&in=${href.slice(this.#root.length)}`).join("")
         const source = new EventSource(`${this.#root}?events${query}${since ? `&since=${encodeURIComponent(since)}` : ""}`)

@@ -16,8 +16,8 @@ const failed = []
 let isLoading = false
 let isAhead = false
 
-/// `later(() => import("./a.js"))` returns a function that resolves with the module or throws NotLoaded. The module is also loaded
-/// before first use once `loadAhead` has been called.
+/// `later(() => import("./a.js"))` returns a function that resolves with the module or throws NotLoaded. The module is also
+/// loaded before first use once `loadAhead` has been called.
 export const later = (importer) => {
     waiting.push(importer)
     loadNext()

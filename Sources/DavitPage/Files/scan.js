@@ -27,7 +27,8 @@ const usual = new RegExp(opened("response") + leaf("href") + opened("propstat") 
     + opened("lockdiscovery/") + opened('lock-details xmlns:\\w+="[^"<]*"') + closed("lock-details")
     + closed("prop") + opened("status") + "HTTP/1.1 200 OK" + closed("status") + closed("propstat") + closed("response"), "y")
 
-/// Calls `take` for each response: {href, status (of the response as a whole, or 0), size, modified, etag, locks, quota: {used, available}}.
+/// Calls `take` for each response: {href, status (of the response as a whole, or 0), size, modified, etag, locks, quota: {used,
+/// available}}.
 export class MultistatusScanner {
     #take
     #rest = ""

@@ -1,4 +1,5 @@
-// The image viewer: fits the image; zooms by wheel, pinch, double click, keys and buttons. An SVG is shown as an image, without scripts.
+// The image viewer: fits the image; zooms by wheel, pinch, double click, keys and buttons. An SVG is shown as an image, without
+// scripts.
 
 import { element, iconButton } from "../element.js"
 import { visible } from "../href.js"

@@ -26,8 +26,8 @@ export const start = (app) => {
         const href = name.startsWith("/") ? canonical(name) : folder + canonical(name)
         const isEdited = /[?&]edit(?:&|$)/.test(address.search)
         if (!viewer) {
-            // Two clicks wait for the same module and create one viewer. An existing viewer shows the next file immediately, so that
-            // further keys continue from it.
+            // Two clicks wait for the same module and create one viewer. An existing viewer shows the next file immediately, so
+            // that further keys continue from it.
             const { Viewer } = await main()
             viewer ??= new Viewer(app, { open, replace: (next) => app.go(queryOf(app.folder.href, next), { replace: true }) })
         }

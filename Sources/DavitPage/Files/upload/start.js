@@ -10,7 +10,8 @@ const main = later(() => import("./main.js"))
 
 export const share = `${page.root} ${page.user ?? ""}`
 
-/// Uploads `items`, a DataTransferItemList, FileList or array of file handles, into a folder. Must be called in the event handler.
+/// Uploads `items`, a DataTransferItemList, FileList or array of file handles, into a folder. Must be called in the event
+/// handler.
 export const startUpload = ({ folder, items, ...more }) => {
     const found = gather([...items])
     return attempt(async () => (await main()).upload(folder, found, more))
@@ -70,8 +71,8 @@ export const start = (app) => {
     const hasFiles = (event) => [...event.dataTransfer?.types ?? []].includes("Files")
     const dropFolder = (event) => event.target.closest?.("[data-drop-href]")
 
-    // Hide the overlay when files leave the window. Not all browsers fire an event for that, so also hide it when no dragover event
-    // arrives for a second.
+    // Hide the overlay when files leave the window. Not all browsers fire an event for that, so also hide it when no dragover
+    // event arrives for a second.
     const stillMilliseconds = 1000
     let veil
     let timer
