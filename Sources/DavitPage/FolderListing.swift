@@ -43,7 +43,7 @@ package protocol MemberPages: AnyObject {
 
 extension MemberReader: MemberPages {}
 
-/// Writes the page while the collection is read: sorted up to ``sortedLimit`` entries, else in directory
+/// Writes the page while the collection is read: sorted up to `sortedLimit` entries, else in directory
 /// order, so that memory use is bounded.
 private final class ListingStream: BodyStream {
     /// The maximum number of entries that are buffered and sorted.

@@ -12,7 +12,7 @@ final class ArchiveDownloads: Sendable {
     /// The maximum number of members to survey before an archive, and for HEAD, which then reports a partial
     /// count.
     private static let surveyLimit = 10_000, estimateLimit = 200_000
-    /// The maximum number of entries in ``broken``.
+    /// The maximum number of entries in `broken`.
     private static let brokenLimit = 64
 
     /// Collections that changed while they were archived; their next archive is sent without a length.

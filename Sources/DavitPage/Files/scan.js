@@ -75,7 +75,7 @@ export class MultistatusScanner {
 
     /// Throws a SyntaxError if the document is incomplete.
     finish() {
-        if (this.#path.length > 0 || !this.#isBegun) throw new SyntaxError("The answer ends before its end")
+        if (this.#path.length > 0 || !this.#isBegun) throw new SyntaxError("Unexpected end of the response")
     }
     #isBegun = false
 
