@@ -124,7 +124,7 @@ def works_where_the_browser_keeps_nothing(lab):
     lab.row(page, "folder").locator(".name-link").click()
     lab.wait_for_names(page, ["b.txt"])
     page.get_by_role("button", name="Paste").click()
-    page.locator(".toast", has_text="“a.txt” was moved").wait_for()
+    page.locator(".toast", has_text="“a.txt” moved").wait_for()
     lab.wait_for_names(page, ["a.txt", "b.txt"])
     expect((lab.share / "folder/a.txt").read_bytes(), b"a")
     # Changes by others, and uploads.

@@ -246,7 +246,7 @@ def long_files_come_in_parts(lab):
     context = lab.context()
     context.on("response", lambda answer: sizes.append(answer.headers.get("content-range")) if answer.url.endswith("long.log") and answer.status == 206 else None)
     page = opened(lab, "long.log", context=context)
-    page.get_by_text("of 2.3 MB are shown.").wait_for()
+    page.get_by_text("of 2.3 MB.").wait_for()
     expect(sizes, ["bytes 0-1048575/2300000"])
     shown = "[...document.querySelectorAll('.source code')].map(one => one.textContent).join('').length"
     expect(page.evaluate(shown), 1 << 20)
@@ -258,7 +258,7 @@ def long_files_come_in_parts(lab):
     expect(page.evaluate("[...document.querySelectorAll('.source code')].at(-1).textContent.endsWith('é')"), True)
     # The file is replaced while more is requested: the preview starts again.
     page.reload()
-    page.get_by_text("of 2.3 MB are shown.").wait_for()
+    page.get_by_text("of 2.3 MB.").wait_for()
     lab.server.request("PUT", "/long.log", b"short now\n")
     page.get_by_role("button", name="Show more").click()
     lab.until(page, "document.querySelector('.source code')?.textContent === 'short now\\n'")

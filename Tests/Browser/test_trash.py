@@ -162,7 +162,7 @@ def the_trash_is_shown_restored_and_emptied(lab):
     toast(page, "2 items restored.")
     expect(((lab.share / "a.txt").read_text(), (lab.share / "a (1).txt").read_text()), ("another", "a.txt"))
     page.get_by_role("button", name="Empty trash").click()
-    page.get_by_text("1 item goes for good.").wait_for()
+    page.get_by_text("1 item will be permanently deleted.").wait_for()
     lab.axe(page, "the question before emptying")
     page.locator("dialog").get_by_role("button", name="Delete permanently").click()
     page.get_by_text("The trash contains no items from this folder.").wait_for()

@@ -317,7 +317,7 @@ def refusals_in_words(lab):
     wait_for_uploads(lab, page, 0, failed=4)
     lab.until(page, "document.querySelectorAll('.upload[data-state=failed]').length === 4")
     said = {name: text for name, _, text in states(page)}
-    assert "1.0 kB" in said["large"] and "larger" in said["large"].lower(), said
+    assert "1.0 kB" in said["large"] and "too large" in said["large"].lower(), said
     assert "lock" in said["locked"].lower(), said
     assert "room" in said["full"].lower() or "space" in said["full"].lower() or "full" in said["full"].lower(), said
     assert "allowed" in said["forbidden"].lower() or "may" in said["forbidden"].lower(), said
