@@ -30,7 +30,7 @@ func fuzzMultipart(_ input: [UInt8]) {
     let again = MultipartFeed(boundary: boundary).parse([written(whole.parts)])
     let expected = whole.parts.map { [Array($0.head.name.utf8), $0.bytes] }
     invariant(again.error == nil, "written form is accepted")
-    invariant(again.parts.map { [Array($0.head.name.utf8), $0.bytes] } == expected, "same parts after writing")
+    invariant(again.parts.map { [Array($0.head.name.utf8), $0.bytes] } == expected, "same parts after write")
 }
 
 private let boundary = "----Fuzz7MA4YWxkTrZu0gW----Fuzz7MA4YWxkTrZu0gW"
