@@ -52,24 +52,24 @@ ends Hello
 
 run Forms 0
 check "Forms shows a form" has '<form method="post"' "$url"
-check "Forms takes a name, and shows the page again" has 'Guests: &lt;Änne&gt;<' -L --data-urlencode 'name=<Änne>' "$url"
+check "Forms accepts a name and shows the page again" has 'Guests: &lt;Änne&gt;<' -L --data-urlencode 'name=<Änne>' "$url"
 check "Forms redirects with 303" status 303 --data 'name=Bo' "$url"
-check "Forms keeps both" has 'Guests: &lt;Änne&gt;, Bo<' "$url"
-check "Forms wants a name" status 400 --data 'name=' "$url"
-check "Forms takes no form of another site" status 403 -H 'Sec-Fetch-Site: cross-site' --data 'name=Eve' "$url"
+check "Forms keeps both names" has 'Guests: &lt;Änne&gt;, Bo<' "$url"
+check "Forms requires a name" status 400 --data 'name=' "$url"
+check "Forms refuses forms from other sites" status 403 -H 'Sec-Fetch-Site: cross-site' --data 'name=Eve' "$url"
 ends Forms
 
 head -c 3000000 /dev/urandom >"$work/large.bin"
 printf 'small\n' >"$work/small.txt"
 run Uploads "$work/folder" 0
 check "Uploads shows a form" has 'enctype="multipart/form-data"' "$url"
-check "Uploads keeps two files" answers 'Stored: large.bin, naïve name.txt' \
+check "Uploads stores two files" answers 'Stored: large.bin, naïve name.txt' \
     -F "files=@$work/large.bin" -F "files=@$work/small.txt;filename=naïve name.txt" "$url"
-check "the long one has its bytes" cmp "$work/large.bin" "$work/folder/large.bin"
-check "the short one has its bytes" cmp "$work/small.txt" "$work/folder/naïve name.txt"
-check "Uploads leaves the path of a name out" answers 'Stored: passwd' -F "files=@$work/small.txt;filename=../../passwd" "$url"
-check "nothing is outside the folder" is_absent "$work/passwd"
-check "Uploads wants a form" status 415 --data 'a=b' "$url"
+check "the long file is complete" cmp "$work/large.bin" "$work/folder/large.bin"
+check "the short file is complete" cmp "$work/small.txt" "$work/folder/naïve name.txt"
+check "Uploads removes the path from a name" answers 'Stored: passwd' -F "files=@$work/small.txt;filename=../../passwd" "$url"
+check "nothing is written outside the folder" is_absent "$work/passwd"
+check "Uploads requires a form" status 415 --data 'a=b' "$url"
 ends Uploads
 
 run Streaming 0

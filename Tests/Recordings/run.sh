@@ -102,9 +102,9 @@ for policy in hide aside; do
     stop
 done
 
-# Through TLS: what was recorded in the clear is the same behind a proxy that ends TLS.
+# Over TLS: a recording without TLS must give the same answers behind a proxy that terminates TLS.
 if grep -q 'this build does not support TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
-    echo "through TLS: not in this build"
+    echo "over TLS: not supported by this build"
 else
     mkdir -p "$work/tls"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
