@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs Debian's litmus against davit and compares the outcome with README.md, where every exception is named.
+# Runs Debian's litmus against davit and compares the results with README.md, which lists every exception.
 #
 #   litmus/run.sh [--user NAME:PASSWORD] [--tls] [--davit PATH] [--program PATH]
 #
-# With --program another server is tested: it gets a folder and a state folder, and prints a line with its URL.
+# With --program, another server is tested: it takes a folder and a state folder, and prints a line with its URL.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 
@@ -40,20 +40,20 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# The table of README.md: | suite | test | outcome | why |, outcome in capitals.
+# Reads the table in README.md: | suite | test | outcome | why |, with the outcome in capitals.
 exceptions() {
     awk -F'|' '
         function trim(text) { gsub(/^[ \t`]+|[ \t`]+$/, "", text); return text }
         NF >= 5 && trim($4) ~ /^(FAIL|WARNING|SKIPPED)$/ { print trim($2), trim($3), trim($4) }
     ' "$here/README.md"
-    # By itself, for every server with TLS.
+    # Applies to every server with TLS.
     [ -z "$tls" ] || echo 'http expect100 SKIPPED'
 }
 
-# What litmus printed, as lines "suite test OUTCOME" for all that is not a plain pass.
+# Converts the output of litmus to lines "suite test OUTCOME" for everything except a plain pass.
 outcomes() {
-    # A result line reads " 3. put_get............... pass"; a warning stands on the line of its test,
-    # and the final "pass" then follows on a line of dots.
+    # A result line is " 3. put_get............... pass". A warning is printed on the line of its test; the final
+    # "pass" then follows on a line of dots.
     tr '\r' '\n' <"$1" | awk '
         /^-> running `/ { suite = $3; gsub(/[`\x27:]/, "", suite) }
         /^ *[0-9]+\. / {
@@ -70,11 +70,11 @@ start_server "$work/root" "$work/state" ${user:+--user "$user"} ${tls:+--tls-sel
 arguments=("$server_url")
 [ -z "$user" ] || arguments+=("${user%%:*}" "${user#*:}")
 
-# litmus writes debug.log into the current folder. The time limit is a net under a test that hangs.
+# litmus writes debug.log to the current folder. The time limit ends a test that hangs.
 finished=0
 (cd "$work" && timeout 300 litmus --keep-going "${arguments[@]}") >"$work/out" 2>&1 || finished=$?
 cat "$work/out"
-[ "$finished" -ne 124 ] || echo "litmus did not end within 300 s"
+[ "$finished" -ne 124 ] || echo "litmus timed out after 300 s"
 
 failed=0
 report() { failed=$((failed + 1)); echo "NOT AS EXPECTED: $*"; }
@@ -82,27 +82,27 @@ report() { failed=$((failed + 1)); echo "NOT AS EXPECTED: $*"; }
 outcomes "$work/out" >"$work/seen"
 exceptions | sort -u >"$work/allowed"
 while read -r line; do report "$line"; done < <(comm -23 "$work/seen" "$work/allowed")
-while read -r line; do report "$line is in README.md and did not happen"; done \
+while read -r line; do report "$line is listed in README.md but did not occur"; done \
     < <(comm -13 "$work/seen" "$work/allowed")
 
-# A suite that died prints no summary; its absence must not look like success.
+# A suite that crashed prints no summary and must count as a failure.
 passed=0
 for suite in basic copymove props locks http; do
     summary=$(tr '\r' '\n' <"$work/out" | sed -n "s/^<- summary for \`$suite': of //p" | tail -n 1)
     if [[ $summary =~ ^([0-9]+)\ tests\ run:\ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
         passed=$((passed + BASH_REMATCH[2]))
-        # A failure that litmus counts but that no line shows.
+        # A failure in the summary without a result line.
         if [ "${BASH_REMATCH[3]}" -ne "$(grep -c "^$suite .* FAIL$" "$work/seen" || true)" ]; then
             report "$suite: ${BASH_REMATCH[3]} failed"
         fi
     else
-        report "$suite did not run to its end"
+        report "$suite did not run to the end"
     fi
 done
 
 status=0
 stop_server || status=$?
-[ "$status" -eq 0 ] || report "davit ended with status $status after SIGTERM"
+[ "$status" -eq 0 ] || report "davit exited with status $status after SIGTERM"
 
 echo "litmus${user:+ with a user}${tls:+ over TLS}${program:+ below a prefix}: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

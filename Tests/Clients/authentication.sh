@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# curl and Python's requests log in, by each scheme, with each kind of account; guessing is slowed down.
+# curl and Python's requests log in with each scheme and each kind of account; repeated failures are throttled.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=20
@@ -13,9 +13,9 @@ answered() {
     local expected=$1 status
     shift
     status=$(curl -s -o "$work/answer" -D "$work/head" -w '%{http_code}' --max-time 60 "$@")
-    [ "$status" = "$expected" ] || { echo "answered $status instead of $expected"; cat "$work/head"; return 1; }
+    [ "$status" = "$expected" ] || { echo "returned $status instead of $expected"; cat "$work/head"; return 1; }
 }
-# uses SCHEME CURL-ARGUMENT...: what curl chose, and that it worked.
+# uses SCHEME CURL-ARGUMENT...: checks the scheme that curl chose, and that the request succeeded.
 uses() {
     local scheme=$1
     shift
@@ -33,14 +33,14 @@ check "curl --digest with a query" uses 'Digest ' --digest -u 'anna:open:sesame'
 for scheme in --basic --digest; do
     check "curl $scheme with a wrong password" answered 401 $scheme -u 'anna:open' "$file"
 done
-# Clears what was counted, so that the next checks are not held up.
+# Restarts to reset the failure counters, so that the next checks are not delayed.
 restart() { stop_server && start_server "$share" "$work/state" "$@" && file=${server_url}a%20file.txt; }
-check "start again" restart --user 'anna:open:sesame'
+check "restart" restart --user 'anna:open:sesame'
 
 check "curl --digest uploads" answered 201 --digest -u 'anna:open:sesame' -T "$work/large" "${server_url}large"
-check "the upload has its bytes" cmp "$work/large" "$share/large"
+check "the uploaded file is complete" cmp "$work/large" "$share/large"
 
-# one_nonce: 50 requests on one connection, one challenge.
+# one_nonce: 50 requests on one connection with a single challenge.
 one_nonce() {
     curl -s --digest -u 'anna:open:sesame' -o /dev/null -w '%{http_code} %{num_connects}\n' "$file?n=[1-50]" >"$work/codes"
     [ "$(grep -c '^200' "$work/codes")" -eq 50 ] || { sort "$work/codes" | uniq -c; return 1; }
@@ -53,7 +53,7 @@ in_parallel() {
 }
 check "100 requests at the same time" in_parallel
 
-# requests knows MD5 and SHA-256, and takes the last challenge; each thread has a nonce of its own.
+# requests supports MD5 and SHA-256, and uses the last challenge; each thread has its own nonce.
 cat >"$work/session.py" <<'END'
 import sys
 import threading
@@ -78,8 +78,8 @@ def work(number, auth):
             if answer.status_code not in wanted:
                 failures.append(f"{method} {answer.status_code}")
             if method == "GET" and answer.content != content:
-                failures.append("GET other bytes")
-    # One at the start; a nonce is good for more than 40 requests.
+                failures.append("GET returned different bytes")
+    # One challenge at the start; a nonce is valid for more than 40 requests.
     if challenges != (1 if isinstance(auth, HTTPDigestAuth) else 0):
         failures.append(f"{challenges} challenges")
 
@@ -92,13 +92,13 @@ for thread in threads:
     thread.join()
 wrong = requests.get(url, auth=HTTPDigestAuth("anna", "wrong")).status_code
 if wrong != 401:
-    failures.append(f"a wrong password: {wrong}")
+    failures.append(f"a wrong password returned {wrong}")
 print(*failures, sep="\n")
 sys.exit(1 if failures else 0)
 END
 check "Python's requests, by Digest and Basic" python3 "$work/session.py" "$server_url"
 
-# Accounts in a file, as davit password makes them.
+# Accounts in a file, created with davit password.
 made() { (umask 077 && printf '%s\n' "$2" | "$DAVIT" password "${@:3}" >"$1") && ! grep -q "$2" "$1"; }
 check "davit password" made "$work/hashed" 'a long password' anna
 check "davit password --digest" made "$work/secrets" 'a long password' anna --digest --realm 'my files'
@@ -113,20 +113,20 @@ check "curl --digest with a secret" uses 'Digest .*realm="my files"' --digest -u
 
 refused_start() { ! timeout 20 "$DAVIT" serve "$share" --port 0 --state-dir "$work/other" "$@" >"$work/out" 2>&1; }
 check "secrets of another realm are refused" refused_start --user-file "$work/secrets"
-check "Digest alone needs a secret" refused_start --user-file "$work/hashed" --auth digest
+check "Digest alone requires Digest secrets" refused_start --user-file "$work/hashed" --auth digest
 (umask 077; printf 'anna:$2y$05$abcdefghijklmnopqrstuu\n' >"$work/foreign")
 check "hashes of other programs are refused" refused_start --user-file "$work/foreign"
 
-# Guessing, from one of the addresses of this machine.
+# Password guessing from one address of this machine.
 guess() {
     local number
     for number in 1 2 3 4 5; do answered 401 --basic -u "anna:guess $number" "$file" || return 1; done
     answered 429 --basic -u 'anna:guess 6' "$file" && grep -qi '^Retry-After: 1' "$work/head"
 }
 check "the sixth guess is 429" guess
-check "from elsewhere the right password is good at once" \
+check "another address can log in immediately" \
     answered 200 --interface 127.0.0.2 --basic -u 'anna:a long password' "$file"
-check "and so is Digest" answered 200 --interface 127.0.0.2 --digest -u 'anna:a long password' "$file"
-check "the log says who guesses" grep -q 'too many wrong passwords address=127.0.0.1' "$server_log"
+check "and with Digest" answered 200 --interface 127.0.0.2 --digest -u 'anna:a long password' "$file"
+check "the log contains the address of the attacker" grep -q 'too many wrong passwords address=127.0.0.1' "$server_log"
 
 finish

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Backup programs: duplicity over its own WebDAV, restic over rclone: back up, change, back up again, verify, restore.
+# Backup programs: duplicity with its WebDAV backend, restic through rclone: back up, change, back up again, verify,
+# restore.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-200}
@@ -8,11 +9,11 @@ begin backup "$@"
 export PASSPHRASE=open-sesame RESTIC_PASSWORD=open-sesame XDG_CACHE_HOME=$work/cache
 change() { printf 'changed\n' >>"$tree/large.bin" && rm -r "$tree/folder 00" && printf 'new\n' >"$tree/new file"; }
 
-# duplicity knows Basic and Digest.
+# duplicity supports Basic and Digest.
 if command -v duplicity >/dev/null; then
     target=${server_url/http/webdav}
     [ -z "$user" ] || target=${target/:\/\//://$user:${password/:/%3A}@}
-    # Without a user it wants a password all the same.
+    # duplicity requires a password even without a user.
     [ -n "$user" ] || export FTP_PASSWORD=none
     options=(--no-encryption --archive-dir "$work/archive" --volsize 1 --num-retries 1 --timeout 60)
     [ -z "$authority" ] || options+=(--ssl-cacert-file "$authority")
@@ -22,21 +23,21 @@ if command -v duplicity >/dev/null; then
     check "duplicity verifies" run_duplicity verify "${options[@]}" --compare-data "${target}duplicity" "$tree"
     change
     check "duplicity backs up what changed" run_duplicity incremental "${options[@]}" "$tree" "${target}duplicity"
-    check "duplicity knows both" eval '[ "$(run_duplicity collection-status "${options[@]}" "${target}duplicity" | grep -cE "^ *(Full|Incremental) ")" -ge 2 ]'
+    check "duplicity lists both backups" eval '[ "$(run_duplicity collection-status "${options[@]}" "${target}duplicity" | grep -cE "^ *(Full|Incremental) ")" -ge 2 ]'
     check "duplicity restores" run_duplicity restore "${options[@]}" "${target}duplicity" "$work/restored"
-    check "what it restores is the tree" same_tree "$tree" "$work/restored"
+    check "the restored files equal the tree" same_tree "$tree" "$work/restored"
     check "duplicity removes" run_duplicity remove-all-but-n-full 1 --force "${options[@]}" "${target}duplicity"
     rm -rf "$tree"
     mv "$work/tree before" "$tree"
 else
-    skipped duplicity "it is not here"
+    skipped duplicity "not installed"
 fi
 
-# restic speaks no WebDAV itself; rclone does it for it. rclone knows no Digest.
+# restic has no WebDAV backend and uses rclone, which does not support Digest.
 if ! command -v restic >/dev/null; then
-    skipped restic "it is not here"
+    skipped restic "not installed"
 elif [ "$schemes" = digest ]; then
-    skipped restic "rclone knows no Digest"
+    skipped restic "rclone does not support Digest"
 else
     export RCLONE_CONFIG=$work/rclone.conf
     {
@@ -46,16 +47,16 @@ else
     [ -z "$authority" ] || export RCLONE_CA_CERT=$authority
     export RESTIC_REPOSITORY=rclone:davit:restic
     run_restic() { timeout "$limit" restic -q "$@"; }
-    check "restic makes a repository" run_restic init
+    check "restic creates a repository" run_restic init
     check "restic backs up" run_restic backup "$tree"
     change
     check "restic backs up what changed" run_restic backup "$tree"
     check "restic has two snapshots" eval '[ "$(timeout "$limit" restic snapshots --json | grep -o "\"short_id\"" | wc -l)" = 2 ]'
-    check "restic finds the repository whole" run_restic check --read-data
+    check "restic finds no errors in the repository" run_restic check --read-data
     check "restic restores" run_restic restore latest --target "$work/restic"
-    check "what it restores is the tree" same_tree "$tree" "$work/restic$tree"
+    check "the restored files equal the tree" same_tree "$tree" "$work/restic$tree"
     check "restic forgets and prunes" run_restic forget --keep-last 1 --prune
-    check "the repository is whole after that" run_restic check --read-data
+    check "restic finds no errors afterwards" run_restic check --read-data
 fi
 
 finish

@@ -1,7 +1,7 @@
 """Chromium, driven by Playwright.
 
-    browser.py URL untrusted             a server whose authority nobody knows
-    browser.py URL routes ORIGIN SHARE   ClientServer, with pages of ORIGIN as guests
+    browser.py URL untrusted             a server with an unknown certificate authority
+    browser.py URL routes ORIGIN SHARE   ClientServer, with requests from pages of ORIGIN
     browser.py URL folder SHARE          davit serve, for anna with the password open:sesame
 """
 
@@ -59,7 +59,7 @@ def forms(page, _share):
 
 
 def events(page, _share):
-    """The server ends after three; the browser comes again, and says where it was."""
+    """The server closes the stream after three events; the browser reconnects with the last event ID."""
     found = page.evaluate("""() => new Promise(resolve => {
         const found = [], source = new EventSource("/events")
         source.onmessage = event => {
@@ -108,17 +108,19 @@ FROM_ELSEWHERE = """async ([base, name]) => {
 
 
 def guests(page, origin, share):
-    """A page of another origin asks in advance (Fetch §4.8): the one that is configured may, another may not."""
+    """A page of a foreign origin sends preflight requests (Fetch §4.8): the configured origin is allowed, others are
+    not."""
     page.goto(f"{origin}/")
     expect(page.evaluate(FROM_ELSEWHERE, [base, "guest"]), [201, "guest", True])
     expect(stored(share, "guest"), b"guest")
     page.goto(f"{origin.replace('127.0.0.1', 'localhost')}/")
     expect(page.evaluate(FROM_ELSEWHERE, [base, "stranger"]), "TypeError")
-    assert not os.path.exists(os.path.join(share, "stranger")), "a stranger has written"
+    assert not os.path.exists(os.path.join(share, "stranger")), "another origin was able to write"
 
 
 def listing(page, share, url, credentials=None):
-    """The page of a folder names all there is, and leads on, without scripts; with them it runs without an error."""
+    """The page of a folder lists all members and has working links without scripts; with scripts it causes no
+    errors."""
     problems = []
     plain = page.context.browser.new_context(java_script_enabled=False, http_credentials=credentials)
     names(plain.new_page(), share, url)
@@ -126,7 +128,7 @@ def listing(page, share, url, credentials=None):
     page.on("pageerror", lambda problem: problems.append(str(problem)))
 
     def note(message):
-        # An icon is what the browser asks for of its own accord.
+        # Browsers request an icon automatically.
         if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             problems.append(f"{message.text}: {message.location['url']}")
 
@@ -157,7 +159,7 @@ def names(page, share, url):
 
 
 def folder(browser):
-    """What a person types into the browser's own dialog goes in as the credentials of a context."""
+    """Passes the credentials to the browser context, as if they were entered in the browser's dialog."""
     def context(password):
         return browser.new_context(http_credentials={"username": "anna", "password": password})
 
@@ -165,16 +167,16 @@ def folder(browser):
         try:
             return made.new_page().goto(f"{base}/").status == 401
         except Error as problem:
-            # Where nobody answers the dialog, or the same wrong answer comes again.
+            # The login dialog was not answered, or answered with the same wrong credentials again.
             return "ERR_INVALID_AUTH_CREDENTIALS" in problem.message
 
-    assert is_refused(browser.new_context()), "nobody was asked for a password"
-    assert is_refused(context("wrong")), "any password is good"
+    assert is_refused(browser.new_context()), "no password was requested"
+    assert is_refused(context("wrong")), "a wrong password was accepted"
     listing(context("open:sesame").new_page(), rest[0], f"{base}/", {"username": "anna", "password": "open:sesame"})
 
 
 with sync_playwright() as playwright:
-    # As root Chromium has no sandbox; nothing but this server's own pages is opened.
+    # Chromium running as root has no sandbox; only pages of this server are opened.
     browser = playwright.chromium.launch(
         executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
     try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cadaver: a session with every command it has for files, properties and locks, each followed by a look at
-# the share; then the tree, file by file.
+# cadaver: uses all commands for files, properties and locks, and checks the share after each; then uploads the tree,
+# file by file.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin cadaver "$@"
@@ -12,8 +12,8 @@ fi
 mkdir "$work/local"
 cd "$work/local"
 
-# session WANTED: the commands on standard input; every line of WANTED (a basic regular expression each) must
-# stand in what cadaver printed, and nothing may have failed. Its exit status says nothing.
+# session WANTED: runs the commands on standard input. Each line of WANTED, a basic regular expression, must match the
+# output, and no command may fail. The exit status is not reliable.
 session() {
     local wanted=$1 line
     timeout "$limit" cadaver "$server_url" >"$work/session" 2>&1 </dev/stdin || true
@@ -23,7 +23,7 @@ session() {
             || { echo "no line like: $line"; cat "$work/session"; return 1; }
     done <<<"$wanted"
 }
-# refused WHAT: the command on standard input fails with WHAT.
+# refused WHAT: the command on standard input must fail with WHAT.
 refused() {
     timeout "$limit" cadaver "$server_url" >"$work/session" 2>&1 </dev/stdin || true
     grep -q -e "$1" "$work/session" || { cat "$work/session"; return 1; }
@@ -48,7 +48,7 @@ END
 check "get" session 'succeeded' <<'END'
 get work/one.txt fetched.txt
 END
-check "get brought the bytes" cmp one.txt fetched.txt
+check "get fetched the bytes" cmp one.txt fetched.txt
 check "cat" session 'first version' <<'END'
 cat work/one.txt
 END
@@ -64,7 +64,7 @@ move work/three.txt work/four.txt
 move "odd & name + 100%" moved
 END
 check "the moved file" cmp one.txt "$share/work/four.txt"
-check "the old name of the file is free" is_absent "$share/work/three.txt"
+check "the old name does not exist" is_absent "$share/work/three.txt"
 check "the moved folder" cmp one.txt "$share/moved/one.txt"
 
 check "propset, propget, propnames, propdel" session $'Value of author.*the author\nauthor' <<'END'
@@ -80,7 +80,7 @@ END
 check "propdel" session 'succeeded' <<'END'
 propdel work/one.txt author
 END
-check "the property is gone" refused 'does not exist\|not defined\|[Nn]ot found\|no value\|404' <<'END'
+check "the property is removed" refused 'does not exist\|not defined\|[Nn]ot found\|no value\|404' <<'END'
 propget work/one.txt author
 END
 
@@ -95,14 +95,14 @@ check "the execute bit is clear" test ! -x "$share/work/two.txt"
 
 curl_login=()
 [ -z "$user" ] || curl_login=(--anyauth --user "$user:$password")
-# stranger STATUS: what a PUT without the lock's token is answered, by another client.
+# stranger STATUS: checks the status of a PUT by another client without the lock token.
 stranger() {
     local status
     status=$(curl -s -o /dev/null -w '%{http_code}' "${curl_login[@]}" -T two.txt "${server_url}work/one.txt")
-    [ "$status" = "$1" ] || { echo "answered $status instead of $1"; return 1; }
+    [ "$status" = "$1" ] || { echo "returned $status instead of $1"; return 1; }
 }
 
-# The session with the lock pauses, in the middle, for a stranger.
+# The session with the lock pauses while the other client sends its request.
 locked_session() {
     coproc cadaver_session { timeout "$limit" cadaver "$server_url" 2>&1; }
     local out=${cadaver_session[0]} in=${cadaver_session[1]} pid=$cadaver_session_PID line status=0
@@ -121,21 +121,21 @@ locked() {
     locked_session >"$work/session" || { cat "$work/session"; return 1; }
     ! grep -i 'failed' "$work/session"
 }
-check "lock, put under the lock, discover, unlock; a stranger is refused meanwhile" locked
+check "lock, put under the lock, discover, unlock; another client is refused meanwhile" locked
 check "put under the lock wrote the bytes" cmp two.txt "$share/work/one.txt"
-check "a stranger may write when the lock is gone" stranger 204
+check "another client can write after the unlock" stranger 204
 
 check "delete and rmcol" session 'succeeded' <<'END'
 delete work/four.txt
 rmcol moved
 END
-check "the deleted file is gone" is_absent "$share/work/four.txt"
-check "the removed folder is gone" is_absent "$share/moved"
+check "the deleted file does not exist" is_absent "$share/work/four.txt"
+check "the removed folder does not exist" is_absent "$share/moved"
 check "a name that does not exist is refused" refused '404' <<'END'
 delete absent
 END
 
-# The tree: cadaver has no recursion and reads quotes and backslashes in its own way, so the plain folders.
+# Only the plain folders of the tree: cadaver has no recursion, and parses quotes and backslashes in its own way.
 upload_commands() {
     local folder file
     for folder in "$tree"/folder\ *; do

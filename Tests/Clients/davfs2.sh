@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# davfs2: mount the share, copy the whole tree in, edit, rename, remove, unmount, look at what the server has.
+# davfs2: mounts the share, copies the tree, edits, renames, removes and unmounts, then checks the share.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin davfs2 "$@"
@@ -14,12 +14,12 @@ as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 
 mkdir "$mount_point" "$work/cache"
-# As the cache of the whole system is: the mounting user owns it, the daemon's group writes to it.
+# Like the system-wide cache: owned by the mounting user, and writable by the group of the daemon.
 "${as_root[@]}" chown "$(id -un)":davfs2 "$work/cache"
 "${as_root[@]}" chmod 775 "$work/cache"
 chmod 755 "$work"
 {
-    # The default buffer makes reading folders fail with EINVAL on recent kernels.
+    # With the default buffer size, reading folders fails with EINVAL on recent kernels.
     printf 'use_locks 1\ndelay_upload 0\nask_auth 0\nbuf_size 256\n'
     printf 'cache_dir %s\nsecrets %s\n' "$work/cache" "$work/secrets"
 } >"$work/davfs2.conf"
@@ -31,10 +31,10 @@ mount_share() {
     "${as_root[@]}" timeout 60 mount -t davfs -o "conf=$work/davfs2.conf,uid=$(id -u)" \
         "$server_url" "$mount_point" </dev/null
 }
-# umount.davfs returns when the last upload is done.
+# umount.davfs returns after the last upload.
 unmount_share() { "${as_root[@]}" timeout "$limit" umount "$mount_point"; }
 
-# Uploads that the server refused end here.
+# davfs2 moves refused uploads here.
 nothing_lost() {
     local found
     found=$("${as_root[@]}" find "$work/cache" -path '*/lost+found/*')
@@ -42,15 +42,15 @@ nothing_lost() {
 }
 
 if [ ! -e /dev/fuse ]; then
-    echo "davfs2: /dev/fuse is missing, so nothing can be mounted here"
+    echo "davfs2: /dev/fuse is missing"
     exit 1
 fi
 
-# systemd makes this link when a system starts; in a chroot nobody has, and mount.davfs cannot do without.
+# systemd creates this link at boot; a chroot lacks it, and mount.davfs requires it.
 [ -e /etc/mtab ] || "${as_root[@]}" ln -sf ../proc/self/mounts /etc/mtab
 
 check "mount" mount_share
-# Without the mount, the commands below would work on a plain folder and prove nothing.
+# Without the mount, the commands below would only test a local folder.
 mountpoint -q "$mount_point" || { tail -n 20 "$server_log"; exit 1; }
 
 check "copy the tree in" cp -r "$tree" "$mount_point/tree"
@@ -63,22 +63,22 @@ rename() {
         && mv -f "$1/folder 00/file 0006.txt" "$1/folder 00/file 0007.txt"
 }
 remove() { rm "$1/folder 00/file 0008.txt" && rm -r "$1/folder 02"; }
-# Each change is made to the mount and to the source, so that both must stay equal.
+# Applies each change to the mount and to the source, which must stay equal.
 both() { "$1" "$tree" && "$1" "$mount_point/tree"; }
 
 check "edit files" both edit
 check "rename files and a folder" both rename
 check "remove a file and a folder" both remove
 check "unmount, which waits for uploads" unmount_share
-check "nothing ended in lost+found" nothing_lost
+check "lost+found is empty" nothing_lost
 check "the share holds the tree with the changes" same_tree "$tree" "$share/tree"
 
-# A second mount starts with what the cache kept, and must agree with the server about it.
+# The second mount starts with the existing cache, which must be consistent with the server.
 check "mount again" mount_share
-check "the tree is there" same_tree "$tree" "$mount_point/tree"
+check "the tree exists" same_tree "$tree" "$mount_point/tree"
 check "remove everything" rm -r "$mount_point/tree"
 check "unmount again" unmount_share
-check "nothing ended in lost+found the second time" nothing_lost
+check "lost+found is empty again" nothing_lost
 check "the share is empty" is_absent "$share/tree"
 
 finish

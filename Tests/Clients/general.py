@@ -39,7 +39,7 @@ def stored(name):
 
 
 def keep_alive():
-    """Methods with and without content one after the other, on one socket."""
+    """Sends methods with and without content in sequence, on one socket."""
     client = connect()
     client.connect()
     socket = client.sock
@@ -70,7 +70,7 @@ def chunks_up():
 
 
 def chunks_down():
-    """As they come: the first ones are there before the last ones are made."""
+    """Reads events as they arrive: the first ones before the last ones are produced."""
     client = connect()
     client.request("GET", "/rows?count=3000000")
     answer = client.getresponse()
@@ -99,7 +99,7 @@ def coding():
         plain = web.get(f"{base}/rows?count=5000", headers={"Accept-Encoding": "identity"})
         expect((plain.headers.get("Content-Encoding"), plain.content), (None, ROWS))
         assert "accept-encoding" in plain.headers["Vary"].lower()
-        # Files of a share are sent as they are.
+        # Files of a share are sent without compression.
         expect(web.get(f"{base}/files/hello.txt").headers.get("Content-Encoding"), None)
 
 
@@ -131,7 +131,7 @@ def streams():
 
 
 def strangers():
-    """Without the authority there is no connection."""
+    """A connection without the authority is refused."""
     if not authority:
         return
     try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Clients that know nothing of WebDAV: curl, wget, Python, openssl s_client and Chromium, on files, forms, redirects,
-# streams and events, with routes and a share behind one port.
+# General HTTP clients: curl, wget, Python, openssl s_client and Chromium, with files, forms, redirects, streams and
+# events, and with routes and a share on one port.
 #
 #   Tests/Clients/general.sh [--tls]
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -9,11 +9,11 @@ name=general is_secure=no
 if [ "${1:-}" = --tls ]; then name=general-tls is_secure=yes; shift; fi
 cache=${XDG_CACHE_HOME:-$HOME/.cache}
 server_program=${PROGRAMS:-$clients_folder/../../.build/debug}/ClientServer
-[ -x "$server_program" ] || { echo "$name: there is no $server_program; run 'make debug' first" >&2; exit 1; }
+[ -x "$server_program" ] || { echo "$name: $server_program is missing; run 'make debug' first" >&2; exit 1; }
 TREE_FILES=120
 unset XDG_STATE_HOME
 
-# The server has to know the origin of other pages, so that theirs starts first.
+# The server needs the origin of the other pages, so their server starts first.
 server_options() {
     mkdir "$work/pages"
     printf '<!DOCTYPE html><link rel="icon" href="data:,"><title>Elsewhere</title>' >"$work/pages/index.html"
@@ -56,23 +56,23 @@ status() { prints "$1" ask -o "$work/null" -w '%{http_code}' "${@:2}"; }
 rows() { python3 -c 'import sys; [print(f"row {row}") for row in range(int(sys.argv[1]))]' "$1"; }
 
 file=${server_url}files/hello.txt
-[ "$is_secure" = no ] || check "curl does not trust who it does not know" eval 'curl -s "$file"; [ $? -eq 60 ]'
+[ "$is_secure" = no ] || check "curl refuses an unknown authority" eval 'curl -s "$file"; [ $? -eq 60 ]'
 check "curl: GET" prints hello ask "$file"
 check "curl: HEAD" contains 'Content-Length: 5' ask -I "$file"
 check "curl: a range" prints ell ask -r 1-3 "$file"
 check "curl: the last bytes" prints lo ask -r -2 "$file"
-check "curl: a range that is not there" status 416 -r 10-20 "$file"
-check "curl: keeps the entity tag" ask --etag-save "$work/tag" -o "$work/null" "$file"
-check "curl: and asks with it" status 304 --etag-compare "$work/tag" "$file"
-check "curl: asks whether it is newer" status 304 -z "$share/hello.txt" "$file"
-check "curl: an old version is not changed" status 412 -H 'If-Match: "other"' -T "$work/tag" "$file"
-check "curl: a file that must be new is not" status 412 -H 'If-None-Match: *' -T "$work/tag" "$file"
+check "curl: an unsatisfiable range" status 416 -r 10-20 "$file"
+check "curl: saves the entity tag" ask --etag-save "$work/tag" -o "$work/null" "$file"
+check "curl: and sends it" status 304 --etag-compare "$work/tag" "$file"
+check "curl: sends a conditional request by date" status 304 -z "$share/hello.txt" "$file"
+check "curl: a PUT with an outdated tag fails" status 412 -H 'If-Match: "other"' -T "$work/tag" "$file"
+check "curl: a PUT of a new file fails if it exists" status 412 -H 'If-None-Match: *' -T "$work/tag" "$file"
 one_connection() {
     ask -o "$work/null" -w '%{num_connects}\n' "$file?n=[1-50]" | awk '{ n += $1 } END { exit n != 1 }'
 }
 check "curl: 50 requests on one connection" one_connection
 
-# The command of docs/searching.md, as it stands there.
+# The command in docs/searching.md, unmodified.
 search() {
     local command
     command=$(sed -n '/^```sh$/,/^```$/p' "$clients_folder/../../docs/searching.md" | sed '1d;$d')
@@ -89,19 +89,19 @@ rm -r "$share/photos"
 
 check "curl: uploads" status 201 -T "$work/large" "${server_url}files/up"
 check "curl: and the bytes are the same" cmp "$work/large" "$share/up"
-check "curl: uploads what has no length" eval 'ask -f -T - "${server_url}files/chunked" <"$work/large"'
+check "curl: uploads without a length" eval 'ask -f -T - "${server_url}files/chunked" <"$work/large"'
 check "curl: and the bytes are the same" cmp "$work/large" "$share/chunked"
 check "curl: waits for 100 Continue" contains '< HTTP/1.1 100' ask -v -H 'Expect: 100-continue' -T "$work/large" "${server_url}files/up"
 check "curl: is refused before it sends" eval '[ "$(ask -o "$work/null" -w "%{http_code} %{size_upload}" --expect100-timeout 60 \
     -H "Expect: 100-continue" -T "$work/large" "${server_url}files/no/up")" = "409 0" ]'
 check "curl: downloads" eval 'ask "${server_url}files/up" | cmp - "$work/large"'
 check "curl: several ranges" contains 'Content-Range: bytes 9000-9000/20000000' eval 'ask -r 5-5,9000-9000 "${server_url}files/up" | tr -d "\0"'
-check "curl: goes on with a download" eval 'head -c 5000000 "$work/large" >"$work/part"; ask -C - -o "$work/part" "${server_url}files/up"; cmp "$work/part" "$work/large"'
-check "curl: takes chunks" contains 'Transfer-Encoding: chunked' ask -i "${server_url}rows?count=3"
-check "curl: as many as there are" eval 'ask "${server_url}rows?count=100000" | cmp - <(rows 100000)'
-check "curl: with HTTP/1.0 there are none" eval 'ask -0 -i "${server_url}rows?count=3" >"$work/old" && ! grep -qi "^transfer-encoding" "$work/old" && grep -q "row 2" "$work/old"'
-check "curl: takes gzip" contains 'Content-Encoding: gzip' ask -o "$work/null" -D - --compressed "${server_url}rows?count=1000"
-check "curl: and reads it" eval 'ask --compressed "${server_url}rows?count=100000" | cmp - <(rows 100000)'
+check "curl: resumes a download" eval 'head -c 5000000 "$work/large" >"$work/part"; ask -C - -o "$work/part" "${server_url}files/up"; cmp "$work/part" "$work/large"'
+check "curl: receives chunks" contains 'Transfer-Encoding: chunked' ask -i "${server_url}rows?count=3"
+check "curl: receives many chunks" eval 'ask "${server_url}rows?count=100000" | cmp - <(rows 100000)'
+check "curl: receives no chunks with HTTP/1.0" eval 'ask -0 -i "${server_url}rows?count=3" >"$work/old" && ! grep -qi "^transfer-encoding" "$work/old" && grep -q "row 2" "$work/old"'
+check "curl: receives gzip" contains 'Content-Encoding: gzip' ask -o "$work/null" -D - --compressed "${server_url}rows?count=1000"
+check "curl: and decodes it" eval 'ask --compressed "${server_url}rows?count=100000" | cmp - <(rows 100000)'
 check "curl: sends gzip" eval '[ "$(printf "a=1" | gzip | ask -H "Content-Encoding: gzip" --data-binary @- "${server_url}form")" = "a=1" ]'
 check "curl: follows redirects" prints 'row 0' ask -L "${server_url}301"
 check "curl: from POST to GET" prints 'row 0' ask -L --data x "${server_url}303"
@@ -111,28 +111,28 @@ check "curl: sends files" prints $'a=ü\nf: large, 20000000 bytes\nf: hello.txt,
     ask -F a=ü -F "f=@$work/large" -F "f=@$share/hello.txt" "${server_url}upload"
 check "curl: listens to events" contains $'id: 3\nretry: 1\ndata: event 2\ndata: öf two lines' ask -N "${server_url}events"
 preflight() { ask -i -X OPTIONS -H "Origin: $1" -H 'Access-Control-Request-Method: PUT' "$file"; }
-check "curl: a known origin may" contains "Access-Control-Allow-Origin: $origin" preflight "$origin"
+check "curl: an allowed origin gets CORS headers" contains "Access-Control-Allow-Origin: $origin" preflight "$origin"
 refuses() {
     local head
     head=$(preflight "$1") && [[ $head == HTTP/1.1* ]] && ! grep -i access-control-allow <<<"$head"
 }
-check "curl: another one may not" refuses http://elsewhere.example
+check "curl: another origin gets none" refuses http://elsewhere.example
 
-# It knows no addresses in certificates of that form everywhere; the name is good for all.
+# Not every version of wget supports IP addresses in certificates, so use the host name.
 by_name=${server_url/127.0.0.1/localhost}
 fetch() { timeout "$limit" wget -q ${authority_option:-} "$@"; }
 [ "$is_secure" = no ] || authority_option=--ca-certificate=$authority
 check "wget: GET" prints hello fetch -O - "${by_name}files/hello.txt"
-check "wget: only looks" fetch --spider "${by_name}files/hello.txt"
-check "wget: says that something is missing" eval 'fetch --spider "${by_name}files/missing"; [ $? -eq 8 ]'
-check "wget: goes on with a download" eval 'head -c 5000000 "$work/large" >"$work/up"; fetch -c -O "$work/up" "${by_name}files/up"; cmp "$work/up" "$work/large"'
+check "wget: checks for existence" fetch --spider "${by_name}files/hello.txt"
+check "wget: reports a missing file" eval 'fetch --spider "${by_name}files/missing"; [ $? -eq 8 ]'
+check "wget: resumes a download" eval 'head -c 5000000 "$work/large" >"$work/up"; fetch -c -O "$work/up" "${by_name}files/up"; cmp "$work/up" "$work/large"'
 check "wget: follows redirects" prints 'row 0' fetch -O - "${by_name}301"
 check "wget: sends a form" prints a=1 fetch -O - --post-data a=1 "${by_name}form"
-check "wget: takes gzip" eval 'fetch --compression=gzip -O - "${by_name}rows?count=50000" | cmp - <(rows 50000)'
+check "wget: receives gzip" eval 'fetch --compression=gzip -O - "${by_name}rows?count=50000" | cmp - <(rows 50000)'
 mirror() { (cd "$work" && fetch -r -np -nH --cut-dirs=2 -R 'index.html*' --restrict-file-names=nocontrol -P mirror "${by_name}files/tree/folder%2000/"); }
-check "wget: takes a folder by its pages" mirror
-check "and finds all of it" same_tree "$tree/folder 00" "$work/mirror/folder 00"
-check "wget: takes what is newer alone" contains '304 Not Modified' timeout "$limit" bash -c "cd '$work' && wget -nv -S ${authority_option:-} -N '${by_name}files/hello.txt' && wget -nv -S ${authority_option:-} -N '${by_name}files/hello.txt'"
+check "wget: mirrors a folder through its pages" mirror
+check "the mirror is complete" same_tree "$tree/folder 00" "$work/mirror/folder 00"
+check "wget: downloads newer files only" contains '304 Not Modified' timeout "$limit" bash -c "cd '$work' && wget -nv -S ${authority_option:-} -N '${by_name}files/hello.txt' && wget -nv -S ${authority_option:-} -N '${by_name}files/hello.txt'"
 
 check "Python: http.client and requests" timeout "$limit" python3 "$clients_folder/general.py" \
     "${by_name%/}" "$share" "$([ "$is_secure" = no ] || echo "$authority")"
@@ -143,34 +143,34 @@ if [ "$is_secure" = yes ]; then
         printf 'GET /files/hello.txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' | timeout "$limit" openssl s_client \
             -quiet -ign_eof -verify_return_error -verify_hostname localhost -CAfile "$authority" -connect "127.0.0.1:$port"
     }
-    check "openssl s_client trusts, and asks by hand" contains hello by_hand
+    check "openssl s_client trusts the authority and sends a request" contains hello by_hand
     by_another_name() {
         local said
         said=$(openssl s_client -verify_return_error -verify_hostname elsewhere.example -CAfile "$authority" \
             -connect "127.0.0.1:$port" </dev/null 2>&1) && return 1
         grep -i 'hostname mismatch' <<<"$said" || { echo "$said"; return 1; }
     }
-    check "openssl s_client does not trust another name" by_another_name
+    check "openssl s_client refuses another host name" by_another_name
 fi
 
-# A browser comes from Debian, and what drives it from PyPI: where those cannot be had, there is nothing to test.
+# Chromium comes from Debian and Playwright from PyPI; skip the tests if they are unavailable.
 if ! python=$(XDG_CACHE_HOME=$cache "$clients_folder/../../scripts/browser-python.sh" 2>"$work/browser.log"); then
     skipped Chromium "$(tail -n 1 "$work/browser.log")"
 else
-    # Chromium looks for authorities of its own here.
+    # Chromium reads its trusted authorities from here.
     trust_authority() {
         local database=$HOME/.pki/nssdb
         mkdir -p "$database"
         certutil -d "sql:$database" -N --empty-password && certutil -d "sql:$database" -A -t C,, -n davit -i "$1"
     }
     browse() { timeout "$limit" "$python" "$clients_folder/browser.py" "$@"; }
-    [ "$is_secure" = no ] || check "Chromium does not trust who it does not know" browse "${by_name%/}" untrusted
-    [ "$is_secure" = no ] || check "Chromium is told to trust" trust_authority "$authority"
-    check "Chromium: pages, forms, files, events, and pages of elsewhere" browse "${by_name%/}" routes "$origin" "$share"
-    # The folder by itself, for those who log in.
+    [ "$is_secure" = no ] || check "Chromium refuses an unknown authority" browse "${by_name%/}" untrusted
+    [ "$is_secure" = no ] || check "Chromium imports the authority" trust_authority "$authority"
+    check "Chromium: pages, forms, files, events, and pages of other origins" browse "${by_name%/}" routes "$origin" "$share"
+    # davit serve alone, with a login.
     server_program=
     for scheme in basic digest; do
-        check "the server ends" stop_server
+        check "the server stops" stop_server
         start_server "$share" "$work/state" --user anna:open:sesame --auth "$scheme" ${trust:+--tls-self-signed}
         check "Chromium: a folder's page, with $scheme" browse "${server_url%/}" folder "$share"
     done

@@ -5,15 +5,15 @@
 TREE_FILES=${TREE_FILES:-60} recorded=yes
 begin git "$@"
 require git curl
-# What was recorded is played against an empty share, so the repository is put there over WebDAV as well.
+# A recording is replayed against an empty share, so the repository is uploaded over WebDAV, too.
 export GIT_CONFIG_GLOBAL=$HOME/gitconfig GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1
 git config --global user.name Anna
 git config --global user.email anna@example.com
 git config --global init.defaultBranch main
 git config --global gc.auto 0
-# The variable, because one that is set outside is stronger than the setting.
+# Use the variable, because it takes precedence over the setting.
 [ -z "$authority" ] || export GIT_SSL_CAINFO=$authority
-# git http-push takes credentials from the URL alone: helpers are asked by the first request and not by the next.
+# git http-push only uses credentials in the URL: the credential helper is called for the first request only.
 set_remote() {
     local address=${server_url}repository.git
     [ -z "$user" ] || address=${address/:\/\//://$user:${password/:/%3A}@}
@@ -22,7 +22,7 @@ set_remote() {
 set_remote
 curl_options=(-sS -f ${authority:+--cacert "$authority"} ${user:+--anyauth --user "$user:$password"})
 
-# upload FOLDER URL: makes the folder with all it has on the server.
+# upload FOLDER URL: uploads the folder recursively.
 upload() {
     local folder=$1 url=$2 path
     (cd "$folder" && find . -mindepth 1 -type d | sort) | sed 's,^\./,,' >"$work/folders"
@@ -46,7 +46,7 @@ git -C "$work/first" add -A
 git -C "$work/first" commit -qm first
 check "git push" run_git -C "$work/first" push -q "$remote" main
 check "the share has the commit" same_head first main
-check "no lock is left" no_locks "${server_url}repository.git/" "${curl_options[@]}"
+check "no lock remains" no_locks "${server_url}repository.git/" "${curl_options[@]}"
 git --git-dir "$share/repository.git" update-server-info
 check "git fsck finds nothing wrong" run_git --git-dir "$share/repository.git" fsck --full --strict
 
@@ -60,15 +60,15 @@ check "the share has the branch" same_head first other
 git -C "$work/first" commit -q --amend -m 'second, rewritten'
 refused() { ! run_git -C "$work/first" push -q "$remote" main; }
 check "a push that loses commits is refused" refused
-check "and goes with force" run_git -C "$work/first" push -q "$remote" +main
-check "the share has what was forced" same_head first main
+check "and succeeds with force" run_git -C "$work/first" push -q "$remote" +main
+check "the share has the forced commit" same_head first main
 check "git push deletes a branch" run_git -C "$work/first" push -q "$remote" :other
 gone() { ! git --git-dir "$share/repository.git" rev-parse -q --verify other; }
-check "the branch is gone" gone
+check "the branch is deleted" gone
 
-# What the dumb protocol reads, as a hook of the repository would write it.
+# Writes the files for the dumb protocol, as a hook of the repository would.
 git --git-dir "$share/repository.git" update-server-info
-# That changed the share behind the server's back, and could not be played again: it is no part of the recording.
+# This changed the share directly and could not be replayed, so the recording ends here.
 stop_recording() { stop_server && start_server "$share" "$work/state" "${login_options[@]}"; }
 check "the server starts again" stop_recording
 set_remote
@@ -76,6 +76,6 @@ check "git clone" run_git clone -q "$remote" "$work/clone"
 check "the clone has the commit" same_head clone main
 check "the clone has the files" same_tree "$work/first/odd names" "$work/clone/odd names"
 check "git fetch" run_git -C "$work/clone" fetch -q --tags
-check "the tag came along" run_git -C "$work/clone" rev-parse -q --verify v1
+check "the tag was fetched" run_git -C "$work/clone" rev-parse -q --verify v1
 
 finish

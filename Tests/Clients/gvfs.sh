@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# GNOME's gvfs: mount, list, copy, save, rename, move and remove with gio, and through its FUSE view.
+# GNOME's gvfs: mounts, lists, copies, saves, renames, moves and removes with gio, and through the FUSE mount.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 in_session_bus "$@"
@@ -20,7 +20,7 @@ clean_up_client() {
     while mountpoint -q "$XDG_RUNTIME_DIR/gvfs"; do umount -l "$XDG_RUNTIME_DIR/gvfs" || fusermount3 -uz "$XDG_RUNTIME_DIR/gvfs" || break; done
     return 0
 }
-# gio asks for the password on standard input, behind a question for each thing it does not know.
+# gio reads the answers to its questions, including the password, from standard input.
 mount_share() {
     if [ -n "$user" ]; then
         printf '%s\n' "$password" | run_gio mount "$place"
@@ -29,7 +29,7 @@ mount_share() {
     fi
 }
 check "mount" mount_share
-# gio knows no copies of folders.
+# gio does not copy folders recursively.
 copy_tree() {
     local from=$1 to=$2 path
     run_gio mkdir "$to" || return 1
@@ -47,19 +47,19 @@ check "read a file" eval 'run_gio cat "${place}tree/large.bin" | cmp - "$tree/la
 check "save over it" eval 'printf saved | run_gio save "${place}tree/large.bin"'
 check "it has the new content" holds "$share/tree/large.bin" saved
 stale() { ! printf lost | run_gio save --etag '"stale"' "${place}tree/large.bin"; }
-check "somebody else's change is not lost" stale
-check "it has the content of before" holds "$share/tree/large.bin" saved
-check "make a folder" run_gio mkdir "${place}made"
+check "a save with an outdated entity tag fails" stale
+check "the content is unchanged" holds "$share/tree/large.bin" saved
+check "create a folder" run_gio mkdir "${place}made"
 check "rename a file" run_gio rename "${place}tree/large.bin" "name with ü & +.bin"
 check "it has the name" holds "$share/tree/name with ü & +.bin" saved
 check "move a folder" run_gio move "${place}tree/odd%20names" "${place}made/moved"
-check "it is whole" same_tree "$tree/odd names" "$share/made/moved"
+check "it is complete" same_tree "$tree/odd names" "$share/made/moved"
 check "remove a file" run_gio remove "${place}tree/$(escape 'name with ü & +.bin')"
-check "it is gone" is_absent "$share/tree/name with ü & +.bin"
+check "it does not exist" is_absent "$share/tree/name with ü & +.bin"
 check "information has size and type" eval '[[ $(run_gio info "${place}tree/folder%2000/file%200000.txt" 2>&1 || run_gio info "$(run_gio list -u "${place}tree/folder%2000" | head -n 1)") == *standard::size* ]]'
 check "the free space" eval '[[ $(run_gio info -f "$place") == *filesystem::free* ]]'
 
-# The same through its FUSE view, where programs know nothing of gvfs.
+# The same through the FUSE mount, as used by other programs.
 view=
 for _ in {1..50}; do
     mkdir -p "$XDG_RUNTIME_DIR/gvfs"
@@ -69,16 +69,16 @@ for _ in {1..50}; do
     sleep 0.1
 done
 if [ -n "$view" ]; then
-    check "FUSE: the folder is there" same_tree "$tree/folder 00" "$view/tree/folder 00"
+    check "FUSE: the folder exists" same_tree "$tree/folder 00" "$view/tree/folder 00"
     check "FUSE: copy a file" cp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$view/made/copy"
-    # The view uploads when a file is closed, and says so before it is done.
+    # The upload starts when a file is closed, and close returns before it is done.
     arrives() { for _ in {1..300}; do cmp -s "$@" && return 0; sleep 0.1; done; cmp "$@"; }
-    check "FUSE: it is whole" arrives "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
+    check "FUSE: it is complete" arrives "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
     check "FUSE: rename" mv "$view/made/copy" "$view/made/copy 2"
     check "FUSE: remove" rm "$view/made/copy 2"
-    check "FUSE: it is gone" is_absent "$share/made/copy 2"
+    check "FUSE: it does not exist" is_absent "$share/made/copy 2"
 else
-    skipped "the FUSE view" "it does not come up here"
+    skipped "the FUSE view" "not available"
 fi
 check "unmount" run_gio mount -u "$place"
 

@@ -1,4 +1,4 @@
-"""What command-line clients do not do over TLS: reading slowly, stopping early, sending in pieces.
+"""TLS behavior that command-line clients do not cover: slow readers, early aborts, small pieces.
 
     https.py PORT AUTHORITY SHARE SERVER [NAME:PASSWORD]
 """
@@ -57,7 +57,7 @@ def http_client():
 
 
 def slow_reader():
-    """A gibibyte is read to the end, and most of it while the reader hardly takes any: memory stays flat."""
+    """Reads one GiB, most of it very slowly; the memory of the server must stay constant."""
     with open(os.path.join(share, "sparse"), "wb") as file:
         file.truncate(GIB)
     connection = connect(receive=4096)
@@ -80,7 +80,7 @@ def slow_reader():
 
 
 def pieces():
-    """A head in a record for each byte, and requests that do not wait for answers."""
+    """Sends a head with one record per byte, and pipelined requests."""
     connection = connect()
     for byte in head("GET /hello.txt HTTP/1.1") + b"\r\n":
         connection.send(bytes([byte]))
@@ -104,7 +104,7 @@ def expectation():
 
 
 def early_answer():
-    """Refused from its head, while the content keeps coming: the answer arrives all the same."""
+    """A request is refused by its head while the content is still being sent: the answer must arrive."""
     connection = connect()
     connection.send(head("PUT /missing/x HTTP/1.1") + b"Content-Length: 100000000\r\n\r\n")
     try:
@@ -116,7 +116,7 @@ def early_answer():
 
 
 def orderly_end():
-    """The end is said: Python raises an error for a connection that is cut."""
+    """The server sends close_notify: Python raises an error if a connection is closed without it."""
     connection = connect()
     connection.suppress_ragged_eofs = False
     connection.send(head("GET /hello.txt HTTP/1.1") + b"Connection: close\r\n\r\n")
@@ -126,7 +126,7 @@ def orderly_end():
 
 
 def idle_connections():
-    """Hundreds of them leave memory for others."""
+    """The memory of hundreds of idle connections is limited."""
     before = resident()
     idle = []
     for _ in range(500):
@@ -135,7 +135,7 @@ def idle_connections():
         read_head(connection)
         idle.append(connection)
     each = (resident() - before) / len(idle)
-    print(f"{each:.0f} bytes for each connection")
+    print(f"{each:.0f} bytes per connection")
     assert each < 100_000, each
 
 

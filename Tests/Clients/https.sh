@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# HTTPS: curl, wget, openssl s_client and Python against certificates from files and of the server's own authority;
-# rclone on the whole tree; large content, slow readers, reload.
+# HTTPS: curl, wget, openssl s_client and Python with certificates from files and from the server's own authority;
+# rclone with the whole tree; large content, slow readers, reload.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# make_certificate NAME: another certificate for localhost with its key, in NAME.pem.
+# make_certificate NAME: creates a certificate for localhost and its key, in NAME.pem.
 make_certificate() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" \
         -addext "subjectAltName=DNS:localhost,IP:127.0.0.1" -keyout "$work/$1.key" -out "$work/$1.crt" 2>/dev/null
@@ -40,23 +40,23 @@ contains() {
 }
 
 printf 'hello' >"$share/hello.txt"
-check "the ready line has https" [ "${server_url%%:*}" = https ]
+check "the ready line contains an https URL" [ "${server_url%%:*}" = https ]
 for version in 1.2 1.3; do
     check "curl over TLS $version" prints hello run_curl "--tlsv$version" --tls-max "$version" "${server_url}hello.txt"
 done
-check "HTTP/2 is not spoken, and HTTP/1.1 is" prints 1.1 run_curl --http2 -o "$work/null" -w '%{http_version}' "${server_url}hello.txt"
-check "by the name" prints hello run_curl "https://localhost:$port/hello.txt"
+check "HTTP/1.1 is used instead of HTTP/2" prints 1.1 run_curl --http2 -o "$work/null" -w '%{http_version}' "${server_url}hello.txt"
+check "with the host name" prints hello run_curl "https://localhost:$port/hello.txt"
 check "wget" prints hello timeout "$limit" wget -q -O - --ca-certificate="$work/server.pem" \
     ${user:+--auth-no-challenge --user="$user" --password="$password"} "https://localhost:$port/hello.txt"
 check "one session for several requests" prints hellohello run_curl "${server_url}hello.txt" "${server_url}hello.txt"
 
-# TLS by itself.
-check "a protocol of another name is refused" contains 'alert no application protocol' client_hello -alpn h2
+# The TLS protocol.
+check "an unknown ALPN protocol is refused" contains 'alert no application protocol' client_hello -alpn h2
 check "http/1.1 is agreed on" contains 'ALPN protocol: http/1.1' client_hello -alpn h2,http/1.1
 check "TLS 1.1 is refused" contains 'alert protocol version' client_hello -tls1_1 -cipher 'DEFAULT@SECLEVEL=0'
 check "a session is resumed in TLS 1.2" contains 'Reused, TLSv1.2' client_hello -tls1_2 -reconnect
 resume13() {
-    # A ticket follows the handshake, and s_client waits for it only while something is to be read.
+    # A ticket follows the handshake, and s_client only processes it while it reads.
     printf 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' | timeout "$limit" openssl s_client -quiet \
         -ign_eof -tls1_3 -connect "127.0.0.1:$port" -sess_out "$work/session" >/dev/null 2>&1
     client_hello -tls1_3 -sess_in "$work/session"
@@ -66,27 +66,27 @@ check "a session is resumed in TLS 1.3" contains 'Reused, TLSv1.3' resume13
 # HTTP on the same port.
 check "plain HTTP is redirected" prints "301 https://127.0.0.1:$port/hello.txt?a" \
     curl -sS -o "$work/null" -w '%{http_code} %{redirect_url}' "http://127.0.0.1:$port/hello.txt?a"
-check "other methods keep theirs" prints 308 curl -sS -o "$work/null" -w '%{http_code}' -T "$tree/large.bin" "http://127.0.0.1:$port/x"
+check "other methods are redirected with 308" prints 308 curl -sS -o "$work/null" -w '%{http_code}' -T "$tree/large.bin" "http://127.0.0.1:$port/x"
 check "nothing of it was written" is_absent "$share/x"
-check "a client that follows arrives" prints hello run_curl -L --location-trusted "http://127.0.0.1:$port/hello.txt"
+check "a client that follows the redirect succeeds" prints hello run_curl -L --location-trusted "http://127.0.0.1:$port/hello.txt"
 
 # Large content.
 head -c 104857600 /dev/urandom >"$work/upload"
-check "100 MiB go up" run_curl -f -T "$work/upload" "${server_url}upload"
-check "and are the same" cmp "$work/upload" "$share/upload"
-check "also in chunks, and after 100 Continue" run_curl -f -H 'Transfer-Encoding: chunked' -H 'Expect: 100-continue' \
+check "100 MiB are uploaded" run_curl -f -T "$work/upload" "${server_url}upload"
+check "the uploaded bytes are equal" cmp "$work/upload" "$share/upload"
+check "chunked, and with 100 Continue" run_curl -f -H 'Transfer-Encoding: chunked' -H 'Expect: 100-continue' \
     -T "$work/upload" "${server_url}chunked"
-check "and are the same" cmp "$work/upload" "$share/chunked"
-check "they come down" run_curl -f -o "$work/down" "${server_url}upload"
-check "and are the same" cmp "$work/upload" "$work/down"
-check "a range of them" run_curl -f -r 50000000-60000000 -o "$work/range" "${server_url}upload"
-check "is the same" cmp "$work/range" <(tail -c +50000001 "$work/upload" | head -c 10000001)
+check "the uploaded bytes are equal" cmp "$work/upload" "$share/chunked"
+check "100 MiB are downloaded" run_curl -f -o "$work/down" "${server_url}upload"
+check "the downloaded bytes are equal" cmp "$work/upload" "$work/down"
+check "a range is downloaded" run_curl -f -r 50000000-60000000 -o "$work/range" "${server_url}upload"
+check "the range is equal" cmp "$work/range" <(tail -c +50000001 "$work/upload" | head -c 10000001)
 rm -f "$work/upload" "$work/down" "$share/upload" "$share/chunked"
 
 check "Python: slow readers, early answers, requests in pieces" python3 "$clients_folder/https.py" \
     "$port" "$work/server.pem" "$share" "$server_pid" ${user:+"$user:$password"}
 
-# rclone on everything.
+# rclone with the whole tree.
 export RCLONE_CONFIG=$work/rclone.conf
 {
     printf '[davit]\ntype = webdav\nurl = %s\nvendor = other\n' "$server_url"
@@ -96,9 +96,9 @@ check "rclone copies the tree" timeout "$limit" rclone --ca-cert "$work/server.p
 check "the share holds it" same_tree "$tree" "$share/copied"
 check "rclone finds no difference" timeout "$limit" rclone --ca-cert "$work/server.pem" check --download "$tree" davit:copied
 
-# Other certificates while it runs.
+# Replacing certificates at run time.
 subject() { client_hello | openssl x509 -noout -subject; }
-# After SIGHUP, until FILE's subject is served, or the log has a line with TEXT.
+# reloads_to SUBJECT: sends SIGHUP and waits until a certificate with this subject is served.
 reloads_to() {
     kill -HUP "$server_pid"
     local tries=0
@@ -117,21 +117,21 @@ says() {
 check "the first certificate is served" contains first subject
 make_certificate second
 cp -p "$work/second.pem" "$work/server.pem"
-check "SIGHUP brings the second" reloads_to second
-check "and it works" prints hello run_curl "${server_url}hello.txt"
+check "SIGHUP loads the second certificate" reloads_to second
+check "and requests succeed" prints hello run_curl "${server_url}hello.txt"
 printf 'broken' >"$work/server.pem"
 kill -HUP "$server_pid"
 check "what is broken is said" says 'certificate reload failed; keeping the current certificates'
 check "and not served" contains second subject
 
-# An authority of the server's own.
-check "the server ends" stop_server
+# The server's own authority.
+check "the server stops" stop_server
 start_server "$share" "$work/state" ${user:+--user "$user:$password"} --tls-self-signed
 authority=$work/state/tls/authority.pem
-check "its own authority is trusted by name" prints hello \
+check "its own authority is trusted for the host name" prints hello \
     timeout "$limit" curl -sS "${login[@]}" --cacert "$authority" "https://localhost:${server_url##*:}hello.txt"
 check "its fingerprint is in the log" grep -q "SHA-256 $(openssl x509 -in "$authority" -noout -fingerprint -sha256 | cut -d= -f2)" "$server_log"
-check "openssl finds nothing to say against it" openssl verify -x509_strict -purpose sslserver -CAfile "$authority" \
+check "openssl verifies the certificate" openssl verify -x509_strict -purpose sslserver -CAfile "$authority" \
     -verify_hostname localhost -verify_ip 127.0.0.1 "$work/state/tls/server.pem"
 rm -rf "$share/copied"
 

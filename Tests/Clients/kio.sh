@@ -2,25 +2,25 @@
 # KDE's KIO: lists, copies, renames, moves and removes with kioclient.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# What the bus starts has no display either.
+# Programs started by the bus have no display either.
 export QT_QPA_PLATFORM=offscreen
 in_session_bus "$@"
-# It begins anew for each file: a few have to do.
+# kioclient starts for each file, so use few files.
 TREE_FILES=small
 begin kio "$@"
 require dbus-run-session kioclient5
 limit=${LIMIT_SECONDS:-60}
 export XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config XDG_CACHE_HOME=$work/cache
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-[ -z "$authority" ] || skip "it asks in a window whom to trust"
+[ -z "$authority" ] || skip "asks for trust in a window"
 place=${server_url/http/webdav}
 [ -z "$user" ] || place=${place/:\/\//://$user:${password/:/%3A}@}
-# Into files and not into pipes: daemons that it starts keep what they get, and a pipe would not end.
+# Output goes to files: daemons that it starts inherit a pipe and keep it open.
 run_kio() { timeout "$limit" kioclient5 --noninteractive "$@" 2>>"$work/kio.err"; }
 
 mkdir "$work/made"
 check "copy a folder in" run_kio copy "$work/made" "$place"
-check "it is there" [ -d "$share/made" ]
+check "it exists" [ -d "$share/made" ]
 check "copy a tree in" run_kio copy "$tree" "${place}made/"
 check "the share has it" same_tree "$tree" "$share/made/tree"
 lists() {
@@ -31,17 +31,17 @@ check "a listing has the names" lists
 name=$(ls "$tree/folder 00" | head -n 1)
 check "read a file" eval 'run_kio cat "${place}made/tree/folder%2000/${name// /%20}" >"$work/got" && cmp "$work/got" "$tree/folder 00/$name"'
 check "copy a tree out" run_kio copy "${place}made/tree" "$work/back"
-check "what came back is the tree" eval 'same_tree "$tree" "$work/back" || same_tree "$tree" "$work/back/tree"'
+check "the copy equals the tree" eval 'same_tree "$tree" "$work/back" || same_tree "$tree" "$work/back/tree"'
 check "copy over a file" run_kio --overwrite copy "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "${place}made/tree/large.bin"
 check "it has the new content" cmp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/tree/large.bin"
 check "move a file" run_kio move "${place}made/tree/large.bin" "${place}made/new%20name.bin"
 check "it has the name" [ -f "$share/made/new name.bin" ]
 check "move a folder" run_kio move "${place}made/tree/odd%20names" "${place}made/moved"
-check "it is whole" same_tree "$tree/odd names" "$share/made/moved"
+check "it is complete" same_tree "$tree/odd names" "$share/made/moved"
 check "stat has the size" eval 'run_kio stat "${place}made/new%20name.bin" >"$work/stat" && [[ $(cat "$work/stat") == *"$(stat -c %s "$share/made/new name.bin")"* ]]'
 check "remove a file" run_kio remove "${place}made/new%20name.bin"
-check "it is gone" is_absent "$share/made/new name.bin"
-check "remove a folder with all it has" run_kio remove "${place}made"
-check "it is gone, too" is_absent "$share/made"
+check "it does not exist" is_absent "$share/made/new name.bin"
+check "remove a folder recursively" run_kio remove "${place}made"
+check "it does not exist either" is_absent "$share/made"
 
 finish

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# lftp: mirrors a tree up and down, changes, renames, removes. It reads listings from the pages of folders: what it does
-# with http:use-propfind mixes up answers to requests that it sends one behind the other.
+# lftp: mirrors a tree in both directions, changes, renames and removes. It reads listings from the HTML pages of
+# folders: with http:use-propfind, it mixes up the answers to pipelined requests.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-120} recorded=yes
 begin lftp "$@"
 require lftp
-[ "$schemes" != digest ] || skip "it answers challenges for SHA-256 with MD5"
+[ "$schemes" != digest ] || skip "answers SHA-256 challenges with MD5"
 
-# Its own names for some characters are no names of files for others: these are left to other clients.
+# lftp escapes some characters in file names in its own way; other clients test these names.
 rm -rf "$tree/odd names" "$tree/odd folders"
 mkdir "$tree/names"
 for name in 'with space' 'a+b' 'a&b' 'a=b' 'ü composed' '日本語' 'x,y' "a'b"; do printf '%s' "$name" >"$tree/names/$name"; done
@@ -23,19 +23,19 @@ run_lftp() {
 check "mirror up" run_lftp "mirror -R '$tree' tree"
 check "the share has the tree" same_tree "$tree" "$share/tree"
 check "mirror down" run_lftp "mirror tree '$work/back'"
-check "the same comes back" same_tree "$tree" "$work/back"
+check "the downloaded tree is equal" same_tree "$tree" "$work/back"
 lists() { [ "$(run_lftp "cls -1 tree/names/" | sort)" = "$(find "$tree/names" -type f -printf 'tree/names/%f\n' | sort)" ]; }
 check "a listing has the names" lists
-check "make a folder" run_lftp "mkdir made"
+check "create a folder" run_lftp "mkdir made"
 check "put a file into it" run_lftp "put -O made '$tree/large.bin'"
-check "the file is whole" cmp "$tree/large.bin" "$share/made/large.bin"
-check "get a part that is missing" eval 'head -c 1000000 "$tree/large.bin" >"$work/large.bin" &&
+check "the file is complete" cmp "$tree/large.bin" "$share/made/large.bin"
+check "resume a download" eval 'head -c 1000000 "$tree/large.bin" >"$work/large.bin" &&
     run_lftp "get -c made/large.bin -o $work/large.bin" && cmp "$tree/large.bin" "$work/large.bin"'
 check "rename it" run_lftp "mv made/large.bin 'made/new name.bin'"
 check "it has the name" cmp "$tree/large.bin" "$share/made/new name.bin"
 check "remove it" run_lftp "rm 'made/new name.bin'"
-check "it is gone" is_absent "$share/made/new name.bin"
-check "remove folders with all they have" run_lftp "rm -r made tree"
-check "they are gone" is_absent "$share/tree"
+check "it does not exist" is_absent "$share/made/new name.bin"
+check "remove folders recursively" run_lftp "rm -r made tree"
+check "they do not exist" is_absent "$share/tree"
 
 finish

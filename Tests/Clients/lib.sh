@@ -1,9 +1,11 @@
-# What the client tests share. A test sources this file, calls `begin NAME "$@"`, then `check`s, then `finish`.
+# Shared functions of the client tests. A test sources this file, calls `begin NAME "$@"`, then `check`s, then
+# `finish`.
 #
-# After begin: $work is a folder that goes away at the end, $share the folder davit serves at $server_url,
-# $tree the source tree, $user and $password the log-in or "" when anonymous, $schemes what is offered or "",
-# $authority the certificate to trust or "" without TLS. A test that sets recorded=yes before is recorded, and at its
-# end what was recorded is played against a fresh davit, which must answer the same; KEEP_RECORDINGS=FOLDER keeps it.
+# After begin: $work is a temporary folder, $share the folder that davit serves at $server_url, $tree the source tree,
+# $user and $password the credentials or "" for anonymous access, $schemes the offered schemes or "", and $authority
+# the certificate to trust or "" without TLS. A test that sets recorded=yes first is recorded; at its end the
+# recording is replayed against a new davit, which must give the same answers. KEEP_RECORDINGS=FOLDER keeps the
+# recording.
 # shellcheck shell=bash
 
 set -euo pipefail
@@ -13,14 +15,14 @@ clients_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../scripts/server.sh
 . "$clients_folder/../../scripts/server.sh"
 
-# in_session_bus "$@": for clients that need one, runs the test again in a bus of its own, which ends with it.
+# in_session_bus "$@": runs the test again in a private session bus, for clients that need one.
 in_session_bus() {
     [ -z "${DAVIT_SESSION_BUS:-}" ] && command -v dbus-run-session >/dev/null || return 0
-    # What the bus starts would mount its view in the home folder of whoever runs the tests.
+    # Programs started by the bus would otherwise mount their FUSE file system in the home folder of the user.
     DAVIT_SESSION_BUS=yes GVFS_DISABLE_FUSE=1 exec dbus-run-session -- "$0" "$@"
 }
 
-# The longest any single call of a client may take; only a hang meets it.
+# The time limit of a single client call, in seconds; reached only by a hang.
 limit=${LIMIT_SECONDS:-240}
 
 recorded=no
@@ -46,25 +48,25 @@ begin() {
     share=$work/share tree=$work/tree server_log=$work/server.log output=$work/output
     trap leave EXIT
     trap 'exit 130' INT TERM
-    # Clients look for their settings and secrets here, and nowhere else.
+    # Clients read their settings and secrets from here only.
     export HOME=$work/home
     mkdir "$share" "$HOME"
     python3 "$clients_folder/make_tree.py" "$tree" "${TREE_FILES:-2000}"
-    # A test can need options of its own, which may name what is in $work.
+    # A test may define server_options, whose options can refer to files in $work.
     local options=()
     if [ "$(type -t server_options)" = function ]; then readarray -t options < <(server_options); fi
     if [ -n "$authority" ]; then
         authority=$work/state/tls/authority.pem
         login+=(--tls-self-signed)
     fi
-    # Answers of Digest are for the nonces of their time.
+    # Digest responses contain nonces that expire, so they cannot be replayed.
     [ -z "$user" ] || [ "$schemes" = basic ] || recorded=no
     [ "$recorded" = no ] || options+=(--record "$work/recording")
     start_server "$share" "$work/state" "${login[@]}" "${options[@]}"
     login_options=("${login[@]}")
 }
 
-# Runs at every end: a test may override `clean_up_client`.
+# Runs on every exit: a test may override `clean_up_client`.
 clean_up_client() { :; }
 leave() {
     local status=$?
@@ -81,7 +83,7 @@ as_user() {
     [ -z "$authority" ] || printf ' over TLS'
 }
 
-# check WHAT COMMAND...: one fact; what the command printed is shown if it fails.
+# check WHAT COMMAND...: runs a check; the output of the command is shown if it fails.
 check() {
     local what=$1
     shift
@@ -94,13 +96,13 @@ check() {
     fi
 }
 
-# Functions run as they are; programs get the time limit.
+# Functions run directly; programs run with the time limit.
 timeout_aware() {
     if [ "$(type -t "$1")" = file ]; then timeout "$limit" "$@"; else "$@"; fi
 }
 
-# check_lines PROGRAM OUT ERR [PREFIX]: takes over what a program has checked, lines `ok WHAT` and `not ok WHAT`, `done` at
-# the end. ERR is shown with what failed.
+# check_lines PROGRAM OUT ERR [PREFIX]: counts the checks of a program from its lines `ok WHAT` and `not ok WHAT`,
+# with `done` at the end. ERR is shown for failed checks.
 check_lines() {
     local program=$1 out=$2 log=$3 prefix=${4:-} line
     while IFS= read -r line; do
@@ -109,22 +111,22 @@ check_lines() {
             'not ok '*) check "$prefix${line#not ok }" show_and_fail "$log" ;;
         esac
     done <"$out"
-    check "$prefix$program came to its end" ended "$out" "$log"
+    check "$prefix$program ran to the end" ended "$out" "$log"
 }
 show_and_fail() { tail -n 25 "$1"; return 1; }
 ended() { grep -qx done "$1" || show_and_fail "$2"; }
 
-# no_locks URL [CURL OPTION...]: nothing there or below is locked.
+# no_locks URL [CURL OPTION...]: checks that nothing at or below the URL is locked.
 no_locks() {
     local answer body='<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>'
     answer=$(curl -sS -f "${@:2}" -X PROPFIND -H 'Depth: infinity' -H 'Content-Type: text/xml' --data "$body" "$1") || return 1
     [[ $answer != *activelock* ]] || { echo "$answer"; return 1; }
 }
 
-# same_tree A B: names, kinds and bytes are equal.
+# same_tree A B: checks that names, types and content are equal.
 same_tree() { diff -r --no-dereference "$1" "$2"; }
 
-# no_leftovers: nothing of the server's own is left in the share, but for the folder of its trash.
+# no_leftovers: checks that the server left nothing in the share, except the folder of its trash.
 no_leftovers() {
     local found
     found=$(find "$share" -name '.davit-*' ! -name .davit-trashofthisshare)
@@ -145,10 +147,10 @@ play_again() {
     return "$status"
 }
 
-# skipped WHAT WHY: a part that cannot run here, or that the client cannot do, which is no failure. run.sh repeats it at
-# its end.
+# skipped WHAT WHY: reports a part that cannot run here, or that the client does not support; not a failure. run.sh
+# repeats it at the end.
 skipped() { echo "SKIPPED: $client$(as_user): $1: $2"; }
-# skip WHY: nothing of the client can run here.
+# skip WHY: skips the whole test.
 skip() {
     skipped "all of it" "$1"
     stop_server || true
@@ -157,16 +159,16 @@ skip() {
     exit 0
 }
 
-# require PROGRAM...: skips the test where one is missing.
+# require PROGRAM...: skips the test if a program is missing.
 require() {
     local program
-    for program in "$@"; do command -v "$program" >/dev/null || skip "$program is not here"; done
+    for program in "$@"; do command -v "$program" >/dev/null || skip "$program is not installed"; done
 }
 
 finish() {
-    check "the server leaves nothing of its own in the share" no_leftovers
-    check "the server ends with status 0" stop_server
-    [ "$recorded" = no ] || check "the session is answered in the same way again" play_again
+    check "the server leaves nothing in the share" no_leftovers
+    check "the server exits with status 0" stop_server
+    [ "$recorded" = no ] || check "a replay of the session gets the same answers" play_again
     is_finished=yes
     echo "$client$(as_user): $passed passed, $failed failed"
     [ "$failed" -eq 0 ]

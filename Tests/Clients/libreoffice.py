@@ -1,6 +1,7 @@
-"""What libreoffice.sh has LibreOffice do: libreoffice.py PIPE URL EXTENSION FILTER
+"""The LibreOffice session of libreoffice.sh: libreoffice.py PIPE URL EXTENSION FILTER
 
-Documents have the extension, and are written by the filter. Prints `ok WHAT` or `not ok WHAT` for each fact, and `done` at the end.
+Documents have the extension, and are written with the filter. Prints `ok WHAT` or `not ok WHAT` for each check, and
+`done` at the end.
 """
 
 import sys
@@ -66,29 +67,29 @@ document = desktop.loadComponentFromURL("private:factory/swriter", "_blank", 0, 
 document.Text.String = "A first paragraph"
 document.storeAsURL(address, FILTER)
 fact("saves a new document", lambda: not document.isModified() and document.URL == address)
-fact("has it locked meanwhile", lambda: status("PUT", LETTER, b"stranger") == 423)
+fact("holds a lock while it is open", lambda: status("PUT", LETTER, b"stranger") == 423)
 document.close(True)
-fact("gives the lock up at the end", lambda: status("PROPPATCH", LETTER, (
+fact("releases the lock on close", lambda: status("PROPPATCH", LETTER, (
     b'<propertyupdate xmlns="DAV:"><set><prop><x xmlns="urn:test:">1</x></prop></set></propertyupdate>')) == 207)
 
 document = desktop.loadComponentFromURL(address, "_blank", 0, HIDDEN)
-fact("opens it again, for writing", lambda: document is not None and not document.isReadonly())
-fact("and reads what was saved", lambda: text(document) == "A first paragraph")
+fact("opens it again for writing", lambda: document is not None and not document.isReadonly())
+fact("and reads the saved text", lambda: text(document) == "A first paragraph")
 document.Text.String = "A first paragraph\nA second paragraph"
 document.store()
 fact("saves it again", lambda: not document.isModified())
 document.storeAsURL(url + "documents/copy%20%C3%BC." + extension, FILTER)
 fact("saves it under another name", lambda: document.URL.endswith("copy%20%C3%BC." + extension))
-fact("and leaves the first one alone", lambda: status("GET", LETTER) == 200)
+fact("and keeps the first one", lambda: status("GET", LETTER) == 200)
 document.close(True)
 
-# Somebody else has it.
+# Another client has locked it.
 locked = status("LOCK", LETTER, (
     b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
     b"<owner>somebody else</owner></lockinfo>"), Timeout="Second-600")
-fact("somebody else locks it", lambda: locked == 200)
+fact("another client locks it", lambda: locked == 200)
 document = desktop.loadComponentFromURL(address, "_blank", 0, HIDDEN)
-fact("a document that is locked opens for reading", lambda: document is None or document.isReadonly())
+fact("a locked document opens read-only", lambda: document is None or document.isReadonly())
 if document is not None:
     document.close(True)
 found = urllib.request.urlopen(urllib.request.Request(
@@ -96,7 +97,7 @@ found = urllib.request.urlopen(urllib.request.Request(
     {"Depth": "0"}, method="PROPFIND")).read().decode()
 token = found.split("opaquelocktoken:")[1].split("<")[0] if "opaquelocktoken:" in found else found.split("urn:uuid:")[1].split("<")[0]
 scheme = "opaquelocktoken:" if "opaquelocktoken:" in found else "urn:uuid:"
-fact("somebody else gives it back", lambda: status(
+fact("the other client unlocks it", lambda: status(
     "UNLOCK", LETTER, None, **{"Lock-Token": f"<{scheme}{token}>"}) == 204)
 print("done", flush=True)
 try:

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# LibreOffice, without a window: saves, opens with a lock, edits and closes documents in the share.
+# LibreOffice in headless mode: saves, opens with a lock, edits and closes documents in the share.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-60} recorded=yes
 begin libreoffice "$@"
 require soffice curl unzip
-[ -z "$user$authority" ] || skip "it asks for passwords, and whom to trust, in a window"
-# Debian's Python has LibreOffice's module, another one would not.
-/usr/bin/python3 -c 'import uno' 2>/dev/null || skip "python3-uno is not here"
+[ -z "$user$authority" ] || skip "asks for passwords and trust in a window"
+# Only Debian's Python has the module of LibreOffice.
+/usr/bin/python3 -c 'import uno' 2>/dev/null || skip "python3-uno is not installed"
 office=
 clean_up_client() {
     [ -z "$office" ] || kill -- "-$office" 2>/dev/null || true
 }
 pipe=davit$$
-# Small sessions have small documents.
+# Small documents for short sessions.
 extension=odt filter=writer8
 [ "$TREE_FILES" != small ] || extension=txt filter=Text
-# A group of its own: it starts others.
+# In a separate process group, because it starts other processes.
 setsid soffice --headless --norestore --nologo --nofirststartwizard "-env:UserInstallation=file://$work/office" \
     "--accept=pipe,name=$pipe;urp;" >"$work/office.log" 2>&1 &
 office=$!
@@ -27,8 +27,8 @@ is_document() {
     if [ "$extension" = odt ]; then unzip -p "$1" content.xml; else cat "$1"; fi | grep -q "$2"
 }
 check "the share has the last version" is_document "$share/documents/letter.$extension" 'A second paragraph'
-check "and the version that was saved elsewhere" is_document "$share/documents/copy ü.$extension" 'A second paragraph'
-check "no lock file is left" eval '! ls -A "$share/documents" | grep "^\.~lock"'
-check "no lock is left on the server" no_locks "$server_url"
+check "and the copy" is_document "$share/documents/copy ü.$extension" 'A second paragraph'
+check "no lock file remains" eval '! ls -A "$share/documents" | grep "^\.~lock"'
+check "no lock remains on the server" no_locks "$server_url"
 
 finish

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the tree that the clients copy: make_tree.py FOLDER [FILES | small]
+"""Creates the tree that the clients copy: make_tree.py FOLDER [FILES | small]
 
-2,000 files by default, the same each time: names that clients and servers get wrong, empty files and folders,
-deep folders, one file of a few MiB. Only names that are UTF-8, because not every client can send others.
-A small tree has a few of each, for recordings that are kept.
+2,000 files by default, always the same: names that clients and servers often mishandle, empty files and folders, deep
+folders, and one file of a few MiB. All names are UTF-8, because not every client can send others. A small tree has a
+few of each, for recordings that are kept.
 """
 
 import os

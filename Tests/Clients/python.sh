@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Python: webdav4 (with fsspec) and webdavclient3, from PyPI. PYTHON_CLIENTS=NAME runs one of them.
+# Python: webdav4 (with fsspec) and webdavclient3, from PyPI. PYTHON_CLIENTS=NAME runs only one of them.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-60} recorded=yes
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit
 begin python "$@"
 programs=${PYTHON_CLIENTS:-webdav4 webdavclient3}
-# Names that these libraries put into URLs as they are, or change: left to other clients.
+# These libraries do not escape these names in URLs, or change them; other clients test these names.
 find "$tree" -depth -name '*[%#?\\]*' -exec rm -r {} +
 python=$cache/python-clients/bin/python
 make_environment() {
     mkdir -p "$cache"
-    # Several at the same time wait for each other.
+    # Serializes parallel runs.
     exec {environment_lock}>"$cache/python-clients.lock"
     flock "$environment_lock"
     "$python" -c 'import webdav3.client, webdav4.client, fsspec' 2>/dev/null || {
@@ -19,7 +19,7 @@ make_environment() {
     } || return 1
     exec {environment_lock}>&-
 }
-make_environment >"$work/environment.log" 2>&1 || skip "webdav4 and webdavclient3 cannot be had from PyPI"
+make_environment >"$work/environment.log" 2>&1 || skip "webdav4 and webdavclient3 cannot be installed from PyPI"
 export USER_NAME=$user PASSWORD=$password SCHEMES=$schemes AUTHORITY=$authority
 run_program() {
     local name=$1
@@ -31,11 +31,11 @@ if [[ $programs == *webdav4* ]]; then
     run_program webdav4
     check "webdav4: the share has the tree" same_tree "$tree" "$share/four/tree"
 fi
-# It sends Basic without being asked.
+# webdavclient3 sends Basic credentials preemptively.
 if [[ $programs != *webdavclient3* ]]; then
     :
 elif [ "$schemes" = digest ]; then
-    skipped webdavclient3 "it knows no Digest"
+    skipped webdavclient3 "no support for Digest"
 else
     run_program webdavclient3
     check "webdavclient3: the share has the tree" same_tree "$tree" "$share/three/tree"

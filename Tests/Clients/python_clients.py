@@ -1,6 +1,6 @@
 """Sessions of Python's WebDAV clients: python_clients.py CLIENT URL TREE WORK
 
-Prints `ok WHAT` or `not ok WHAT` for each fact, and `done` at the end.
+Prints `ok WHAT` or `not ok WHAT` for each check, and `done` at the end.
 """
 
 import filecmp
@@ -30,7 +30,7 @@ def refuses(call, *names):
 
 
 def same(a, b):
-    """Two trees with the same names and bytes."""
+    """Whether two trees have the same names and content."""
     seen = filecmp.dircmp(a, b)
     _, wrong, odd = filecmp.cmpfiles(a, b, seen.common_files, shallow=False)
     if seen.left_only or seen.right_only or wrong or odd:
@@ -51,7 +51,7 @@ def webdav4(url, tree, work):
     client.mkdir("four")
     fact("exists", lambda: client.exists("four") and not client.exists("absent"))
     fact("isdir and isfile", lambda: client.isdir("four") and not client.isfile("four"))
-    fact("an existing folder is told", lambda: refuses(lambda: client.mkdir("four"), "ResourceAlreadyExists"))
+    fact("mkdir of an existing folder is refused", lambda: refuses(lambda: client.mkdir("four"), "ResourceAlreadyExists"))
     for folder, _, files in os.walk(tree):
         target = os.path.join("four/tree", os.path.relpath(folder, tree))
         target = os.path.normpath(target)
@@ -59,7 +59,7 @@ def webdav4(url, tree, work):
         for name in files:
             client.upload_file(os.path.join(folder, name), target + "/" + name)
     names = sorted(os.listdir(os.path.join(tree, "odd names")))
-    fact("ls has the names", lambda: sorted(
+    fact("ls lists the names", lambda: sorted(
         os.path.basename(entry["name"]) for entry in client.ls("four/tree/odd names")) == names)
     large = os.path.join(tree, "large.bin")
     fact("content_length", lambda: client.content_length("four/tree/large.bin") == os.path.getsize(large))
@@ -78,19 +78,19 @@ def webdav4(url, tree, work):
             local.seek(1000000)
             return remote.read(70000) == local.read(70000)
 
-    fact("reads a part", reads_a_part)
-    fact("an upload does not replace unasked", lambda: refuses(
+    fact("reads a range", reads_a_part)
+    fact("an upload does not overwrite by default", lambda: refuses(
         lambda: client.upload_file(large, "four/tree/large.bin"), "ResourceAlreadyExists"))
     client.copy("four/tree/large.bin", "four/copy.bin")
     fact("copy", lambda: client.content_length("four/copy.bin") == os.path.getsize(large))
     client.move("four/copy.bin", "four/moved.bin")
     fact("move", lambda: client.exists("four/moved.bin") and not client.exists("four/copy.bin"))
     client.copy("four/tree", "four/tree 2")
-    fact("a copied folder is whole", lambda: len(client.ls("four/tree 2/odd names", detail=False)) == len(names))
+    fact("a copied folder is complete", lambda: len(client.ls("four/tree 2/odd names", detail=False)) == len(names))
     client.remove("four/tree 2")
     client.remove("four/moved.bin")
     fact("remove", lambda: not client.exists("four/tree 2") and not client.exists("four/moved.bin"))
-    fact("what is absent is told", lambda: refuses(lambda: client.remove("four/absent"), "ResourceNotFound"))
+    fact("a missing file is reported", lambda: refuses(lambda: client.remove("four/absent"), "ResourceNotFound"))
 
     system = WebdavFileSystem(url, client=client)
     with system.open("four/written", "wb") as file:
@@ -109,7 +109,7 @@ def webdavclient3(url, tree, work):
         options |= {"webdav_login": USER, "webdav_password": PASSWORD}
     client = Client(options)
     client.verify = AUTHORITY or True
-    # It makes names of files into URLs, and back, in ways of its own: these are left to others.
+    # It maps file names to URLs in its own way; other clients test such names.
     fact("mkdir", lambda: client.mkdir("three"))
     fact("check", lambda: client.check("three") and not client.check("absent"))
     client.upload_sync(remote_path="three/tree", local_path=tree)
@@ -119,7 +119,7 @@ def webdavclient3(url, tree, work):
     fact("is_dir", lambda: client.is_dir("three/tree") and not client.is_dir("three/tree/large.bin"))
     fact("free space", lambda: int(client.free()) > 0)
     client.download_sync(remote_path="three/tree", local_path=os.path.join(work, "three"))
-    fact("the tree comes back", lambda: same(tree, os.path.join(work, "three")))
+    fact("the tree is downloaded", lambda: same(tree, os.path.join(work, "three")))
     client.copy("three/tree/large.bin", "three/copy.bin")
     client.move("three/copy.bin", "three/moved.bin")
     fact("copy and move", lambda: client.check("three/moved.bin") and not client.check("three/copy.bin"))

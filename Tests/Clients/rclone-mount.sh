@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# rclone as a program to live with: bisync, a mount with its cache, checksums and times as for ownCloud and Nextcloud.
+# rclone in everyday use: bisync, a mount with its cache, and checksums and times as for ownCloud and Nextcloud.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-200}
 begin rclone-mount "$@"
 require rclone
-[ "$schemes" != digest ] || skip "it knows no Digest"
+[ "$schemes" != digest ] || skip "no support for Digest"
 mount_point=$work/mount
 clean_up_client() {
     mountpoint -q "$mount_point" 2>/dev/null || return 0
@@ -27,7 +27,7 @@ transfers() {
     count=$(grep -c ': Copied (' "$work/transfers" || true)
     [ "$count" -eq "$expected" ] || { echo "copied $count files instead of $expected"; tail "$work/transfers"; return 1; }
 }
-# Seconds are what WebDAV has.
+# WebDAV times have a resolution of seconds.
 same_times() {
     diff <(cd "$1" && find . -type f -printf '%p %T@\n' | sed 's/\.[0-9]*$//' | sort) \
         <(cd "$2" && find . -type f -printf '%p %T@\n' | sed 's/\.[0-9]*$//' | sort)
@@ -37,29 +37,29 @@ find "$tree" -type f -exec touch -d '2021-03-04 05:06:07 UTC' {} +
 
 for vendor in owncloud nextcloud; do
     check "$vendor: copy" transfers "$files" run_rclone copy --create-empty-src-dirs "$tree" "$vendor:$vendor"
-    check "$vendor: the bytes are there" same_tree "$tree" "$share/$vendor"
-    check "$vendor: the times are there" same_times "$tree" "$share/$vendor"
+    check "$vendor: the content is equal" same_tree "$tree" "$share/$vendor"
+    check "$vendor: the times are equal" same_times "$tree" "$share/$vendor"
     check "$vendor: check by checksum" run_rclone check --checksum "$tree" "$vendor:$vendor"
     touch -d '2022-01-01 00:00:00 UTC' "$tree/large.bin"
-    check "$vendor: a file that is only newer is not sent again" transfers 0 run_rclone sync --checksum "$tree" "$vendor:$vendor"
+    check "$vendor: a file with only a newer time is not sent again" transfers 0 run_rclone sync --checksum "$tree" "$vendor:$vendor"
     check "$vendor: purge" run_rclone purge "$vendor:$vendor"
     touch -d '2021-03-04 05:06:07 UTC' "$tree/large.bin"
 done
 
-# Two sides that both change.
+# Changes on both sides.
 cp -rp "$tree" "$work/side"
-# bisync carries files, and the folders that they need.
+# bisync syncs files, and the folders that contain them.
 find "$work/side" -type d -empty -delete
 run_bisync() { run_rclone bisync --workdir "$work/bisync" "$work/side" nextcloud:both "$@"; }
 check "a folder for both sides" run_rclone mkdir nextcloud:both
-check "bisync begins" run_bisync --resync
-check "both sides are the same" same_tree "$work/side" "$share/both"
+check "the first bisync" run_bisync --resync
+check "both sides are equal" same_tree "$work/side" "$share/both"
 printf 'here\n' >"$work/side/here"
 rm "$work/side/large.bin"
 printf 'there\n' >"$work/there" && check "a change on the other side" run_rclone copyto "$work/there" nextcloud:both/there
 check "bisync" run_bisync
 check "both sides have both changes" same_tree "$work/side" "$share/both"
-check "one of them is the other side's" holds "$work/side/there" there
+check "the change of the other side arrived" holds "$work/side/there" there
 check "bisync has nothing to do" run_bisync
 
 if [ ! -e /dev/fuse ]; then
@@ -70,7 +70,7 @@ else
         timeout "$limit" rclone mount nextcloud:both "$mount_point" --vfs-cache-mode writes --vfs-write-back 0s --dir-cache-time 1s \
             --log-file "$work/mount.log" --daemon && mountpoint -q "$mount_point"
     }
-    # The mount writes in the background; what it has to write waits in its cache.
+    # The mount writes in the background from its cache.
     is_written() {
         local _
         for _ in {1..600}; do
@@ -83,13 +83,13 @@ else
     check "mount" mount_share
     check "read through the mount" same_tree "$work/side" "$mount_point"
     check "write through the mount" eval 'printf "one\ntwo\n" >"$mount_point/written"'
-    check "it arrives" is_written "$share/both/written" $'one\ntwo'
+    check "the file arrives" is_written "$share/both/written" $'one\ntwo'
     check "append through the mount" eval 'printf "three\n" >>"$mount_point/written"'
-    check "it arrives, too" is_written "$share/both/written" $'one\ntwo\nthree'
+    check "the appended data arrives" is_written "$share/both/written" $'one\ntwo\nthree'
     check "rename through the mount" mv "$mount_point/written" "$mount_point/renamed"
     check "the share has the name" is_written "$share/both/renamed" $'one\ntwo\nthree'
     check "remove through the mount" rm "$mount_point/renamed"
-    check "it is gone" is_absent "$share/both/renamed"
+    check "it does not exist" is_absent "$share/both/renamed"
     check "the size of the volume" eval '[ "$(df --output=size -B1 "$mount_point" | tail -n 1)" -eq "$(df --output=size -B1 "$share" | tail -n 1)" ] ||
         [ "$(df --output=avail -B1M "$mount_point" | tail -n 1)" -gt 0 ]'
     check "unmount" clean_up_client

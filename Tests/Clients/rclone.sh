@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rclone: copy, sync twice, check, download, move, purge, on the whole tree.
+# rclone: copy, sync twice, check, download, move and purge, with the whole tree.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin rclone "$@"
@@ -10,7 +10,7 @@ export RCLONE_CONFIG=$work/rclone.conf
     if [ -n "$user" ]; then printf 'user = %s\npass = %s\n' "$user" "$(rclone obscure "$password")"; fi
 } >"$RCLONE_CONFIG"
 
-# One attempt, so that a refusal is an error and no retry hides it.
+# A single attempt, so that retries do not hide a refusal.
 run_rclone() { timeout "$limit" rclone --retries 1 --low-level-retries 1 "$@"; }
 
 # transfers COUNT COMMAND...: the run succeeds and copies exactly that many files.
@@ -25,30 +25,30 @@ transfers() {
 files=$(find "$tree" -type f | wc -l)
 
 check "copy sends every file" transfers "$files" run_rclone copy --create-empty-src-dirs "$tree" davit:copied
-check "the share holds what was copied" same_tree "$tree" "$share/copied"
+check "the share has the copy" same_tree "$tree" "$share/copied"
 check "check finds no difference" run_rclone check "$tree" davit:copied
 check "the first sync sends every file" transfers "$files" run_rclone sync --create-empty-src-dirs "$tree" davit:synced
 check "the second sync sends nothing" transfers 0 run_rclone sync --create-empty-src-dirs "$tree" davit:synced
-check "the share holds what was synced" same_tree "$tree" "$share/synced"
+check "the share has the synced tree" same_tree "$tree" "$share/synced"
 
 printf 'a new file\n' >"$tree/new file"
 printf 'longer than before' >>"$tree/folder 00/file 0001.txt"
 rm "$tree/folder 00/file 0002.txt"
-check "a sync after changes sends those" transfers 2 run_rclone sync --create-empty-src-dirs "$tree" davit:synced
-check "the share holds the changes, and the removal" same_tree "$tree" "$share/synced"
+check "a sync after changes sends the changes" transfers 2 run_rclone sync --create-empty-src-dirs "$tree" davit:synced
+check "the share has the changes, and the removal" same_tree "$tree" "$share/synced"
 
 check "copy back" run_rclone copy --create-empty-src-dirs davit:synced "$work/back"
-check "what came back is the tree" same_tree "$tree" "$work/back"
+check "the downloaded tree is equal" same_tree "$tree" "$work/back"
 
 check "move a folder on the server" run_rclone moveto davit:synced "davit:moved & renamed"
-check "the moved folder is whole" same_tree "$tree" "$share/moved & renamed"
-check "its old name is free" is_absent "$share/synced"
+check "the moved folder is complete" same_tree "$tree" "$share/moved & renamed"
+check "its old name does not exist" is_absent "$share/synced"
 check "copy one file on the server" run_rclone copyto "davit:copied/large.bin" "davit:copy of large.bin"
-check "the copy is the file" cmp "$tree/large.bin" "$share/copy of large.bin"
+check "the copy is equal" cmp "$tree/large.bin" "$share/copy of large.bin"
 
 check "about shows the volume" run_rclone about davit:
 check "purge" run_rclone purge davit:copied
 check "purge the other" run_rclone purge "davit:moved & renamed"
-check "what was purged is gone" is_absent "$share/copied"
+check "the purged folder does not exist" is_absent "$share/copied"
 
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Records the sessions of ../RecordedSessions anew, for when davit is to answer otherwise than it did. What lftp and
-# webdavclient3 do can be recorded as well, and is not kept: the one reads folders' pages, whose every change would be a
-# difference, and the other makes a connection, and so a file, for each request.
+# Records the sessions in ../RecordedSessions again, after intended changes of davit's answers. Sessions of lftp and
+# webdavclient3 can be recorded too, but are not kept: lftp reads the HTML pages of folders, so every change of a page
+# would be a difference, and webdavclient3 opens a connection, and so creates a file, for each request.
 #
 #   Tests/Clients/record.sh [git | sitecopy | webdav4 | libreoffice | lftp | webdavclient3]...
 set -euo pipefail
@@ -18,12 +18,12 @@ for session in "${sessions[@]}"; do
     mkdir "$work/$session"
     TREE_FILES=small PYTHON_CLIENTS=$session KEEP_RECORDINGS=$work/$session "$here/$client.sh"
     if [ -z "$(ls "$work/$session")" ]; then
-        echo "record.sh: there is no recording of $session" >&2
+        echo "record.sh: $session was not recorded" >&2
         exit 1
     fi
     mkdir -p "$here/../RecordedSessions"
     rm -rf "$here/../RecordedSessions/$session"
     cp -r "$work/$session" "$here/../RecordedSessions/$session"
-    # Recordings are private when they are made.
+    # Recordings are created with private permissions.
     chmod -R u=rwX,go=rX "$here/../RecordedSessions/$session"
 done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs clients, each anonymous, with Basic, with Digest and over TLS as far as it can, several at once: most of their time
-# is their own waiting. Without arguments those that need little; with --all also those of the packages `lab`.
+# Runs the client tests anonymously, with Basic, with Digest and over TLS, as far as each client supports it. They run
+# in parallel, because they mostly wait. Without arguments, runs those with few dependencies; with --all, also those
+# of the package group `lab`.
 #
 #   Tests/Clients/run.sh [--all | CLIENT...]
 set -euo pipefail
@@ -12,18 +13,18 @@ not_here=()
 case ${1:-} in
     '') clients=("${few[@]}") ;;
     --all)
-        # Each of them many times.
+        # Used for each of several uploads.
         export UPLOAD_MEGABYTES=${UPLOAD_MEGABYTES:-1024}
         clients=("${lab[@]}" "${few[@]}")
         not_here=(
-            'SKIPPED: kio: a user: its PUT begins without credentials, and after the 401 it sends nothing more'
-            'SKIPPED: gvfs: TLS: its library takes authorities from the system alone'
-            'SKIPPED: backup: Digest: what duplicity answers is wrong, and rclone knows none'
+            'SKIPPED: kio: a user: its PUT starts without credentials, and it does not send the content again after the 401'
+            'SKIPPED: gvfs: TLS: its library only uses the authorities of the system'
+            'SKIPPED: backup: Digest: duplicity sends wrong responses, and rclone does not support Digest'
         )
         ;;
     *) clients=("$@") ;;
 esac
-# So many at the same time. They take turns on the processors, and their limits are for a busy machine.
+# The number of parallel tests. The time limits allow for a busy machine.
 width=12
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/davit-clients.XXXXXX")
@@ -73,16 +74,16 @@ wait
 passed=0 failed=0
 for run in "${runs[@]}"; do
     cat "$results/$run"
-    # What a session bus says when it ends may stand behind it.
+    # Messages of the session bus may follow this line.
     last=$(grep -E ': [0-9]+ passed, [0-9]+ failed$' "$results/$run" | tail -n 1) || true
     if [[ $last =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
         passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
     else
         failed=$((failed + 1))
-        echo "FAILED: $run did not come to its end"
+        echo "FAILED: $run did not run to the end"
     fi
 done
-# Again, where they are seen: what was not tried.
+# Repeats what was skipped at the end of the output.
 for run in "${runs[@]}"; do grep '^SKIPPED: ' "$results/$run" || true; done
 [ ${#not_here[@]} -eq 0 ] || printf '%s\n' "${not_here[@]}"
 echo "clients: $passed passed, $failed failed"

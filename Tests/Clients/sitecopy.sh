@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# sitecopy: initialises, updates, changes and fetches a site.
+# sitecopy: initializes, updates, changes and fetches a site.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-160} recorded=yes
 begin sitecopy "$@"
 require sitecopy curl
-[ -z "$authority" ] || skip "it asks a person whom to trust"
+[ -z "$authority" ] || skip "asks the user for trust"
 
 port=${server_url##*:} port=${port%/}
 mkdir -m 700 "$HOME/.sitecopy"
@@ -18,7 +18,7 @@ chmod 600 "$HOME/.sitecopyrc"
 run_sitecopy() { timeout "$limit" sitecopy --rcfile="$HOME/.sitecopyrc" --storepath="$HOME/.sitecopy" "$@" test </dev/null; }
 login=(${user:+--anyauth --user "$user:$password"})
 
-# It has no way to say some names.
+# sitecopy cannot represent these names.
 rm -rf "$tree/odd names/"*'"'* "$tree/odd names/"*'*'* "$tree/odd folders"
 printf '<p>Start' >"$tree/index.html"
 
@@ -31,11 +31,11 @@ mv "$tree/large.bin" "$tree/renamed.bin"
 rm -r "$tree/level 0"
 check "sitecopy --update sends changes" run_sitecopy --update
 check "the share has the changes" same_tree "$tree" "$share/site"
-# --fetch only reads what the server has; it then knows what a new copy of the site needs.
+# --fetch only reads the state of the server, which a new copy of the site needs.
 check "sitecopy --fetch" run_sitecopy --fetch
 cp -r "$tree" "$work/before"
 rm -r "$tree/folder 00" "$tree/index.html"
 check "sitecopy --synchronize brings everything back" run_sitecopy --synchronize
-check "and it is the same" same_tree "$work/before" "$tree"
+check "the site is equal" same_tree "$work/before" "$tree"
 
 finish

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The trash: a tree that rclone deletes, whole and file by file, comes back as it was.
+# The trash: a tree deleted by rclone, as a whole and file by file, is restored unchanged.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 server_options() { echo --trash; }
@@ -15,7 +15,7 @@ run_rclone() { timeout "$limit" rclone --retries 1 --low-level-retries 1 "$@"; }
 run_curl() { curl -sS -f ${user:+--user "$user:$password" --basic} "$@"; }
 trash() { timeout "$limit" "$DAVIT" trash "$1" "$share" --state-dir "$work/state" "${@:2}"; }
 
-# Names, kinds, lengths, modes and times to the nanosecond; of files with their inodes, too.
+# Names, types, lengths, modes and times in nanoseconds; for files also inodes.
 facts() { (cd "$share/kept" && find . "$@" -printf '%p %y %s %m %T@ %i\n' | sort); }
 is_as_before() { diff "$work/before" <(facts); }
 files_are_as_before() { diff "$work/files" <(facts -type f); }
@@ -23,7 +23,7 @@ property='<propertyupdate xmlns="DAV:"><set><prop><p xmlns="urn:x">kept</p></pro
 question='<propfind xmlns="DAV:"><prop><p xmlns="urn:x"/></prop></propfind>'
 marked="$server_url"'kept/folder%2000/file%200001.txt'
 has_property() { run_curl -X PROPFIND -H 'Depth: 0' --data "$question" "$marked" | grep -q '>kept<'; }
-# lists COUNT REASON: so many entries, all of them with this reason.
+# lists COUNT REASON: checks the number of entries, and that all of them have this reason.
 lists() {
     local table
     table=$(trash list | tail -n +2)
@@ -31,7 +31,7 @@ lists() {
 }
 restore_all() { trash list | tail -n +2 | cut -d ' ' -f 1 | xargs timeout "$limit" "$DAVIT" trash restore --state-dir "$work/state" "$share"; }
 
-# What Macs leave behind is not kept by itself.
+# Mac metadata files are not kept in the trash separately.
 find "$tree" \( -name .DS_Store -o -name '._*' \) -delete
 check "copy sends the tree" run_rclone copy --create-empty-src-dirs "$tree" davit:kept
 check "a property is set" run_curl -o /dev/null -X PROPPATCH --data "$property" "$marked"
@@ -39,29 +39,29 @@ facts >"$work/before"
 facts -type f >"$work/files"
 
 check "purge" run_rclone purge davit:kept
-check "it is gone" is_absent "$share/kept"
-check "the trash has one thing" lists 1 deleted
+check "it does not exist" is_absent "$share/kept"
+check "the trash has one entry" lists 1 deleted
 check "it is restored by its path" trash restore kept
-check "everything is as it was" is_as_before
-check "the property is, too" has_property
-check "the copy is the tree" same_tree "$tree" "$share/kept"
+check "everything is restored" is_as_before
+check "the property is restored" has_property
+check "the copy equals the tree" same_tree "$tree" "$share/kept"
 
 check "delete, file by file" run_rclone delete davit:kept
-check "no file is left" [ -z "$(find "$share/kept" -type f)" ]
-check "the trash has each" lists "$(wc -l <"$work/files")" deleted
-check "all are restored by their ids" restore_all
-check "each file is as it was" files_are_as_before
-check "the property is, too" has_property
+check "no file remains" [ -z "$(find "$share/kept" -type f)" ]
+check "the trash has all files" lists "$(wc -l <"$work/files")" deleted
+check "all are restored by ID" restore_all
+check "each file is restored" files_are_as_before
+check "the property is restored" has_property
 
 printf 'other content' >"$tree/large.bin"
 check "copy over a file" run_rclone copyto "$tree/large.bin" davit:kept/large.bin
 check "the old one is in the trash" lists 1 overwritten
-check "it is restored beside the new one" trash restore kept/large.bin
-check "and holds what it held" [ "$(stat -c %i "$share/kept/large (1).bin")" = "$(awk '/large.bin/ { print $NF }' "$work/files")" ]
+check "it is restored next to the new one" trash restore kept/large.bin
+check "the restored file is the old one" [ "$(stat -c %i "$share/kept/large (1).bin")" = "$(awk '/large.bin/ { print $NF }' "$work/files")" ]
 
 check "purge again" run_rclone purge davit:kept
-check "empty spares what is new" trash empty --older-than 1
-check "it is still there" lists 1 deleted
+check "empty keeps recent entries" trash empty --older-than 1
+check "the entry remains" lists 1 deleted
 check "empty" trash empty
-check "nothing of it is left" [ -z "$(ls -A "$share/.davit-trashofthisshare")" ]
+check "the trash folder is empty" [ -z "$(ls -A "$share/.davit-trashofthisshare")" ]
 finish

@@ -1,6 +1,6 @@
-"""Uploads with interruptions: upload_clients.py draft|tus|both DAVIT WORK
+"""Interrupted uploads: upload_clients.py draft|tus|both DAVIT WORK
 
-Starts davit over a folder in WORK, and kills and starts it again. Prints `ok WHAT` or `not ok WHAT` for each fact, and
+Starts davit for a folder in WORK, and kills and restarts it. Prints `ok WHAT` or `not ok WHAT` for each check, and
 `done` at the end.
 """
 
@@ -30,10 +30,10 @@ def fact(what, holds):
 
 
 class Changes:
-    """Tells when a file of a folder is written to (inotify)."""
+    """Waits until a file in a folder is written to (inotify)."""
 
     MODIFY, CREATE = 2, 0x100
-    # A hang alone meets it: for so long nothing at all is written.
+    # Seconds without any write; reached only by a hang.
     LIMIT_SECONDS = 120
 
     def __init__(self, folder):
@@ -44,12 +44,12 @@ class Changes:
 
     def wait(self):
         if not select.select([self.descriptor], [], [], self.LIMIT_SECONDS)[0]:
-            raise RuntimeError("nothing was written any more")
+            raise RuntimeError("timeout: nothing was written")
         os.read(self.descriptor, 1 << 16)
 
 
 class Relay:
-    """Stands in front of the server, and cuts off each connection that has brought so many bytes, as long as there are cuts."""
+    """A relay in front of the server, which closes connections after a number of bytes, as often as configured."""
 
     def __init__(self, server, after, cuts):
         self.server, self.after, self.cuts = server, after, cuts
@@ -84,7 +84,7 @@ class Relay:
 
 
 class Server:
-    """davit, again and again on one port."""
+    """davit, restarted on the same port."""
 
     def __init__(self, binary, work):
         self.binary, self.port, self.process = binary, 0, None
@@ -102,7 +102,7 @@ class Server:
         while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)/", line)):
             data = os.read(self.process.stdout.fileno(), 4096)
             if not data:
-                raise RuntimeError("davit ended before it was ready")
+                raise RuntimeError("davit exited before it was ready")
             line += data
         self.port = int(found.group(1))
         self.url = f"http://127.0.0.1:{self.port}/"
@@ -120,7 +120,7 @@ class Server:
         return self.process.wait(60)
 
     def hidden_bytes(self):
-        """How much has come of uploads."""
+        """Returns the number of received bytes of incomplete uploads."""
         return sum(os.path.getsize(os.path.join(self.share, name)) for name in os.listdir(self.share)
                    if name.startswith(".davit-"))
 
@@ -134,7 +134,7 @@ class Server:
 
 
 class Draft:
-    """A client of the draft, over raw sockets: it sees each interim response."""
+    """A client of the draft on raw sockets, which receives interim responses."""
 
     def __init__(self, server, version=8):
         self.server, self.version = server, version
@@ -145,7 +145,7 @@ class Draft:
         return f"Upload-Complete: ?{1 if is_complete else 0}"
 
     def send(self, method, target, lines=(), length=0, body=()):
-        """Sends a request, and as much of its content as the server takes."""
+        """Sends a request, and as much of its content as the server accepts."""
         connection = socket.create_connection(("127.0.0.1", self.server.port), 60)
         head = [f"{method} {urllib.parse.urlsplit(target).path} HTTP/1.1", f"Host: 127.0.0.1:{self.server.port}",
                 f"Upload-Draft-Interop-Version: {self.version}", f"Content-Length: {length}", *lines]
@@ -162,7 +162,7 @@ class Draft:
         while not data.endswith(b"\r\n\r\n"):
             byte = connection.recv(1)
             if not byte:
-                raise ConnectionError("the server went away")
+                raise ConnectionError("the server closed the connection")
             data += byte
         status, *lines = data.decode().split("\r\n")
         return int(status.split()[1]), {
@@ -177,11 +177,11 @@ class Draft:
     def offset(self, upload):
         status, fields = self.ask("HEAD", upload)
         if status != 204:
-            raise RuntimeError(f"HEAD was answered {status}")
+            raise RuntimeError(f"HEAD returned {status}")
         return int(fields["upload-offset"])
 
     def begin(self, name, length, pieces):
-        """A PUT of everything, of which only `pieces` come before the connection is reset."""
+        """Starts a PUT of the whole content, but sends only `pieces` before it resets the connection."""
         connection = self.send("PUT", "/" + name, [self.complete(True), f"Upload-Length: {length}"], length)
         status, fields = self.head(connection)
         if status != 104 or fields["upload-draft-interop-version"] != str(self.version):
@@ -197,7 +197,7 @@ class Draft:
         return self.send("PATCH", upload, lines, length, pieces)
 
     def finish(self, upload, data, more=()):
-        """Sends what is missing, in two requests, with `more` in the fields of the last one."""
+        """Sends the rest in two requests; the last one has the fields in `more`."""
         offset = self.offset(upload)
         middle = offset + (len(data) - offset) // 2
         for end in (middle, len(data)):
@@ -206,13 +206,13 @@ class Draft:
                 while (answer := self.head(connection))[0] < 200:
                     pass
             if answer[0] // 100 != 2:
-                raise RuntimeError(f"PATCH was answered {answer}")
+                raise RuntimeError(f"PATCH returned {answer}")
             offset = end
         return answer
 
 
 def content(work):
-    """A file of which no part is like another: its path, its bytes, and their digest."""
+    """Creates a file without repetitions; returns its path, its content and the digest."""
     block, made, path = os.urandom(PIECE), hashlib.sha256(), os.path.join(work, "sent")
     with open(path, "w+b") as file:
         for number in range(SIZE // PIECE):
@@ -220,12 +220,12 @@ def content(work):
             file.write(piece)
             made.update(piece)
         file.flush()
-        # Not in memory: it may be much.
+        # Mapped, because it may be large.
         return path, memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)), made.hexdigest()
 
 
 def field(digest):
-    """As Repr-Digest says it."""
+    """The digest as a Repr-Digest field."""
     return f"Repr-Digest: sha-256=:{base64.b64encode(bytes.fromhex(digest)).decode()}:"
 
 
@@ -235,24 +235,24 @@ def draft(server, work):
         client, name = Draft(server, version), f"version-{version}"
         connection, upload = client.begin(name, SIZE, [data[:SIZE // 4]])
         connection.close()
-        fact(f"{name}: a connection that breaks", PIECE <= client.offset(upload) <= SIZE // 4)
-        # The server dies while content comes.
+        fact(f"{name}: a broken connection", PIECE <= client.offset(upload) <= SIZE // 4)
+        # The server is killed while it receives content.
         offset = client.offset(upload)
         connection = client.append(upload, offset, SIZE - offset, [data[offset:SIZE // 2]], True)
         server.wait_for_bytes(SIZE // 2 - 2 * PIECE)
         server.kill_and_start()
         connection.close()
         after = client.offset(upload)
-        fact(f"{name}: what came before the server was killed is there", offset < after <= SIZE // 2)
-        # It is asked to end while content comes.
+        fact(f"{name}: data received before the kill is kept", offset < after <= SIZE // 2)
+        # The server is stopped while it receives content.
         connection = client.append(upload, after, SIZE - after, [data[after:after + 3 * PIECE]], True)
         server.wait_for_bytes(after + PIECE)
-        fact(f"{name}: the server ends when it is asked to", server.stop() == 0)
+        fact(f"{name}: the server stops on request", server.stop() == 0)
         connection.close()
         server.start()
         before, after = after, client.offset(upload)
-        fact(f"{name}: what came before it ended is there", before + PIECE <= after <= before + 3 * PIECE)
-        # One that hangs: the newer request takes over.
+        fact(f"{name}: data received before the stop is kept", before + PIECE <= after <= before + 3 * PIECE)
+        # A stalled request: a newer request takes over the upload.
         hanging = client.append(upload, after, SIZE - after, [data[after:after + 3 * PIECE]], True)
         server.wait_for_bytes(after + PIECE)
         status, fields = client.finish(upload, data, [field(digest)])
@@ -261,7 +261,7 @@ def draft(server, work):
         fact(f"{name}: the digest", server.has(name, digest))
         status, fields = client.ask("HEAD", upload)
         complete = fields.get("upload-incomplete") == "?0" or fields.get("upload-complete") == "?1"
-        fact(f"{name}: it is complete", status == 204 and complete)
+        fact(f"{name}: the upload is complete", status == 204 and complete)
     client = Draft(server)
     _, fields = client.ask("PUT", "/careful", [client.complete(False)])
     upload = fields["location"]
@@ -269,11 +269,11 @@ def draft(server, work):
     fact("careful creation", server.has("careful", hashlib.sha256(data[:5 * PIECE]).hexdigest()))
     _, fields = client.ask("PUT", "/other", [client.complete(False)], bytes(data[:PIECE]))
     last = client.append(fields["location"], PIECE, PIECE, [data[:PIECE]], True, [field(digest)])
-    fact("what is not as its digest says is refused", client.head(last)[0] == 400
+    fact("a wrong digest is refused", client.head(last)[0] == 400
          and client.ask("HEAD", fields["location"])[0] == 404 and not os.path.exists(os.path.join(server.share, "other")))
     last.close()
     _, fields = client.ask("PUT", "/ended", [client.complete(False)], b"begun")
-    fact("an upload is ended", client.ask("DELETE", fields["location"])[0] == 204
+    fact("an upload is deleted", client.ask("DELETE", fields["location"])[0] == 204
          and client.ask("HEAD", fields["location"])[0] == 404)
 
 
@@ -296,9 +296,9 @@ def tus(server, work):
 
     first = uploader("tus")
     first.upload(stop_at=3 * chunk)
-    fact("it stands at the offset", uploader("tus", first.url).get_offset() == 3 * chunk)
+    fact("the offset is correct", uploader("tus", first.url).get_offset() == 3 * chunk)
     server.kill_and_start()
-    # Killed while a chunk comes.
+    # Killed while it receives a chunk.
     second = uploader("tus", first.url, SIZE)
     ended = []
 
@@ -313,24 +313,24 @@ def tus(server, work):
     server.wait_for_bytes(5 * chunk)
     server.kill_and_start()
     thread.join()
-    fact("the client saw it", len(ended) == 1)
+    fact("the client noticed", len(ended) == 1)
     third = uploader("tus", first.url)
-    fact("what came before the server was killed is there", third.get_offset() >= 5 * chunk)
+    fact("data received before the kill is kept", third.get_offset() >= 5 * chunk)
     third.upload()
     fact("the digest", server.has("tus", digest))
-    fact("its time", int(os.path.getmtime(os.path.join(server.share, "tus"))) == 1500000000)
+    fact("the modification time", int(os.path.getmtime(os.path.join(server.share, "tus"))) == 1500000000)
     fourth = uploader("tus", None, SIZE // 3, upload_checksum=True)
     fourth.upload()
-    fact("a name that is taken gets a number, with checksums", server.has("tus (1)", digest))
-    # It goes on by itself over connections that break, each in the middle of a chunk.
+    fact("a name in use gets a number, with checksums", server.has("tus (1)", digest))
+    # The client resumes by itself after broken connections, each in the middle of a chunk.
     relay = Relay(server, chunk + chunk // 2, 4)
     uploader("cut", None, 2 * chunk, relay.url, retries=9, retry_delay=0).upload()
     relay.close()
-    fact("connections that break", relay.cuts == 0 and server.has("cut", digest))
+    fact("broken connections", relay.cuts == 0 and server.has("cut", digest))
 
 
 def both(server, work):
-    """One upload: begun by tus, the server killed, ended by the draft."""
+    """A single upload: started with tus, interrupted by a kill, completed with the draft."""
     path, data, digest = content(work)
     uploader = tus_client(server.url).uploader(path, chunk_size=SIZE // 4, metadata={"filename": "both"})
     uploader.upload(stop_at=SIZE // 4)
@@ -347,8 +347,8 @@ def main():
     server = Server(binary, work)
     try:
         {"draft": draft, "tus": tus, "both": both}[program](server, work)
-        fact("nothing is left", server.hidden_bytes() == 0)
-        fact("the server ends", server.stop() == 0)
+        fact("no temporary data remains", server.hidden_bytes() == 0)
+        fact("the server stops", server.stop() == 0)
         print("done")
     except Exception:
         traceback.print_exc()

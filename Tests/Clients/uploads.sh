@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Uploads that are interrupted and go on: tuspy from PyPI for tus 1.0, and a small client of draft-ietf-httpbis-resumable-upload
-# that is made from its text. UPLOAD_MEGABYTES says how much is sent; connections are cut, and servers are killed.
+# Interrupted and resumed uploads: tuspy from PyPI for tus 1.0, and a small client written from the text of
+# draft-ietf-httpbis-resumable-upload. UPLOAD_MEGABYTES sets the size; connections are cut, and servers are killed.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=1
@@ -9,7 +9,7 @@ begin uploads "$@"
 python=$cache/upload-clients/bin/python
 make_environment() {
     mkdir -p "$cache"
-    # Several at the same time wait for each other.
+    # Serializes parallel runs.
     exec {environment_lock}>"$cache/upload-clients.lock"
     flock "$environment_lock"
     "$python" -c 'import tusclient.client' 2>/dev/null || {
@@ -20,10 +20,10 @@ make_environment() {
 if make_environment >"$work/environment.log" 2>&1; then
     programs='draft tus both'
 else
-    skipped tuspy "it cannot be had from PyPI"
+    skipped tuspy "cannot be installed from PyPI"
     python=python3 programs=draft
 fi
-# The program starts servers of its own, because it kills them.
+# The program starts its own servers, because it kills them.
 export USER_NAME=$user PASSWORD=$password MEGABYTES=${UPLOAD_MEGABYTES:-64}
 for program in $programs; do
     timeout "$limit" "$python" "$clients_folder/upload_clients.py" "$program" "$DAVIT" "$work/$program" \

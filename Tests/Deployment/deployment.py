@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""davit among others: local sockets, sockets and messages of a service manager, a proxy in front, logs.
+"""Deployment of davit: Unix domain sockets, sockets and notifications of a service manager, reverse proxies, logs.
 
     Tests/Deployment/deployment.py [--davit PATH]
 
-Prints a line for each fact that does not hold; the last line is `deployment: N passed, M failed`.
+Prints a line for each failed check; the last line is `deployment: N passed, M failed`.
 """
 
 import argparse
@@ -39,7 +39,7 @@ class Report:
 
 
 class Server:
-    """One run of davit, until the block ends."""
+    """A run of davit, until the end of the block."""
 
     def __init__(self, work, *options, environment=None, sockets=(), log=None):
         self.ready = b""
@@ -51,7 +51,7 @@ class Server:
         command = [DAVIT, "serve", str(self.share), "--state-dir", str(work / "state"), "--grace", "5", *options]
 
         def hand_over():
-            # Descriptors from 3 on, as a service manager does it; the process number is known here only.
+            # Passes descriptors from 3 on, like a service manager; the process ID is only known after fork.
             numbers = [fcntl.fcntl(number, fcntl.F_DUPFD, 100) for number in sockets]
             for place, number in enumerate(numbers):
                 os.dup2(number, 3 + place)
@@ -71,7 +71,7 @@ class Server:
                 raise RuntimeError("davit did not become ready")
             data = os.read(descriptor, 4096)
             if not data:
-                raise RuntimeError(f"davit ended with status {self.process.wait()} before it was ready")
+                raise RuntimeError(f"davit exited with status {self.process.wait()} before it was ready")
             self.ready += data
         return self
 
@@ -93,7 +93,7 @@ class Server:
 
 
 class Forked:
-    """The few calls of subprocess.Popen that are needed."""
+    """The subset of subprocess.Popen that is used."""
 
     def __init__(self, pid, output):
         self.pid, self.stdout, self.status = pid, os.fdopen(output, "rb", buffering=0), None
@@ -118,12 +118,12 @@ class Forked:
 
 
 def fork_and_execute(command, prepare, log):
-    """subprocess closes or moves descriptors of its own; here 3 and those behind it must be exact."""
+    """subprocess closes or moves descriptors; here, 3 and the following ones must be exact."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            # Out of the way of the numbers that are handed over.
+            # Outside the range of the passed descriptors.
             high = os.dup2(writer, 200)
             error = os.dup2(log.fileno() if log else 2, 201)
             prepare()
@@ -138,7 +138,7 @@ def fork_and_execute(command, prepare, log):
 
 
 def exchange(connection, request):
-    """Sends bytes, and returns what comes until the end."""
+    """Sends bytes, and returns everything received until the end."""
     connection.settimeout(LIMIT_SECONDS)
     connection.sendall(request)
     answer = b""
@@ -150,7 +150,7 @@ def exchange(connection, request):
 
 
 def ask(address, method="OPTIONS", target="/", fields=(), source=None):
-    """The status of one request over a local socket (a path) or an Internet address (a pair)."""
+    """Returns the status of one request over a Unix domain socket (a path) or an Internet address (a pair)."""
     lines = [f"{method} {target} HTTP/1.1", "Connection: close", *fields]
     if not any(field.lower().startswith("host:") for field in fields):
         lines.append("Host: localhost")
@@ -171,23 +171,23 @@ def local_sockets(work, report):
         wanted = "davit is ready at http+unix://" + str(path).replace("/", "%2F") + "/\n"
         report.check("the ready line of a local socket", server.ready == wanted.encode(), str(server.ready))
         report.check("a local socket is served", ask(path) == 200)
-        report.check("its mode is the one asked for", path.stat().st_mode & 0o777 == 0o660)
+        report.check("its mode is as configured", path.stat().st_mode & 0o777 == 0o660)
         second = work / "second"
         second.mkdir(exist_ok=True)
         with Server(second, "--unix-socket", str(path)) as other:
             _, text = other.process.communicate(timeout=LIMIT_SECONDS)
             report.check("a socket in use is told", other.process.returncode == 1 and b"is in use" in text, str(text))
-        report.check("and goes on being served", ask(path) == 200)
-        report.check("the end is clean", server.stop() == 0)
-    report.check("a local socket is removed at the end", not path.exists())
+        report.check("and is still served", ask(path) == 200)
+        report.check("the exit status is 0", server.stop() == 0)
+    report.check("a local socket is removed on exit", not path.exists())
 
     with Server(work, "--unix-socket", str(path)).wait_until_ready() as server:
         server.process.kill()
         server.process.wait()
     report.check("a killed server leaves its socket", path.exists())
     with Server(work, "--unix-socket", str(path), "--port", "0").wait_until_ready() as server:
-        report.check("which the next one replaces", ask(path) == 200)
-        report.check("beside a port", ask(("127.0.0.1", server.port)) == 200)
+        report.check("the next server replaces the socket", ask(path) == 200)
+        report.check("in addition to a port", ask(("127.0.0.1", server.port)) == 200)
         report.check("Internet addresses come first", server.ready.startswith(b"davit is ready at http://127."))
         server.stop()
 
@@ -201,20 +201,20 @@ def service_manager(work, report):
     messages = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     messages.bind(str(work / "notify"))
     messages.settimeout(LIMIT_SECONDS)
-    # Who connects before the server is there is answered when it is.
+    # A client that connects before the server has started is answered afterwards.
     early = socket.create_connection(internet.getsockname(), LIMIT_SECONDS)
     environment = {"NOTIFY_SOCKET": str(work / "notify"), "WATCHDOG_USEC": "200000"}
     with Server(work, environment=environment, sockets=[internet.fileno(), local.fileno()]) as server:
         answer = exchange(early, b"OPTIONS / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        report.check("a connection from before the start is answered", answer.startswith(b"HTTP/1.1 200 "))
+        report.check("a connection made before the start is answered", answer.startswith(b"HTTP/1.1 200 "))
         server.wait_until_ready()
         port = internet.getsockname()[1]
         wanted = f"davit is ready at http://127.0.0.1:{port}/ and http+unix://{str(path).replace('/', '%2F')}/\n"
-        report.check("sockets that were handed over are the only ones", server.ready == wanted.encode(), str(server.ready))
-        report.check("the manager is told READY=1", messages.recv(100) == b"READY=1")
+        report.check("only passed sockets are used", server.ready == wanted.encode(), str(server.ready))
+        report.check("the manager receives READY=1", messages.recv(100) == b"READY=1")
         report.check("an Internet socket is served", ask(("127.0.0.1", port)) == 200)
         report.check("a local socket is served", ask(path) == 200)
-        report.check("the watchdog hears of it", messages.recv(100) == b"WATCHDOG=1")
+        report.check("the watchdog is notified", messages.recv(100) == b"WATCHDOG=1")
         server.process.send_signal(signal.SIGHUP)
         told = []
         while len(told) < 2:
@@ -222,14 +222,14 @@ def service_manager(work, report):
             if message != b"WATCHDOG=1":
                 told.append(message)
         holds = told[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=") and told[1] == b"READY=1"
-        report.check("the manager is told RELOADING=1 and READY=1", holds, str(told))
+        report.check("the manager receives RELOADING=1 and READY=1", holds, str(told))
         server.process.send_signal(signal.SIGTERM)
         last = b"WATCHDOG=1"
         while last == b"WATCHDOG=1":
             last = messages.recv(100)
-        report.check("the manager is told STOPPING=1", last == b"STOPPING=1", str(last))
-        report.check("the end is clean", server.process.wait(LIMIT_SECONDS) == 0)
-    report.check("the name of a socket that was handed over stays", path.exists())
+        report.check("the manager receives STOPPING=1", last == b"STOPPING=1", str(last))
+        report.check("the exit status is 0", server.process.wait(LIMIT_SECONDS) == 0)
+    report.check("the path of a passed socket is kept", path.exists())
     local.close()
     internet.close()
 
@@ -244,7 +244,7 @@ def service_manager(work, report):
         with Server(work, sockets=[file.fileno()], log=log) as server:
             status = server.process.wait(LIMIT_SECONDS)
             log.seek(0)
-            report.check("what is no socket is refused", status == 1 and b"descriptor 3" in log.read())
+            report.check("a descriptor that is not a socket is refused", status == 1 and b"descriptor 3" in log.read())
 
 
 def journal(work, report):
@@ -295,7 +295,7 @@ class Nginx:
     def __init__(self, work, upstream):
         self.port = free_port()
         configuration = work / "nginx.conf"
-        # Its workers give up root's rights otherwise, and with them the folder of the test.
+        # Otherwise its workers drop the privileges of root, and cannot access the folder of the test.
         user = "user root; " if os.geteuid() == 0 else ""
         configuration.write_text(NGINX.format(work=work, port=self.port, upstream=upstream, user=user))
         nginx = shutil.which("nginx") or "/usr/sbin/nginx"
@@ -337,15 +337,15 @@ def behind_nginx(work, report):
                 report.check(f"GET through nginx to {name}", status == 200, str(status))
                 moved = ask(
                     address, "MOVE", "/a.txt", [host, "Destination: https://localhost:8443/b.txt"], source)
-                report.check(f"the Destination of a client is ours behind {name}", moved == 201, str(moved))
+                report.check(f"the Destination of a client is accepted behind {name}", moved == 201, str(moved))
                 foreign = ask(
                     address, "MOVE", "/b.txt", [host, "Destination: https://other.example/c.txt"], source)
-                report.check(f"that of another host is not, behind {name}", foreign == 502, str(foreign))
+                report.check(f"a Destination on another host is refused behind {name}", foreign == 502, str(foreign))
                 rebound = ask(address, "GET", "/b.txt", ["Host: evil.example"], source)
-                report.check(f"a foreign name is refused behind {name}", rebound == 421, str(rebound))
+                report.check(f"an unknown host is refused behind {name}", rebound == 421, str(rebound))
                 unlocked = ask(
                     address, "PUT", "/d.txt", [host, "X-Forwarded-For: \x01\x02", "Content-Length: 0"], source)
-                report.check(f"a malformed field is no error behind {name}", unlocked in (201, 400), str(unlocked))
+                report.check(f"a malformed field causes no failure behind {name}", unlocked in (201, 400), str(unlocked))
             report.check("the end is clean", server.stop() == 0)
         records = [json.loads(line) for line in access.read_text().splitlines()]
         gets = [record for record in records if record.get("target") == "/a.txt" and record["method"] == "GET"]
@@ -355,13 +355,13 @@ def behind_nginx(work, report):
             file.unlink()
 
 
-# What has to be there for a recipe, and the file name of its configuration.
+# The files that a recipe requires, and the file name of its configuration.
 PROXIES = {
     "nginx": (["/usr/sbin/nginx"], "nginx.conf"),
     "caddyfile": (["/usr/bin/caddy"], "Caddyfile"),
     "apache": (["/usr/sbin/apache2", "/usr/lib/apache2/modules/mod_proxy_http.so"], "apache.conf"),
 }
-# docs/proxies.md, "Below a path": what changes in the recipe, and the options of davit.
+# docs/proxies.md, "Below a path": the changes to the recipe, and the options of davit.
 PLACES = {
     "a whole host": ("", {}, ["--public-url", "https://files.example.org"]),
     "a path that is passed on": ("/dav", {
@@ -390,12 +390,12 @@ APACHE_MODULES = ["mpm_event", "authz_core", "ssl", "headers", "proxy", "proxy_h
 
 
 def recipe(kind, place, work, port, upstream):
-    """The configuration in the documentation, for ports and files of this test; and the command that runs it."""
+    """Returns the command for a proxy with the documented configuration, with the ports and files of this test."""
     text = (HERE.parent.parent / "docs" / "proxies.md").read_text()
     block = re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL).group(1)
     for old, new in PLACES[place][1].get(kind, []):
         if block.count(old) != 1 or f"`{new}`" not in text:
-            raise ValueError(f"the documentation does not say how {kind} has {place}")
+            raise ValueError(f"the recipe for {kind} in docs/proxies.md cannot be adapted to {place}")
         block = block.replace(old, new)
     block = block.replace("/etc/ssl/", f"{work}/").replace("127.0.0.1:8080", f"127.0.0.1:{upstream}")
     name = work / PROXIES[kind][1]
@@ -422,7 +422,7 @@ def recipe(kind, place, work, port, upstream):
 
 
 class Proxy:
-    """A proxy with TLS in front of a davit."""
+    """A davit behind a proxy with TLS."""
 
     def __init__(self, kind, place, work, upstream):
         self.work, self.port = work, free_port()
@@ -460,7 +460,7 @@ class Proxy:
         return context.wrap_socket(plain, server_hostname="files.example.org")
 
     def ask(self, method, target, fields=(), content=b""):
-        """The status and the whole answer."""
+        """Returns the status and the whole answer."""
         lines = [f"{method} {target} HTTP/1.1", f"Host: {self.authority}", "Connection: close", *fields]
         if content:
             lines.append(f"Content-Length: {len(content)}")
@@ -469,7 +469,7 @@ class Proxy:
         return int(answer.split(b" ", 2)[1]) if answer else 0, answer.decode(errors="replace")
 
     def begin(self, connection, target, fields=()):
-        """The answer to GET with its head read; its content comes as it is read."""
+        """Returns the answer to GET after reading the head; the caller reads the content."""
         lines = [f"GET {target} HTTP/1.1", f"Host: {self.authority}", "Connection: close", *fields, "", ""]
         connection.sendall("\r\n".join(lines).encode())
         response = http.client.HTTPResponse(connection, method="GET")
@@ -477,7 +477,7 @@ class Proxy:
         return response
 
     def read(self, target, fields=()):
-        """Status, fields and content."""
+        """Returns the status, the fields and the content."""
         with self.connect() as connection:
             response = self.begin(connection, target, fields)
             return response.status, response.headers, response.read()
@@ -488,7 +488,7 @@ LOCK = b"""<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>\
 
 
 def through(proxy, prefix, server, report, name):
-    """What clients do with URLs."""
+    """Checks the use of URLs by clients."""
     url = f"https://{proxy.authority}{prefix}"
 
     def check(what, holds, detail=""):
@@ -528,7 +528,7 @@ def through(proxy, prefix, server, report, name):
 
 
 def page(proxy, prefix, check):
-    """The page, and its files where it says that they are."""
+    """Checks the page, and the files that it refers to."""
     status, _, content = proxy.read(f"{prefix}/d%20%C3%A9/", ["Accept: text/html"])
     text = content.decode()
     check("the page for browsers", status == 200 and "<html" in text, text[:200])
@@ -541,7 +541,7 @@ def page(proxy, prefix, check):
     check("the page knows its place", places == (f"{prefix}/", f"{prefix}/d%20%C3%A9/"), str(places))
     wanted = set(re.findall(r'(?:src|href)="([^"]*\.(?:js|css))"', text))
     of_page = data["files"].startswith(f"{prefix}/.davit-") and all(file.startswith(data["files"]) for file in wanted)
-    check("the page names its files below the prefix", wanted and of_page, f"{data['files']} {sorted(wanted)}")
+    check("the URLs of the page's files have the prefix", wanted and of_page, f"{data['files']} {sorted(wanted)}")
     for file in sorted(wanted):
         status, fields, content = proxy.read(file)
         check(f"{file.rsplit('/', 1)[1]} of the page", status == 200 and content and "immutable" in fields["Cache-Control"],
@@ -549,7 +549,7 @@ def page(proxy, prefix, check):
 
 
 def events(proxy, prefix, check):
-    """What happens is told while the stream is open: nothing on the way waits for its end."""
+    """Checks that events arrive while the stream is open: nothing on the path buffers it."""
     with proxy.connect() as connection:
         connection.settimeout(LIMIT_SECONDS)
         stream = proxy.begin(connection, f"{prefix}/d%20%C3%A9/?events")
@@ -562,11 +562,11 @@ def events(proxy, prefix, check):
         line = stream.readline()
         while line and not line.startswith(b"data: "):
             line = stream.readline()
-        check("the change is told with the URL of the client", line == f"data: + {prefix}/d%20%C3%A9/told\n".encode(), str(line))
+        check("the event contains the URL of the client", line == f"data: + {prefix}/d%20%C3%A9/told\n".encode(), str(line))
 
 
 def upload(proxy, prefix, server, check):
-    """The second half of a large upload is sent only when the first one is on davit's disk."""
+    """Sends the second half of a large upload only after the first one is on davit's disk."""
     half = 16 << 20
 
     def written():
@@ -585,10 +585,10 @@ def upload(proxy, prefix, server, check):
             if written() - before >= half // 2:
                 break
             select.select([], [], [], 0.05)
-        check("a large upload is passed on while it comes", written() - before >= half // 2, str(written() - before))
+        check("a large upload is streamed", written() - before >= half // 2, str(written() - before))
         answer = exchange(connection, bytes(half))
     size = (server.share / "large").stat().st_size if (server.share / "large").exists() else -1
-    check("and arrives whole", answer.startswith(b"HTTP/1.1 201") and size == 2 * half, f"{answer[:100]} {size}")
+    check("and is complete", answer.startswith(b"HTTP/1.1 201") and size == 2 * half, f"{answer[:100]} {size}")
 
 
 def recipes(work, report):
@@ -614,7 +614,7 @@ def recipes(work, report):
                         through(proxy, prefix, server, report, name)
                 except (RuntimeError, OSError, ValueError, IndexError) as error:
                     report.check(name, False, f"{type(error).__name__}: {error}")
-                report.check(f"{name}: the end is clean", server.stop() == 0)
+                report.check(f"{name}: the exit status is 0", server.stop() == 0)
 
 
 def access_log(work, report):
@@ -622,7 +622,7 @@ def access_log(work, report):
     with Server(work, "--port", "0", "--access-log", str(access)).wait_until_ready() as server:
         agent = 'User-Agent: a"b\\c\u00e9'
         ask(("127.0.0.1", server.port), "OPTIONS", "/", [agent, "Referer: http://r/"])
-        # As logrotate does it.
+        # Like logrotate.
         old = access.rename(work / "combined.log.1")
         server.process.send_signal(signal.SIGHUP)
         for _ in range(600):
@@ -631,7 +631,7 @@ def access_log(work, report):
             select.select([], [], [], 0.05)
         ask(("127.0.0.1", server.port), "GET", "/none")
         server.stop()
-    report.check("after SIGHUP a new file is written", '"GET /none HTTP/1.1" 404 ' in access.read_text())
+    report.check("SIGHUP opens a new file", '"GET /none HTTP/1.1" 404 ' in access.read_text())
     access = old
     line = access.read_text()
     pattern = r'127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:[\d:]{8} \+0000\] "OPTIONS / HTTP/1\.1" 200 0 '
@@ -641,11 +641,11 @@ def access_log(work, report):
     with Server(work, "--port", "0", "--access-log", str(bad)) as server:
         _, text = server.process.communicate(timeout=LIMIT_SECONDS)
         told = server.process.returncode == 1 and b"access log" in text and b"No such file" in text
-        report.check("an access log that cannot be written is told", told, str(text))
+        report.check("an unwritable access log is reported", told, str(text))
 
 
 def unit_files(_work, report):
-    """The unit of docs/systemd.md, as systemd itself reads it."""
+    """Checks the units in docs/systemd.md with systemd."""
     if not shutil.which("systemd-analyze"):
         return
     text = (HERE.parent.parent / "docs" / "systemd.md").read_text()
@@ -655,13 +655,13 @@ def unit_files(_work, report):
         paths = []
         for name, unit in units:
             path = pathlib.Path(folder) / name
-            # The program need not be installed for its unit to be sound.
+            # systemd only checks that the program exists, so use another one.
             path.write_text(unit.replace("/usr/local/bin/davit", "/bin/true"))
             paths.append(str(path))
         result = subprocess.run(
             ["systemd-analyze", "verify", "--man=no", *paths], capture_output=True, text=True, timeout=LIMIT_SECONDS)
         complaints = [line for line in result.stderr.splitlines() if "davit" in line]
-        report.check("systemd finds nothing wrong in them", result.returncode == 0 and not complaints, result.stderr)
+        report.check("systemd reports no errors", result.returncode == 0 and not complaints, result.stderr)
 
 
 def main():

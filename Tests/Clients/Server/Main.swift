@@ -1,6 +1,7 @@
 import Davit
 
-/// What general.sh asks: `ClientServer FOLDER STATE-FOLDER ORIGIN [tls]`, with pages of ORIGIN as guests.
+/// The server for general.sh: `ClientServer FOLDER STATE-FOLDER ORIGIN [tls]`. Pages of ORIGIN may send
+/// requests to it.
 @main struct ClientServer {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -36,7 +37,7 @@ import Davit
                     for row in 0..<count { try await writer.write("row \(row)\n") }
                 }
             }
-            // Three of them, and the end; who comes again gets the next three.
+            // Sends three events and ends; a client that reconnects gets the next three.
             routes.get("/events") { request in
                 let seen = request.string(named: "Last-Event-ID").flatMap { UInt32($0) } ?? 0
                 return .events { events in
