@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""davit against nginx, lighttpd and Apache: the same work in turns, each round starting with another server.
+"""Compares davit with nginx, lighttpd and Apache. The servers do the same work in turns; each round starts with
+another server.
 
-The processor time of the server's whole process tree comes first: it moves by some percent from run to run where the
-wall clock moves by a factor. Every status, size and number of entries is checked. Prints a table for each row, a
-summary, and keeps all figures as JSON. Ends with 1 if davit gave a wrong answer.
+The main figure is the processor time of the server's whole process tree: it varies by a few percent between runs, the
+wall clock time by a factor. Every status, size and number of entries is checked. Prints a table for each row and a
+summary, and saves all figures as JSON. Exits with 1 if davit returned a wrong answer.
 """
 
 import argparse
@@ -29,21 +30,21 @@ from rows import ROWS
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--davit", default=".build/release/davit")
-    parser.add_argument("--rows", help="names, with commas between them; default all")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and end")
-    parser.add_argument("--rounds", type=int, default=5, help="besides one that warms up")
-    parser.add_argument("--seconds", type=float, default=0.7, help="of a turn where work can be cut anywhere")
-    parser.add_argument("--memory", default="/dev/shm", help="where content lies: tmpfs")
-    parser.add_argument("--disk", default=tempfile.gettempdir(), help="where state lies, and content of rows about the disk")
-    parser.add_argument("--json", default="bench-results/bench.json", help="the file for all figures")
-    parser.add_argument("--merge", action="store_true", help="keep the rows of the files that are not run now")
-    parser.add_argument("--markdown", help="write the document to this file, too")
-    parser.add_argument("--render", help="run nothing: print and write the document from this file of figures")
+    parser.add_argument("--rows", help="comma-separated names (default: all)")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows and exit")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds after the warm-up")
+    parser.add_argument("--seconds", type=float, default=0.7, help="length of a turn, for work that can stop at any time")
+    parser.add_argument("--memory", default="/dev/shm", help="folder for content, on tmpfs")
+    parser.add_argument("--disk", default=tempfile.gettempdir(), help="folder for state, and for content of the disk rows")
+    parser.add_argument("--json", default="bench-results/bench.json", help="the output file for all figures")
+    parser.add_argument("--merge", action="store_true", help="keep rows of the output file that are not part of this run")
+    parser.add_argument("--markdown", help="also write the document to this file")
+    parser.add_argument("--render", help="only print and write the document, from the figures in this file")
     options = parser.parse_args()
     names = options.rows.split(",") if options.rows else [row.name for row in ROWS]
     unknown = set(names) - {row.name for row in ROWS}
     if unknown:
-        parser.error(f"no row is called {', '.join(sorted(unknown))}; see --list")
+        parser.error(f"unknown row {', '.join(sorted(unknown))}; see --list")
     options.rows = [row for row in ROWS if row.name in names]
     return options
 
@@ -66,7 +67,7 @@ def run_rows(options, setup):
 
 
 def merge(earlier, run):
-    """The rows of an earlier run, with those that were run again in their places."""
+    """Returns the rows of an earlier run, with those that were run again replaced."""
     rows = {row["row"]: row for row in [*earlier["rows"], *run["rows"]]}
     again = {*earlier.get("again", []), *(row["row"] for row in run["rows"])}
     order = [row.name for row in ROWS if row.name in rows]
@@ -77,10 +78,10 @@ def merge(earlier, run):
 
 
 def measure_all(options):
-    """Runs everything and returns what is kept."""
+    """Runs all rows and returns the figures."""
     with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
             tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.disk) as disk:
-        # Apache serves as a user of its own.
+        # Apache serves as a different user.
         os.chmod(memory, 0o755)
         os.chmod(disk, 0o755)
         compiled = programs.compile_all(disk)
@@ -96,7 +97,7 @@ def measure_all(options):
         with open(options.json) as file:
             run = merge(json.load(file), run)
     run["growth"] = report.growth(run["rows"])
-    # The folders of the run name nothing that a reader could look at.
+    # Replaces the temporary folders of the run, which mean nothing to readers.
     text = json.dumps(run, indent=1).replace(memory, "MEMORY").replace(disk, "DISK")
     os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
     with open(options.json, "w") as file:
@@ -130,7 +131,7 @@ def main():
         return
     if not os.access(options.davit, os.X_OK):
         sys.exit(f"bench: no davit at {options.davit}; run 'make build' first")
-    # A TERM leaves no server behind either.
+    # Stop the servers on SIGTERM as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -138,7 +139,7 @@ def main():
     conclude(options, run)
     wrong = [result["title"] for result in run["rows"] if "davit" in result["failures"]]
     for title in wrong:
-        print(f"davit gave a wrong answer: {title}", file=sys.stderr)
+        print(f"davit returned a wrong answer: {title}", file=sys.stderr)
     sys.exit(1 if wrong else 0)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How quick the browser page is in headless Chromium: folders of some sizes from the navigation on, and many uploads.
+"""Measures the browser page in headless Chromium: navigation to folders of several sizes, and many uploads.
 
     bench/browser-page.py [--davit PATH] [--files FOLDER] [--rounds N] [--entries 20,10000,100000] [--uploads N] [--markdown FILE]
 
-Each visit is the first one of a browser that knows nothing of the page. Times count from the navigation; processor time is that of
-the renderer with its workers, of the whole browser, and of the server. Prints medians, keeps them as JSON in bench-results, and
-writes its part of the document with --markdown. `--files` takes the page's files from a folder, and not from the binary. The
-Python has to have Playwright: scripts/browser-python.sh prints one that has.
+Each visit starts with an empty browser cache. Times are measured from the navigation; processor time is that of the
+renderer with its workers, of the whole browser, and of the server. Prints medians, saves them as JSON in
+bench-results, and updates its section of the document with --markdown. `--files` serves the page's files from a
+folder instead of the binary. Requires a Python with Playwright: scripts/browser-python.sh prints its path.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import harness  # noqa: E402
 from measure import cpu_seconds  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-# Looks on from inside, frame by frame: what a client outside would ask for takes the page's own time.
+# Observes the page from inside, frame by frame: queries from outside would use the page's own time.
 WATCH = """(() => {
     const seen = { tasks: [] }
     window.davitSeen = seen
@@ -60,13 +60,13 @@ UPLOAD = """async ({ count, size }) => {
 
 
 def browser_seconds(session):
-    """Processor time of each process of the browser so far: {id: (type, seconds)}."""
+    """Returns the processor time of each browser process so far: {id: (type, seconds)}."""
     found = session.send("SystemInfo.getProcessInfo")["processInfo"]
     return {one["id"]: (one["type"], one["cpuTime"]) for one in found}
 
 
 class Costs:
-    """Processor time from here on."""
+    """Measures processor time from its creation on."""
 
     def __init__(self, session, lab):
         self.session, self.server = session, lab.server.process.pid
@@ -81,7 +81,7 @@ class Costs:
 
 
 def main_thread(client):
-    """What the thread that draws has done so far, in ms."""
+    """Returns the times of the main thread so far, in ms."""
     found = {one["name"]: one["value"] for one in client.send("Performance.getMetrics")["metrics"]}
     return {"script": 1000 * found["ScriptDuration"], "tasks": 1000 * found["TaskDuration"],
             "layout": 1000 * (found["LayoutDuration"] + found["RecalcStyleDuration"])}
@@ -92,7 +92,7 @@ def longest(tasks, begin=0, end=float("inf")):
 
 
 def fresh(lab):
-    """A page of a browser that knows nothing, and what the browser says of it."""
+    """Opens a page in a new browser context, with access to its metrics."""
     page = lab.context().new_page()
     client = page.context.new_cdp_session(page)
     client.send("Performance.enable")
@@ -101,7 +101,7 @@ def fresh(lab):
 
 
 def visit(lab, session, count):
-    """Opens the folder with so many entries, goes to the last by the keyboard, and filters."""
+    """Opens the folder with `count` entries, moves to the last one with the keyboard, and filters."""
     page, client = fresh(lab)
     page.add_init_script(f"window.davitWanted = {count}")
     costs = Costs(session, lab)
@@ -124,7 +124,7 @@ def visit(lab, session, count):
 
 
 def uploads(lab, session, count):
-    """Many small files at once."""
+    """Uploads many small files concurrently."""
     page, client = fresh(lab)
     folder = lab.share / "uploads"
     folder.mkdir()
@@ -133,13 +133,13 @@ def uploads(lab, session, count):
     page.locator("[data-action=upload]").wait_for()
     costs, before = Costs(session, lab), main_thread(client)
     begin, end = page.evaluate(UPLOAD, {"count": count, "size": 4096})
-    # The last rows come half a second behind the last file.
+    # The last rows appear half a second after the last file.
     lab.until(page, "count => Number(document.querySelector('.items').getAttribute('aria-rowcount')) === count + 1", count)
     found = {"whole": end - begin, **{name: value - before[name] for name, value in main_thread(client).items()},
              **costs.figures(), "task": longest(page.evaluate("davitSeen.tasks"), begin)}
     page.context.close()
     made = sorted(folder.iterdir())
-    assert len(made) == count and all(one.stat().st_size == 4096 for one in made), f"{len(made)} files have arrived"
+    assert len(made) == count and all(one.stat().st_size == 4096 for one in made), f"{len(made)} files arrived"
     for one in made:
         one.unlink()
     folder.rmdir()
@@ -163,7 +163,7 @@ def measure(lab, session, options):
     for turn in range(options.rounds + 1):
         for name, run in rows:
             figures = run()
-            # The first of each warms up.
+            # The first visit of each kind is the warm-up.
             if turn > 0:
                 found.setdefault(name, []).append(figures)
                 print(f"{name}: " + ", ".join(f"{key} {value:.0f}" for key, value in figures.items()), file=sys.stderr)
@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--entries", type=lambda text: [int(one) for one in text.split(",") if one], default=[20, 10_000, 100_000])
     parser.add_argument("--uploads", type=int, default=2000)
-    parser.add_argument("--markdown", help="put the figures into this document")
+    parser.add_argument("--markdown", help="update the figures in this document")
     options = parser.parse_args()
     options.screenshots = None
     options.short = False

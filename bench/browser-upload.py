@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How quick the browser page uploads a large file, beside a bare fetch of the same browser and curl, in turns.
+"""Measures uploads of a large file with the browser page, compared with a plain fetch in the same browser and with
+curl, in turns.
 
     bench/browser-upload.py [--davit PATH] [--mebibytes N] [--rounds N] [--markdown FILE]
 
-Everything is in memory (/dev/shm), so that no disk is measured. Prints the median of each way, and what share of the bare fetch
-it is. The Python has to have Playwright: scripts/browser-python.sh prints one that has.
+All files are in memory (/dev/shm), so that no disk is measured. Prints the median of each method, and its ratio to
+the plain fetch. Requires a Python with Playwright: scripts/browser-python.sh prints its path.
 """
 
 import argparse
@@ -74,7 +75,7 @@ def measure(lab, options):
     for turn in range(options.rounds + 1):
         for name, way in ways.items():
             milliseconds = way()
-            # The first of each warms up.
+            # The first turn of each method is the warm-up.
             if turn > 0:
                 found[name].append(options.mebibytes / (milliseconds / 1000))
             for made in lab.share.iterdir():
@@ -91,7 +92,7 @@ def main():
     parser.add_argument("--davit", default=os.environ.get("DAVIT", str(ROOT / ".build/release/davit")))
     parser.add_argument("--mebibytes", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--markdown", help="put the figures into this document")
+    parser.add_argument("--markdown", help="update the figures in this document")
     options = parser.parse_args()
     options.files = options.screenshots = None
     tempfile.tempdir = "/dev/shm"

@@ -1,4 +1,4 @@
-"""Requests and their expected answers, played by the C client (programs/client.c)."""
+"""Requests and their expected answers, sent by the C client (programs/client.c)."""
 
 import http.client
 import json
@@ -8,10 +8,10 @@ import subprocess
 import tempfile
 
 SETUP, WORK, TEARDOWN = range(3)
-# What a placeholder in a target, field or body becomes: nine digits, five digits, the token with its brackets.
+# The replacements of placeholders in a target, field or body: nine digits, five digits, the token with its brackets.
 PLACEHOLDERS = {b"{unit}": (b"\x01n", 9), b"{connection}": (b"\x01c", 5), b"{token}": (b"\x01t", None)}
 PATTERN_BYTES = 1 << 20
-# Loopback has segments of 64 KiB, a network does not.
+# Loopback has segments of 64 KiB, unlike a network.
 SEGMENT_BYTES = 1460
 HOST = "127.0.0.1"
 
@@ -21,11 +21,11 @@ class WrongAnswer(Exception):
 
 
 class Request:
-    """One request, and what its answer must be.
+    """A request, and its expected answer.
 
-    `size`, `entries` and `pattern_offset` say how many bytes the answer has, how many `response` elements are in it,
-    and from where on it is the pattern; None: any. `generated` bytes of the pattern are sent behind `body`, in chunks
-    of `chunk` bytes if that is not 0. `takes_token` remembers the Lock-Token field for `{token}`.
+    `size`, `entries` and `pattern_offset` are the number of bytes in the answer, the number of `response` elements,
+    and the offset in the pattern; None: any. `generated` bytes of the pattern are sent after `body`, in chunks of
+    `chunk` bytes if that is not 0. `takes_token` stores the Lock-Token field for `{token}`.
     """
 
     def __init__(self, method, target, headers=(), body=b"", statuses=(200,), size=None, entries=None,
@@ -35,7 +35,7 @@ class Request:
         self.generated, self.chunk, self.takes_token, self.phase = generated, chunk, takes_token, phase
 
     def step(self, port):
-        """The step as script.c reads it."""
+        """Returns the step in the format that script.c parses."""
         headers = {"Host": f"{HOST}:{port}", **self.headers}
         if self.chunk:
             headers["Transfer-Encoding"] = "chunked"
@@ -51,7 +51,7 @@ class Request:
 
 
 def length(body):
-    """Bytes of a body once its placeholders are filled in."""
+    """Returns the length of a body after replacing its placeholders."""
     count = len(body)
     for placeholder, (_, width) in PLACEHOLDERS.items():
         if placeholder in body:
@@ -71,7 +71,8 @@ class Client:
 
     def play(self, port, requests, connections=1, seconds=3600.0, count=0, hold=False, tls=False,
              started=lambda: None, ended=lambda: None):
-        """Plays the requests and returns what the client printed; `started` and `ended` are called around the work."""
+        """Sends the requests and returns the output of the client; `started` and `ended` are called before and after
+        the work."""
         with tempfile.NamedTemporaryFile(dir=self.folder) as script:
             script.write(b"".join(request.step(port) for request in requests))
             script.flush()
@@ -101,7 +102,7 @@ class Client:
 
 
 class Connection(http.client.HTTPConnection):
-    """For single requests whose answers are looked at more closely."""
+    """Single requests whose answers are checked in more detail."""
 
     def connect(self):
         self.sock = socket.socket()
@@ -112,7 +113,7 @@ class Connection(http.client.HTTPConnection):
 
 
 def ask(port, method, target, body=None, headers=None):
-    """Status, header fields and body of one answer."""
+    """Returns the status, the fields and the body of one answer."""
     connection = Connection(HOST, port)
     try:
         connection.request(method, target, body=body, headers=headers or {})

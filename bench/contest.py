@@ -1,4 +1,4 @@
-"""One row: all its servers take turns, round after round, each round starting with another one."""
+"""Runs one row: all its servers take turns, and each round starts with another one."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PROBLEMS = (WrongAnswer, RuntimeError, OSError, subprocess.SubprocessError)
 
 
 class Setup:
-    """What a run has: programs, folders, and how long it takes."""
+    """The settings of a run: programs, folders, and durations."""
 
     def __init__(self, davit, programs, client, memory, disk, rounds, seconds):
         self.davit, self.programs, self.client = davit, programs, client
@@ -23,12 +23,12 @@ class Setup:
         self.cores = os.cpu_count()
 
     def place(self, name):
-        """The folder for content: `memory`, `disk` or `xfs`."""
+        """Returns the folder for content: `memory`, `disk` or `xfs`."""
         return {"memory": self.memory, "disk": self.disk, "xfs": self.xfs.path}[name]
 
 
 class Turn:
-    """One server's part in one round. Only what runs inside `play` or `metered` is measured."""
+    """The turn of one server in one round. Only work inside `play` or `metered` is measured."""
 
     def __init__(self, setup, server, number):
         self.setup, self.server, self.number = setup, server, number
@@ -37,11 +37,11 @@ class Turn:
         self.outcome = {}
 
     def play(self, requests, connections=1, seconds=None, count=0):
-        """Plays requests for as long as a turn takes, or `count` times; returns how many units were done."""
+        """Sends requests for the duration of a turn, or `count` times; returns the number of completed units."""
         self.outcome = self.setup.client.play(
             self.port, requests, connections, self.setup.seconds if seconds is None else seconds, count,
             tls=self.server.is_secure, started=self.start, ended=self.end)
-        # The client knows better than the pipe between us when its last answer came.
+        # The client's clock is more exact than the time at which its output arrives here.
         self.wall = self.outcome["seconds"]
         return self.outcome["units"]
 
@@ -64,14 +64,14 @@ class Turn:
 
     def figures(self, amount):
         if amount == 0:
-            raise WrongAnswer("nothing was answered within the turn")
+            raise WrongAnswer("no request was answered within the turn")
         return {"cpu": self.cpu / amount, "wall": self.wall / amount, "rate": amount / self.wall, "peak": self.peak,
                 "over_idle": max(0, self.peak - self.server.idle_bytes), "amount": amount,
                 **{key: value for key, value in self.outcome.items() if key not in ("units", "seconds")}}
 
 
 class Contest:
-    """Runs a row and keeps what each server did."""
+    """Runs a row and collects the results of each server."""
 
     def __init__(self, row, setup):
         self.row, self.setup = row, setup
@@ -105,7 +105,7 @@ class Contest:
             self.failures[name] = str(problem) + ("" if alive else f" (it ended: {server.last_words()})")
 
     def enter(self, kind):
-        """Makes the folders of a server, fills them, and starts it."""
+        """Creates the folders of a server, fills them, and starts it."""
         label = f"{self.row.name}-{re.sub(r'[^a-z]+', '-', kind.name.lower())}"
         place = self.setup.place(self.row.place)
         content = os.path.join(place, self.row.name if self.row.shares_root else label)
@@ -114,7 +114,7 @@ class Contest:
         is_new = not os.path.exists(root)
         for folder in (root, beside, state):
             os.makedirs(folder, exist_ok=True)
-        # What lies on the disk stays until the run is over: after mass deletes file systems are slow for minutes.
+        # Files on disk are kept until the end of the run: file systems are slow for minutes after mass deletes.
         if place != self.setup.disk:
             self.folders += [content, beside]
         if is_new:
@@ -136,8 +136,8 @@ class Contest:
 
 
 def expect(server, method, target, status, body=None, headers=None):
-    """One request whose answer must have this status, or one of these; returns the body."""
+    """Sends a request that must return this status, or one of these; returns the body."""
     answered, _, content = ask(server.port, method, target, body, headers)
     if answered not in (status if isinstance(status, tuple) else (status,)):
-        raise WrongAnswer(f"{method} {target} was answered {answered}")
+        raise WrongAnswer(f"{method} {target} returned {answered}")
     return content

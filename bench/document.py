@@ -1,4 +1,4 @@
-"""docs/performance.md, from the figures of a run."""
+"""Writes docs/performance.md from the figures of a run."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from rows import ROWS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REASONS = os.path.join(HERE, "reasons.json")
-# What `make micro` found last.
+# The results of the last `make micro`.
 MICRO = os.path.join(HERE, "..", "bench-results", "micro.json")
-# What the scripts of `make bench-page` found last.
+# The results of the last `make bench-page`.
 RESULTS = os.path.join(HERE, "..", "bench-results")
 
 
@@ -28,9 +28,9 @@ def words_table(head, lines):
 
 
 def render(run, earlier=None):
-    """The document; `run` is what bench.py keeps as JSON.
+    """Returns the document; `run` is the JSON that bench.py saves.
 
-    With an earlier document the rows that the run does not have stand as they do there.
+    Rows that are missing in the run are copied from the earlier document.
     """
     results = run["rows"]
     earlier = (earlier or Earlier()).without({result["row"] for result in results})
@@ -48,7 +48,7 @@ def render(run, earlier=None):
 
 
 def in_order(by_row):
-    """In the order in which rows are run."""
+    """Returns the sections in the order of the rows."""
     return [by_row[row.name] for row in ROWS if row.name in by_row]
 
 
@@ -99,10 +99,10 @@ def targets_part(results, earlier):
 
     for target, value, is_met in targets.check(results):
         verdict = "not run" if is_met is None else "met" if is_met else "**missed**"
-        # That no row is far behind is said row by row only where it is not so.
+        # A row within the general limit is not listed separately.
         if target.peer == "best equal peer" and is_met is not False:
             continue
-        # A digit more than elsewhere: how near to its limit a figure is shows here.
+        # One more digit than elsewhere, to show how close a figure is to its limit.
         measured = report.number(value) if value is None else f"{value:.4g}"
         was = earlier.targets.pop((target.row, target.wording()), None) if value is None else None
         measured, verdict = was[2:] if was else (measured, verdict)
@@ -159,7 +159,7 @@ BROWSER_LIMITS = {"20 entries": {"paint": 200}, "10000 entries": {"whole": 1000}
 
 
 def browser_part(run):
-    """What bench/browser-page.py keeps as JSON, as a part of the document."""
+    """Returns the section for the JSON of bench/browser-page.py."""
     lines, verdicts = [], []
     for name, figures in run["rows"].items():
         lines.append([name, *(f"{figures[key]:.0f}" if key in figures else "–" for key in BROWSER_COLUMNS)])
@@ -178,7 +178,7 @@ UPLOAD_LIMITS = {"page": 0.8, "page, verified": 0.5}
 
 
 def browser_upload_part(run):
-    """The same for bench/browser-upload.py."""
+    """Returns the section for the JSON of bench/browser-upload.py."""
     lines, verdicts = [], []
     for name, share in run["shares"].items():
         lines.append([name, f"{share:.2f}", f"{min(run['turns'][name]):.2f} – {max(run['turns'][name]):.2f}"])
@@ -191,7 +191,7 @@ def browser_upload_part(run):
 
 
 def last(name, part):
-    """What a script has kept as JSON in its last run, as its part of the document; "" without one."""
+    """Returns the section for the last run of a script; "" if there is none."""
     path = os.path.join(RESULTS, f"{name}.json")
     if not os.path.exists(path):
         return ""
@@ -200,7 +200,7 @@ def last(name, part):
 
 
 def keep(run, name, part, markdown):
-    """Keeps a run as JSON for later documents, prints its part, and puts that into `markdown`, if there is one."""
+    """Saves a run as JSON for later documents, prints its section, and updates it in `markdown`, if given."""
     os.makedirs(RESULTS, exist_ok=True)
     with open(os.path.join(RESULTS, f"{name}.json"), "w") as file:
         file.write(json.dumps(run, indent=1) + "\n")
@@ -210,7 +210,7 @@ def keep(run, name, part, markdown):
 
 
 def put(path, part):
-    """Puts a part into a document, in place of the one with its title; else in front of the rows."""
+    """Replaces the section with the same title in a document, or inserts it before the rows."""
     title = part.partition("\n")[0].removeprefix("## ")
     with open(path) as file:
         parts = re.split(r"^(?=## )", file.read(), flags=re.MULTILINE)

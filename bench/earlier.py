@@ -1,10 +1,10 @@
-"""What a document says already: the rows of runs whose figures are not kept any more."""
+"""Parses an existing document: the rows of runs whose figures are no longer available."""
 
 import re
 
 
 class Earlier:
-    """Lines and sections of a document that `document.py` has written, by the names of their rows."""
+    """The lines and sections of a document written by `document.py`, by row name."""
 
     def __init__(self, text=""):
         self.parts = {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]}
@@ -14,7 +14,7 @@ class Earlier:
         self.servers = self.lines("The servers")
         self.growth = self.lines("Growth")
         self.targets = self.lines("Targets", cells=2)
-        # Rows that are not of the same run as the others.
+        # Rows of a different run than the others.
         again = re.search(r"run later than the others: ([^.]*)\.", self.parts.get("The run", ""))
         self.again = again[1].split(", ") if again else []
 
@@ -27,7 +27,7 @@ class Earlier:
             return cls()
 
     def lines(self, title, cells=1):
-        """The cells of each line of a part's table, by the first of them; by a tuple if there are several."""
+        """Returns the cells of each line of a section's table, by the first cell, or by a tuple of several."""
         found = {}
         for line in re.findall(r"^\| (.*) \|$", self.parts.get(title, ""), flags=re.MULTILINE)[2:]:
             values = line.split(" | ")
@@ -35,11 +35,11 @@ class Earlier:
         return found
 
     def part(self, title):
-        """A whole part with its title; empty if there is none."""
+        """Returns a whole section with its title; empty if it is missing."""
         return ("## " + self.parts[title]).strip() if title in self.parts else ""
 
     def without(self, names):
-        """The same, without the rows that were run again."""
+        """Returns the rows that were not run again."""
         self.rows, self.summary = ({name: value for name, value in kept.items() if name not in names}
                                    for kept in (self.rows, self.summary))
         self.targets = {key: value for key, value in self.targets.items() if key[0] not in names}
@@ -47,5 +47,5 @@ class Earlier:
         return self
 
     def has_equal_peer(self):
-        """The rows in which an equal peer took part."""
+        """Returns the rows with an equal peer."""
         return [name for name, values in self.summary.items() if values[5] != "–"]

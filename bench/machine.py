@@ -1,4 +1,4 @@
-"""On what a run was made: nothing that names the machine."""
+"""Describes the machine of a run, without its name."""
 
 import os
 import platform
@@ -14,13 +14,13 @@ def describe(setup):
         "distribution": field("/etc/os-release", "PRETTY_NAME", "=").strip('"'),
         "memory_volume": volume(setup.memory),
         "disk_volume": volume(setup.disk),
-        # Of the last minute: what else there was to do.
+        # The load average of the last minute: other work on the machine.
         "load": os.getloadavg()[0],
     }
 
 
 def field(path, name, separator=":"):
-    """The first `name: value` of a file; empty if there is none."""
+    """Returns the first `name: value` of a file; empty if it is missing."""
     try:
         with open(path) as file:
             return next((line.partition(separator)[2].strip() for line in file if line.startswith(name)), "")
@@ -29,13 +29,13 @@ def field(path, name, separator=":"):
 
 
 def volume(path):
-    """The name of its file system."""
+    """Returns the name of the file system."""
     done = subprocess.run(["stat", "-f", "-c", "%T", path], stdout=subprocess.PIPE, text=True)
     return {"ext2/ext3": "ext4"}.get(done.stdout.strip(), done.stdout.strip())
 
 
 def versions(setup, rows):
-    """Every server of the rows: name → version, settings, promises."""
+    """Returns the version, settings and guarantees of every server in the rows, by name."""
     found = {}
     for kind in (kind for row in rows for kind in row.contenders):
         if kind.name not in found and not kind.is_again:

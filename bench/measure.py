@@ -1,16 +1,17 @@
-"""What a server costs: processor time and memory of its whole process tree, from the kernel's own accounts."""
+"""The processor time and memory of a server's whole process tree, from kernel statistics."""
 
 import os
 import time
 
-# How long a server may go on working after its last answer (removing, writing behind), at most; it counts as well.
+# The maximum time that a server may continue to work after its last answer, such as delayed removals or writes; this
+# work is counted as well.
 SETTLE_SECONDS = 0.5
 SETTLE_STEP_SECONDS = 0.01
 IDLE_SHARE = 0.02
 
 
 def process_tree(root):
-    """The process and all below it."""
+    """Returns the process and all its descendants."""
     tree, waiting = [], [root]
     while waiting:
         process = waiting.pop()
@@ -25,12 +26,12 @@ def process_tree(root):
 
 
 def cpu_seconds(root):
-    """User and system time so far, in nanoseconds' precision, threads that have ended included."""
+    """Returns user and system time so far, in seconds with nanosecond precision, including ended threads."""
     return sum(process_seconds(process) for process in process_tree(root))
 
 
 def process_seconds(process):
-    # CPUCLOCK_SCHED of a process, as clock_getcpuclockid(3) makes it.
+    # CPUCLOCK_SCHED of a process, as computed by clock_getcpuclockid(3).
     try:
         return time.clock_gettime((~process << 3) | 2)
     except OSError:
@@ -38,7 +39,7 @@ def process_seconds(process):
 
 
 def settled_cpu_seconds(root):
-    """`cpu_seconds` as soon as the server does nothing any more."""
+    """Returns `cpu_seconds` as soon as the server is idle."""
     cpu, deadline = cpu_seconds(root), time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < deadline:
         time.sleep(SETTLE_STEP_SECONDS)
@@ -55,7 +56,7 @@ def forget_peak_memory(root):
 
 
 def status_bytes(root, key):
-    """A line of /proc/PID/status, summed over the tree: `VmRSS`, `VmHWM` (the peak), `RssAnon`."""
+    """Returns a line of /proc/PID/status, summed over the tree: `VmRSS`, `VmHWM` (the peak), `RssAnon`."""
     total = 0
     for process in process_tree(root):
         with open(f"/proc/{process}/status") as file:
@@ -64,7 +65,7 @@ def status_bytes(root, key):
 
 
 def proportional_bytes(root):
-    """Resident memory in which a page that n processes share counts 1/n each."""
+    """Returns the resident memory, where a page that n processes share counts 1/n for each."""
     total = 0
     for process in process_tree(root):
         with open(f"/proc/{process}/smaps_rollup") as file:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the small parts of a request cost: DavitBenchmarks against bench/micro.json.
+"""Measures small parts of a request: compares DavitBenchmarks with bench/micro.json.
 
-Times are kept as ratios to a loop in the same process, so that they travel between machines; a virtual machine that
-is shared moves them all the same, and only what is far from its baseline is reported. Allocations are exact.
+Times are stored as ratios to a loop in the same process, so that they are comparable between machines. They still
+vary on shared virtual machines, so only large deviations from the baseline are reported. Allocations are exact.
 """
 
 import argparse
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "Tests", "Guard"))
 from server import build_preload
 
 BASELINE = os.path.join(HERE, "micro.json")
-# Where document.py finds the last run.
+# document.py reads the last run from here.
 FOUND = os.path.join(HERE, "..", "bench-results", "micro.json")
 TIME_TOLERANCE = 0.3
 ALLOCATION_TOLERANCE = 0.1
@@ -28,12 +28,12 @@ def parse():
     program = os.path.join(HERE, "..", ".build", "release", "DavitBenchmarks")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--program", default=os.path.normpath(program))
-    parser.add_argument("--accept", action="store_true", help="make what is found the baseline")
+    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
     return parser.parse_args()
 
 
 def measure(program):
-    """Nanoseconds, ratio and allocations by name."""
+    """Returns nanoseconds, ratio and allocations by name."""
     with tempfile.TemporaryDirectory(prefix="davit-micro.") as folder:
         counts = os.path.join(folder, "counts")
         with open(counts, "wb") as file:

@@ -1,4 +1,4 @@
-"""From turns to figures, ratios and tables."""
+"""Computes figures, ratios and tables from the turns."""
 
 import math
 import statistics
@@ -12,7 +12,7 @@ COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_i
 
 
 def summarise(row, contest):
-    """One row's result: medians of each server, and davit's ratios round by round."""
+    """Returns the result of one row: the medians of each server, and davit's ratios in each round."""
     servers = {}
     kinds = {kind.name: kind for kind in row.contenders}
     for name in (kind.name for kind in row.contenders if kind.name in contest.turns):
@@ -33,7 +33,8 @@ def summarise(row, contest):
 
 
 def is_equal(row, kind):
-    """True if a peer promises what davit does: nothing stale, and locks and properties that outlive the process."""
+    """Whether a peer gives the same guarantees as davit: no stale data, and locks and properties that survive the
+    process."""
     durable = {"lock": kind.lock_durability, "property": kind.property_durability}.get(row.kind, True)
     stale = row.kind == "read" and kind.is_stale
     return bool(durable) and not stale and kind.name not in row.unequal
@@ -45,9 +46,10 @@ def best(servers, measure, condition):
 
 
 def ratio(result, name, other, key=None):
-    """The median over the rounds of `name` against `other`, because the machine changes between rounds.
+    """Returns the median over the rounds of `name` relative to `other`, because the speed of the machine changes
+    between rounds.
 
-    By the row's own measure, if no other is named; None if one of the two has no figures.
+    Uses the row's own measure unless another is given; None if one of the two has no figures.
     """
     key = key or result["measure"]
     servers = result["servers"]
@@ -59,7 +61,7 @@ def ratio(result, name, other, key=None):
 
 
 def exponent(points):
-    """The slope of a line through the logarithms: 1 is linear, 0 is constant."""
+    """Returns the slope of a regression line through the logarithms: 1 is linear, 0 is constant."""
     points = [(math.log(size), math.log(value)) for size, value in points]
     middle = [statistics.mean(axis) for axis in zip(*points)]
     above = sum((x - middle[0]) * (y - middle[1]) for x, y in points)
@@ -74,7 +76,7 @@ GROWTH = {
 
 
 def growth(results):
-    """Exponents of processor time, title → server → exponent, where all sizes were run."""
+    """Returns exponents of processor time, title → server → exponent, if all sizes were run."""
     by_name = {result["row"]: result for result in results}
     found = {}
     for title, rows in GROWTH.items():
@@ -94,13 +96,13 @@ def number(value):
 
 
 def own(result, server):
-    """A server's figure by the row's measure, in the row's unit."""
+    """Returns a server's figure for the row's measure, in the row's unit."""
     scale = COLUMNS[result["measure"]][1] if result["is_only_memory"] else result["scale"]
     return server[result["measure"]] * scale
 
 
 def cells(result):
-    """Head and lines of a row's table, as texts."""
+    """Returns the head and lines of a row's table, as texts."""
     extra, times = list(result["figures"]), []
     if not result["is_only_memory"]:
         times = ["cpu", "wall"]
@@ -125,7 +127,7 @@ def text_table(head, lines):
 
 
 def remarks(result):
-    """What stands below a row's table."""
+    """Returns the notes below a row's table."""
     lines = [f"{name} {text}" for name, text in result["notes"].items()]
     lines += [f"{name} failed: {text}" for name, text in result["failures"].items()]
     return lines

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much memory the server holds for clients that read large properties slowly.
+"""Measures the memory of the server for clients that read large properties slowly.
 
     bench/slow-properties.py [--davit .build/release/davit] [--clients 40] [--members 100] [--bytes 1000000] [--seconds 30]
 
-Makes a folder whose members have a property of so many bytes each, and so many clients that ask for all of them with PROPFIND
-and read 4 KiB a second. Prints the resident memory before, at most, and at the end, in MB, and the slowest of small PROPFINDs
-and PUTs of another client meanwhile.
+Creates a folder whose members have one property of the given size each. The clients request all of them with PROPFIND
+and read 4 KiB per second. Prints the initial, maximum and final resident memory in MB, and the slowest of the small
+PROPFINDs and PUTs that another client sends meanwhile.
 """
 import argparse
 import http.client
@@ -34,7 +34,7 @@ def request(port, method, path, body=None, headers={}):
 
 
 def slow(port, ends):
-    """Sends one PROPFIND, and reads little of the answer at a time."""
+    """Sends one PROPFIND, and reads the answer slowly."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.connect(("127.0.0.1", port))
@@ -87,8 +87,8 @@ def main():
             ends.set()
             for thread in threads:
                 thread.join()
-            print(f"{options.clients} clients, {options.members} x {options.bytes} bytes: before {before:.0f} MB, most {most:.0f} MB, "
-                  f"last {last:.0f} MB; slowest PUT and PROPFIND {slowest * 1000:.0f} ms")
+            print(f"{options.clients} clients, {options.members} x {options.bytes} bytes: before {before:.0f} MB, maximum {most:.0f} MB, "
+                  f"final {last:.0f} MB; slowest PUT and PROPFIND {slowest * 1000:.0f} ms")
         finally:
             server.terminate()
             server.wait()

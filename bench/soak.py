@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A hostile soak: many attacks at the same time, next to a client that behaves normally.
+"""A soak test under attack: many concurrent attacks, next to a client that behaves normally.
 
     bench/soak.py [--davit PATH] [--minutes 10] [--only ATTACK,...]
 
-The attacks come from one account and from the addresses of 127.0.0.0/8; the normal client is another account. It fails if the
-server ends, if a request of the normal client has no successful answer, if content is lost, or if the server's memory
-exceeds 200 MB. Run it by hand: it takes as long as it is told to, and figures depend on the machine.
+The attacks use one account and the addresses of 127.0.0.0/8; the normal client uses another account. The test fails
+if the server exits, if a request of the normal client does not succeed, if content is lost, or if the server's memory
+exceeds 200 MB. Run it manually: it runs for the given time, and the results depend on the machine.
 """
 
 import argparse
@@ -86,7 +86,7 @@ class Soak:
                 own.close()
 
     def raw(self, text, source=None):
-        """A socket on which this was sent, and of which nothing was read."""
+        """Returns a socket on which a request was sent, but nothing was read."""
         made = socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS, source_address=(source, 0) if source else None)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         made.sendall(text if isinstance(text, bytes) else text.encode())
@@ -105,7 +105,7 @@ class Soak:
     def is_over(self):
         return time.monotonic() > self.deadline or self.process.poll() is not None
 
-    # What is needed beforehand
+    # Preparation
 
     def prepare(self):
         for folder in ("normal", "large", "searched", "listed", "linked"):
@@ -129,7 +129,7 @@ class Soak:
             for other in range(12):
                 if other != number:
                     (folder / f"to-{other}").symlink_to(f"../{other}")
-        # What the trash keeps must not be lost to announcements.
+        # Announced uploads must not evict items from the trash.
         for number in range(20):
             self.request("PUT", f"/normal/trashed-{number}.bin", os.urandom(100_000), name="anna")
             self.request("DELETE", f"/normal/trashed-{number}.bin", name="anna")
@@ -139,10 +139,10 @@ class Soak:
                 "</D:propertyupdate>")
         return self.request("PROPPATCH", path, body.encode(), {"Content-Type": "application/xml"}, name=account)
 
-    # Attacks: each is called again and again until the soak is over.
+    # Attacks: each is called repeatedly until the end of the test.
 
     def deep_tree(self):
-        """A tree that grows by COPY and MOVE, with a property and an open upload at its end, and is then removed."""
+        """Builds a deep tree with COPY and MOVE, with a property and an open upload at its end, then removes it."""
         top = f"/deep-{random.randrange(1 << 30)}"
         self.request("MKCOL", top)
         path = top
@@ -197,7 +197,7 @@ class Soak:
         connection.close()
 
     def announced_uploads(self):
-        """Long uploads that are announced and never sent."""
+        """Announces long uploads that are never sent."""
         held = [self.raw(self.head("PUT", f"/announced-{number}", {"Content-Length": 12_000_000_000})) for number in range(20)]
         time.sleep(1)
         for connection in held:
@@ -217,7 +217,7 @@ class Soak:
         time.sleep(random.random() * 2)
         for connection in held:
             connection.close()
-        # Another version has another digest.
+        # A new version has a new digest.
         os.utime(self.share / "large" / "digested.bin")
 
     def wrong_passwords(self):
@@ -263,11 +263,11 @@ class Soak:
                 getattr(self, name)()
                 self.count(name)
             except (OSError, http.client.HTTPException):
-                # A refused or closed connection is a right answer to an attack.
+                # A refused or closed connection is a valid answer to an attack.
                 self.count(name + ": connection ended")
                 time.sleep(0.1)
 
-    # The client that nothing may happen to
+    # The normal client
 
     def normal(self):
         number = 0
@@ -285,7 +285,7 @@ class Soak:
     def expect(self, method, path, body, fields, statuses, content=None):
         started = time.monotonic()
         try:
-            # Each on a connection of its own, so that every request has to come in.
+            # Uses a new connection for each request, so that each must be accepted.
             status, _, found = self.request(method, path, body, fields, name="anna")
         except (OSError, http.client.HTTPException) as error:
             status, found = repr(error), None
@@ -295,7 +295,7 @@ class Soak:
             if status not in statuses:
                 self.errors.append(f"{method} {path}: {status} after {took:.1f} s")
             elif content is not None and found != content:
-                self.errors.append(f"{method} {path}: other content than was sent")
+                self.errors.append(f"{method} {path}: the content differs from what was sent")
 
     def watch(self):
         while not self.is_over:
@@ -335,9 +335,9 @@ class Soak:
             print(f"normal {method}: {len(took)} requests, median {1000 * statistics.median(took):.0f} ms, "
                   f"p99 {1000 * took[int(len(took) * 0.99)]:.0f} ms, longest {1000 * took[-1]:.0f} ms")
         if self.process.poll() is not None:
-            self.errors.append(f"the server ended with {self.process.returncode}: " + (self.work / "server.log").read_text()[-1500:])
+            self.errors.append(f"the server exited with {self.process.returncode}: " + (self.work / "server.log").read_text()[-1500:])
         peak = max(self.memory, default=0)
-        print(f"memory: {peak:.0f} MB at most, {self.memory[-1] if self.memory else 0:.0f} MB at the end")
+        print(f"memory: {peak:.0f} MB maximum, {self.memory[-1] if self.memory else 0:.0f} MB at the end")
         if peak > MEMORY_LIMIT_MB:
             self.errors.append(f"{peak:.0f} MB of memory, more than {MEMORY_LIMIT_MB}")
         for error in self.errors[:20]:
@@ -355,7 +355,7 @@ def main():
     attacks = options.only.split(",")
     unknown = set(attacks) - set(Soak.ATTACKS)
     if unknown:
-        parser.error(f"unknown attack {', '.join(sorted(unknown))}; there are {', '.join(Soak.ATTACKS)}")
+        parser.error(f"unknown attack {', '.join(sorted(unknown))}; available: {', '.join(Soak.ATTACKS)}")
     return Soak(options.davit, options.minutes).run(attacks)
 
 

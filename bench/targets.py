@@ -1,4 +1,4 @@
-"""What davit shall reach: one line for each, checked against a run."""
+"""The performance targets of davit, checked against a run."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,11 @@ MEASURES = {"cpu": "CPU", "wall": "time", "rate": "rate", "over_idle": "memory o
 
 @dataclass(frozen=True)
 class Target:
-    """`measure` of a row is at most `limit` (or at least, if `is_floor`).
+    """`measure` of a row must be at most `limit` (or at least, if `is_floor`).
 
-    With `peer` it is davit's ratio to that server; `best peer` and `best equal peer` are the row's own. With `row_of`
-    it is the ratio to davit's figure in another row. Else it is davit's figure, in `unit`, which is `scale` of ours.
+    With `peer` it is davit's ratio to that server; `best peer` and `best equal peer` are determined for each row.
+    With `row_of` it is the ratio to davit's figure in another row. Otherwise it is davit's figure in `unit`, which is
+    `scale` times the stored unit.
     """
 
     row: str
@@ -31,7 +32,7 @@ class Target:
 
     @property
     def key(self):
-        """How `reasons.json` names it."""
+        """The key in `reasons.json`."""
         return " ".join(filter(None, (self.row, self.measure, self.peer or self.row_of)))
 
     def wording(self):
@@ -41,7 +42,7 @@ class Target:
         return f"{MEASURES[self.measure]}{who} {sign} {self.limit:g}{against}" + (" (aim)" if self.is_aim else "")
 
     def value(self, results):
-        """None if the run does not have it."""
+        """Returns the value; None if it is not part of the run."""
         result = results.get(self.row)
         if result is None or self.who not in result["servers"]:
             return None
@@ -85,11 +86,11 @@ TARGETS = [
     *figure(16, "MiB", 1 / MIB, "over_idle", "up1", "up-chunked"),
     *figure(8 * 16, "MiB", 1 / MIB, "over_idle", "up8"),
     *at_most(1.3, "nginx", "mkcol", "delete", "move"),
-    # What it costs to be able to go on, in the same run.
+    # The cost of being resumable, in the same run.
     Target("up1-resumable", "cpu", 1.15, row_of="up1"),
     *at_least(0.6, "zip", "zip"),
     *at_most(1.05, "cp", "copy-100m", "copy-tree"),
-    # A hundred times as much content, and the same cost but for noise.
+    # A hundred times the content must have the same cost, except for noise.
     Target("copy-xfs-100m", "cpu", 1.3, row_of="copy-xfs-1m"),
     *at_most(1.0, "nginx", "propfind0", "propfind-1k", "propfind-100k"),
     *at_most(1.0, "nginx", "propfind-1k", "propfind-100k", measure="wall"),
@@ -100,11 +101,11 @@ TARGETS = [
     *at_least(1.2, "lighttpd", "propfind-tree"),
     *at_least(4, "Apache", "dead", "proppatch"),
     *at_least(30, "lighttpd", "lock", "lock8"),
-    # By processor time, because the two rows are run at different times.
+    # Compared by processor time, because the two rows are run at different times.
     Target("lock-10000", "cpu", 1.1, row_of="lock"),
     *at_least(1, "lighttpd", "sync-lock1", who="davit --sync full"),
     *at_least(3, "lighttpd", "sync-lock8", who="davit --sync full"),
-    # Against davit itself: what a feature adds to the same work without it.
+    # Compared with davit itself: the cost that a feature adds.
     *at_most(1.15, "davit, plain", "put-mtime"),
     *at_most(1.25, "davit, plain", "put-digest"),
     *at_most(1.3, "davit, 1 MiB", "patch-append"),
@@ -117,7 +118,7 @@ TARGETS = [
     *at_most(1.3, "davit, journal asleep", "start-100k", "start-1m", measure="wall"),
     *at_most(1.0, "Apache", "rclone-up", "rclone-down"),
     *at_most(0.5, "rclone", "rclone-up", "rclone-down"),
-    # While others do what takes long.
+    # During long requests of other clients.
     *figure(100, "ms", 1e3, "p99", "fair-put", "fair-propfind"),
     *figure(10, "MiB", 1 / MIB, "resident", "idle"),
     *figure(4, "MiB", 1 / MIB, "anonymous", "idle"),
@@ -135,13 +136,13 @@ def micro_limit(name):
 
 
 def equal_targets(results):
-    """The rule for every row, as a target of its own for each row that has an equal peer."""
+    """Returns the general rule as a target for each row with an equal peer."""
     return [Target(name, result["measure"], EQUAL_LIMIT, "best equal peer") for name, result in results.items()
             if result["best_equal"] and "davit" in result["servers"]]
 
 
 def check(results):
-    """Every target with its value and whether it is met; None where the run does not have the row."""
+    """Returns every target with its value, and whether it is met; None if the row was not run."""
     by_name = {result["row"]: result for result in results}
     checked = []
     for target in [*TARGETS, *equal_targets(by_name)]:

@@ -1,4 +1,4 @@
-"""A file system that shares blocks between copies, in a file that is mounted."""
+"""Mounts a file system that can share blocks between copies, stored in a file."""
 
 import os
 import subprocess
@@ -7,14 +7,14 @@ IMAGE_BYTES = 6 << 30
 
 
 class Xfs:
-    """XFS on a loop device, for as long as the run takes; only root may mount it."""
+    """XFS on a loop device, for the duration of a run; requires root."""
 
     def __init__(self, folder):
         self.image, self.path = os.path.join(folder, "xfs.image"), os.path.join(folder, "xfs")
         self.is_mounted = False
 
     def mount(self):
-        """Mounts it once; why it cannot be had, or None."""
+        """Mounts the volume once; returns the reason if that fails, or None."""
         if self.is_mounted:
             return None
         if os.geteuid() != 0:

@@ -1,4 +1,4 @@
-"""The C programs of the benchmark: compiled into a folder of the run."""
+"""The C programs of the benchmark, compiled into a temporary folder."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PROGRAMS = {
 
 
 def compile_all(folder):
-    """Path of each program, by name."""
+    """Returns the path of each program, by name."""
     paths = {}
     for name, (sources, libraries) in PROGRAMS.items():
         paths[name] = os.path.join(folder, name)

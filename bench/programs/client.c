@@ -1,12 +1,13 @@
-// Plays a script against one server on many connections and prints what it took, as JSON.
+// Runs a script against one server on many connections, and prints the measurements as JSON.
 //
 //   client PORT SCRIPT PATTERN CONNECTIONS SECONDS COUNT HOLD TLS
 //
-// Setup steps run on every connection, then "ready" is printed and a line of standard input starts the clock: the one
-// who measures looks at the server in between. Work steps are played in order, again and again, until the seconds are
-// over or `COUNT` units (0: no limit) were begun; every unit begun is finished, so that a count is exact. With HOLD the
-// connections stay open until standard input ends. With TLS they are encrypted: TLS 1.3, AES-128-GCM, X25519, each with a
-// handshake of its own. A wrong answer ends the client with status 2.
+// Setup steps run on every connection. Then the client prints "ready" and waits for a line on standard input, which
+// starts the clock, so that the caller can inspect the server in between. Work steps are repeated in order until the
+// seconds are over, or `COUNT` units (0: no limit) have been started. Every started unit is completed, so that a
+// count is exact. With HOLD, the connections stay open until the end of standard input. With TLS, they are encrypted
+// (TLS 1.3, AES-128-GCM, X25519), each with a separate handshake. After a wrong answer, the client exits with status
+// 2.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -69,12 +70,12 @@ static void sample(struct samples *samples, double value) {
 }
 
 static void open_connection(struct connection *connection) {
-    // Loopback has segments of 64 KiB, a network does not.
+    // Loopback has segments of 64 KiB, unlike a network.
     int one = 1, segment = SEGMENT_BYTES;
     connection->fd = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    // So many connections from one address look like an attack: more of them come from other addresses of loopback.
+    // Many connections from one address look like an attack, so use several loopback addresses.
     struct sockaddr_in source = {.sin_family = AF_INET};
     source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + connection->number / FROM_ONE_ADDRESS);
     if (bind(connection->fd, (struct sockaddr *)&source, sizeof source) < 0) fail("bind: %s", strerror(errno));
@@ -82,7 +83,7 @@ static void open_connection(struct connection *connection) {
     if (tls_context) {
         connection->tls = SSL_new(tls_context);
         SSL_set_fd(connection->tls, connection->fd);
-        if (SSL_connect(connection->tls) != 1) fail("no handshake");
+        if (SSL_connect(connection->tls) != 1) fail("TLS handshake failed");
     }
     fcntl(connection->fd, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
@@ -98,7 +99,7 @@ static void reopen(struct connection *connection) {
     open_connection(connection);
 }
 
-// What a call of TLS did, as recv and send would say it.
+// Converts the result of a TLS call to that of recv or send.
 static ssize_t outcome(struct connection *connection, int count) {
     if (count > 0) return count;
     switch (SSL_get_error(connection->tls, count)) {
@@ -127,7 +128,7 @@ static void wait_to_write(struct connection *connection, bool waits) {
 
 static void send_on(struct connection *connection);
 
-// A server may close an idle connection while a request is on its way: it is sent again (RFC 9112 §9.3.1).
+// A server may close an idle connection while a request is in transit; send the request again (RFC 9112 §9.3.1).
 static void send_again(struct connection *connection, const char *call) {
     if (!connection->is_reused || connection->answered) fail("%s: the connection is closed", call);
     reopen(connection);
@@ -139,10 +140,10 @@ static void write_text(struct connection *connection, const struct step *step) {
     char *at = connection->text, *end = at + REQUEST_BYTES;
     for (int index = 0; index < step->piece_count; index++) {
         const struct piece *piece = &step->pieces[index];
-        if ((size_t)(end - at) < piece->count + 256) fail("a request of more than %d bytes", REQUEST_BYTES);
+        if ((size_t)(end - at) < piece->count + 256) fail("request longer than %d bytes", REQUEST_BYTES);
         switch (piece->kind) {
         case LITERAL: memcpy(at, piece->bytes, piece->count); at += piece->count; break;
-        // As many digits always, so that Content-Length holds.
+        // A fixed number of digits keeps Content-Length valid.
         case UNIT: at += sprintf(at, "%09lu", connection->unit); break;
         case CONNECTION: at += sprintf(at, "%05d", connection->number); break;
         case TOKEN: at += sprintf(at, "%s", connection->token); break;
@@ -152,7 +153,7 @@ static void write_text(struct connection *connection, const struct step *step) {
     connection->text_sent = connection->blocks_sent = connection->block_sent = connection->tail_sent = 0;
 }
 
-// Sends on from `*sent`; false if the socket is full, or was closed.
+// Continues sending from `*sent`. Returns false if the socket is full or was closed.
 static bool send_some(struct connection *connection, const char *bytes, size_t count, size_t *sent) {
     while (*sent < count) {
         ssize_t done = send_bytes(connection, bytes + *sent, count - *sent);
@@ -172,7 +173,7 @@ static void send_on(struct connection *connection) {
     wait_to_write(connection, false);
 }
 
-// Begins the next step, or ends the connection's part in this phase.
+// Starts the next step, or ends this phase for the connection.
 static void next_step(struct connection *connection, bool first) {
     connection->step = first ? 0 : connection->step + 1;
     if (connection->step == script.counts[phase]) connection->step = 0;
@@ -188,7 +189,7 @@ static void next_step(struct connection *connection, bool first) {
     send_on(connection);
 }
 
-// Takes what one call brings; false if nothing, or if the answer is complete.
+// Processes the data of one read call. Returns false if there is none, or if the answer is complete.
 static bool take_some(struct connection *connection) {
     const struct step *step = &script.steps[phase][connection->step];
     struct response *response = &connection->response;
@@ -203,7 +204,7 @@ static bool take_some(struct connection *connection) {
     received += count;
     size_t taken = response_take(response, step, scratch, count);
     if (response->state != COMPLETE) return true;
-    if (taken != (size_t)count) fail("%zd bytes behind an answer", count - taken);
+    if (taken != (size_t)count) fail("%zd bytes after an answer", count - taken);
     const char *fault = response_fault(response, step);
     if (fault) fail("%.*s: %s", (int)strcspn(connection->text, "\r"), connection->text, fault);
     sample(&totals, now() - connection->started);
@@ -214,7 +215,7 @@ static bool take_some(struct connection *connection) {
     return false;
 }
 
-// TLS brings a record at a time, and the poller says nothing of those that have been read from the socket.
+// TLS returns one record at a time, and the poller does not report records that are already buffered.
 static void take_answer(struct connection *connection) {
     while (take_some(connection) && connection->tls) {}
 }
@@ -274,7 +275,7 @@ int main(int count, char **arguments) {
     unit_limit = strtoull(arguments[6], NULL, 10);
     poller = epoll_create1(0);
     struct connection **connections = calloc(connection_count, sizeof *connections);
-    // In batches, because a server may leave a connection in the backlog until something was sent on it.
+    // In batches, because a server may not accept a connection before data was sent on it.
     for (int first = 0; first < connection_count; first += BATCH) {
         int batch = connection_count - first < BATCH ? connection_count - first : BATCH;
         for (int index = first; index < first + batch; index++) {

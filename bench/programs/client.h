@@ -1,4 +1,4 @@
-// The benchmark's HTTP client: plays a script of requests on many connections and checks every answer.
+// The benchmark's HTTP client: runs a script of requests on many connections and checks every answer.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -6,28 +6,28 @@
 
 enum { PATTERN_BYTES = 1 << 20, HEAD_BYTES = 16384, REQUEST_BYTES = 65536, MAX_STATUSES = 4, MAX_STEPS = 64 };
 
-// When a step is played: once on each connection before the clock starts, again and again, once at the end.
+// When a step is run: once on each connection before the clock starts, repeatedly, or once at the end.
 enum phase { SETUP, WORK, TEARDOWN, PHASES };
 
-// A piece of a request's text: literal bytes, or what is put in their place.
+// A part of a request's text: literal bytes, or a placeholder.
 struct piece {
     enum { LITERAL, UNIT, CONNECTION, TOKEN } kind;
     const char *bytes;
     size_t count;
 };
 
-// One request and what its answer must be.
+// A request and its expected answer.
 struct step {
     int statuses[MAX_STATUSES];
     int64_t size;             // bytes of the answer's body; -1: any
     int64_t entries;          // `response` elements in it; -1: not counted
     int64_t pattern_offset;   // the body is the pattern from here on; -1: not compared
     bool takes_token;         // remembers the Lock-Token field for later steps
-    int64_t generated_bytes;  // of request body, taken from the pattern, behind the text
+    int64_t generated_bytes;  // length of the generated body after the text
     int64_t chunk_bytes;      // 0: not chunked
     struct piece *pieces;
     int piece_count;
-    // The generated body: `block` again and again, then `tail`.
+    // The generated body: `block`, repeated, then `tail`.
     char *block;
     size_t block_bytes, block_repeats;
     const char *tail;
@@ -39,7 +39,7 @@ struct script {
     int counts[PHASES];
 };
 
-// How far an answer has been read.
+// The parser state of an answer.
 struct response {
     enum { HEAD, LENGTH, CHUNK_SIZE, CHUNK_DATA, CHUNK_END, TRAILER, COMPLETE } state;
     char head[HEAD_BYTES];
@@ -48,7 +48,7 @@ struct response {
     uint64_t remaining, body_bytes, entries, chunk_size;
     bool closes, differs;
     char token[256];
-    char overlap[48];  // the end of the last piece, for an element that was cut in two
+    char overlap[48];  // the end of the last piece, for an element that spans two pieces
     size_t overlap_bytes;
     size_t line_bytes;
 };
@@ -59,9 +59,9 @@ void read_script(const char *path, struct script *script);
 void read_pattern(const char *path);
 
 void response_begin(struct response *response);
-// Takes bytes off the socket; returns how many of them belonged to this answer.
+// Processes received bytes; returns how many of them belong to this answer.
 size_t response_take(struct response *response, const struct step *step, const char *bytes, size_t count);
-// Why the answer is not what the step expects; NULL if it is.
+// Returns how the answer differs from what the step expects; NULL if it does not.
 const char *response_fault(const struct response *response, const struct step *step);
 
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,11 +1,11 @@
-// The least a server can do: the system calls a request needs, and an answer.
+// A minimal server: performs only the system calls that a request needs, and answers it.
 //
 //   floor PORT ROOT DATABASE
 //
-// One thread, epoll, no checks: nothing a client sends is refused, no lock is looked at, no XML is read. What stays is
-// what no server can leave out: reading the request, one look at the file system that says whether kept content still
-// holds (`statx`), the change itself, one answer; for locks and properties one commit to SQLite (WAL, NORMAL), which
-// survives the death of the process. The answers look like WebDAV so that the client's checks hold.
+// One thread, epoll, no checks: no request is refused, no lock is checked, and no XML is parsed. Only what every
+// server must do remains: reading the request, one `statx` call to validate cached content, the change itself, and
+// one answer; for locks and properties one commit to SQLite (WAL, NORMAL), which survives a crash of the process. The
+// answers resemble WebDAV enough to pass the client's checks.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ void answer(struct connection *connection, const char *status, const char *field
     length += sprintf(head + length, "\r\n");
     struct iovec pieces[] = {{head, length}, {(void *)body, count}};
     ssize_t sent = writev(connection->fd, pieces, count ? 2 : 1);
-    // The rest of a large body: waiting in poll is all that is left to do with one client.
+    // Blocks in poll until the rest of a large body is sent, because nothing else remains to be done for the client.
     for (size_t done = sent < length ? 0 : sent - length; sent >= length && done < count;) {
         ssize_t more = send(connection->fd, body + done, count - done, 0);
         if (more > 0) done += more;
@@ -83,7 +83,7 @@ static void read_request(struct connection *connection) {
     char *end = strstr(connection->head, "\r\n\r\n");
     if (!end) return;
     size_t body = connection->head + connection->head_bytes - (end + 4);
-    // Small bodies are waited for here; a PUT takes its own.
+    // Waits for small bodies here; a PUT reads its own body.
     struct fields fields = {0};
     find_fields(connection->head, end, &fields);
     size_t length = fields.content_length ? strtoull(fields.content_length, NULL, 10) : 0;

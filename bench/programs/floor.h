@@ -1,4 +1,4 @@
-// The parts of the floor server: its loop (floor.c), its methods (floor_methods.c), its database (floor_store.c).
+// The parts of the minimal server: event loop (floor.c), methods (floor_methods.c), database (floor_store.c).
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@ struct connection {
     char head[HEAD_BYTES];
     size_t head_bytes;
     bool chunked, waits_for_room;
-    // Of a chunked body: where its framing stands, and the size of the chunk so far.
+    // The parser state of a chunked body, and the size of the current chunk.
     enum { SIZE, DATA, DATA_END, LAST } chunk;
     size_t chunk_bytes;
 };
 
-// The field lines that mean something here; NULL: not sent. The client writes names in this case.
+// The header fields in use; NULL if not sent. The client writes the names with this capitalization.
 struct fields {
     const char *content_length, *depth, *destination, *if_none_match, *range, *transfer_encoding;
 };
@@ -39,5 +39,5 @@ void open_database(const char *path);
 void store_lock(const char *path);
 void remove_lock(const char *path);
 void store_properties(const char *path, const char *body);
-// As they were sent; they hold until the next call.
+// As sent; valid until the next call.
 const char *properties_of(const char *path);

@@ -1,4 +1,4 @@
-// What each method needs of the file system.
+// The file system calls of each method.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static char listing[64 << 20];
 
-// A file that was opened: the descriptor and small content are kept, and hold as long as `statx` says so.
+// The cached file: its descriptor and small content, valid as long as `statx` returns the same.
 static struct { char name[64]; struct statx status; int file; char content[4096]; } kept = {.file = -1};
 
 static void keep(const char *target, const struct statx *status) {
@@ -51,7 +51,7 @@ static void get(struct connection *connection, const struct fields *fields, cons
     send_file(connection);
 }
 
-// A window at a time, so that several streams share the thread.
+// Sends one window at a time, so that several streams share the thread.
 void send_file(struct connection *connection) {
     size_t window = connection->left < BUFFER_BYTES ? connection->left : BUFFER_BYTES;
     ssize_t sent = sendfile(connection->fd, connection->source, &connection->offset, window);
@@ -64,7 +64,7 @@ void send_file(struct connection *connection) {
 }
 
 static size_t entry(char *at, const char *name, const struct statx *status, const char *properties) {
-    // Members made in one second share one text.
+    // Members with the same modification second share the formatted date.
     static time_t seconds = -1;
     static char date[40];
     if (seconds != status->stx_mtime.tv_sec) {
@@ -114,7 +114,8 @@ static void propfind(struct connection *connection, const struct fields *fields,
 static void put(struct connection *connection, const struct fields *fields, const char *target, const char *body,
                 size_t count) {
     size_t length = fields->content_length ? strtoull(fields->content_length, NULL, 10) : SIZE_MAX;
-    // New names are made in place, files that exist are replaced in one step: nobody sees half a file.
+    // New files are created in place; existing files are replaced by a rename, so that readers never see partial
+    // content.
     connection->target = openat(root, target, O_WRONLY | O_CREAT | O_EXCL, 0644);
     if (connection->target < 0) {
         connection->target = openat(root, "floor.new", O_WRONLY | O_CREAT | O_TRUNC, 0644);

@@ -1,4 +1,4 @@
-// Locks and properties in SQLite: WAL, NORMAL, exclusive, statements prepared once.
+// Locks and properties in SQLite: WAL, NORMAL, exclusive, with statements prepared once.
 #define _GNU_SOURCE
 #include <sqlite3.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ void store_lock(const char *path) { run(insert_lock, path); }
 
 void remove_lock(const char *path) { run(delete_lock, path); }
 
-// The values as they stand in the request: what is in each <D:prop>.
+// Stores the values unmodified: the content of each <D:prop>.
 void store_properties(const char *path, const char *body) {
     char values[HEAD_BYTES];
     size_t count = 0;

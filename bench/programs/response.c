@@ -1,4 +1,4 @@
-// Reads answers, RFC 9112: as strict as a benchmark needs to notice a wrong one.
+// Parses answers (RFC 9112), as strictly as necessary to detect wrong ones.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ void response_begin(struct response *response) {
     response->closes = response->differs = false;
 }
 
-// Ends of `response` elements, with whatever prefix, of which the last byte lies at `from` or behind it.
+// Counts the end tags of `response` elements with any prefix whose last byte is at `from` or later.
 static uint64_t count_entries(const char *bytes, size_t count, size_t from) {
     static const char name[] = "response>";
     uint64_t entries = 0;
@@ -38,7 +38,7 @@ static void take_body(struct response *response, const struct step *step, const 
         size_t old = response->overlap_bytes, more = least(count, sizeof response->overlap);
         memcpy(joint, response->overlap, old);
         memcpy(joint + old, bytes, more);
-        // Those that end in the first bytes of this piece are found in the joint, the others in the piece.
+        // End tags that end in the first bytes of this piece are found in the joint, the others in the piece.
         response->entries += count_entries(joint, old + more, old);
         if (count > more) response->entries += count_entries(bytes, count, more);
         size_t kept = least(old + more, sizeof response->overlap);
@@ -90,18 +90,18 @@ static void read_head(struct response *response, const struct step *step) {
         response->remaining = strtoull(value, NULL, 10);
         response->state = response->remaining ? LENGTH : COMPLETE;
     } else {
-        fail("an answer %d without a length", response->status);
+        fail("answer %d without a length", response->status);
     }
 }
 
-// Bytes up to the end of the head; the head is complete if the state is no longer HEAD.
+// Takes bytes up to the end of the head; the head is complete if the state is no longer HEAD.
 static size_t take_head(struct response *response, const struct step *step, const char *bytes, size_t count) {
     size_t old = response->head_bytes, room = HEAD_BYTES - 1 - old, more = least(count, room);
     memcpy(response->head + old, bytes, more);
     response->head[old + more] = 0;
     char *end = memmem(response->head, old + more, "\r\n\r\n", 4);
     if (!end) {
-        if (more == room) fail("a head of more than %d bytes", HEAD_BYTES);
+        if (more == room) fail("head longer than %d bytes", HEAD_BYTES);
         response->head_bytes += more;
         return more;
     }
@@ -120,7 +120,7 @@ static void take_chunk_size(struct response *response, char byte) {
     }
     int digit = byte >= '0' && byte <= '9' ? byte - '0' : (byte | 32) >= 'a' && (byte | 32) <= 'f' ? (byte | 32) - 'a' + 10 : -1;
     if (digit >= 0) response->chunk_size = response->chunk_size * 16 + digit;
-    else if (byte != '\r') fail("byte %d in the size of a chunk", byte);
+    else if (byte != '\r') fail("byte %d in a chunk size", byte);
 }
 
 size_t response_take(struct response *response, const struct step *step, const char *bytes, size_t count) {
@@ -142,7 +142,7 @@ size_t response_take(struct response *response, const struct step *step, const c
             if (bytes[at++] == '\n') response->state = CHUNK_SIZE;
             break;
         case TRAILER:
-            // An empty line ends it.
+            // An empty line ends the trailer.
             if (bytes[at] == '\n' && response->line_bytes == 0) response->state = COMPLETE;
             else if (bytes[at] == '\n') response->line_bytes = 0;
             else if (bytes[at] != '\r') response->line_bytes++;
@@ -169,7 +169,7 @@ const char *response_fault(const struct response *response, const struct step *s
         snprintf(text, sizeof text, "%lu entries instead of %ld", response->entries, step->entries);
         return text;
     }
-    if (response->differs) return "content that differs from what was stored";
+    if (response->differs) return "content differs from the stored content";
     if (step->takes_token && !response->token[0]) return "no lock token";
     return NULL;
 }

@@ -1,7 +1,7 @@
-// Reads the script that bench/client.py writes: for each step a line of numbers, then the text of the request.
+// Parses the script written by bench/client.py: for each step a line of numbers, then the text of the request.
 //
 //   PHASE STATUS,STATUS… SIZE ENTRIES PATTERN_OFFSET TAKES_TOKEN GENERATED CHUNK TEXT_BYTES\n
-//   …text, in which \001n, \001c and \001t stand for the unit, the connection and the lock token…
+//   …text, in which \001n, \001c and \001t represent the unit, the connection and the lock token…
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void make_body(struct step *step) {
     if (step->generated_bytes == 0) return;
     size_t bytes = step->generated_bytes < PATTERN_BYTES ? step->generated_bytes : PATTERN_BYTES;
     size_t chunk = step->chunk_bytes ? (size_t)step->chunk_bytes : bytes;
-    if (step->generated_bytes % bytes || bytes % chunk) fail("a generated body is made of whole pieces");
+    if (step->generated_bytes % bytes || bytes % chunk) fail("a generated body must consist of complete pieces");
     step->block = malloc(bytes + bytes / chunk * 32);
     step->block_repeats = step->generated_bytes / bytes;
     for (size_t done = 0; done < bytes; done += chunk) {
@@ -74,7 +74,7 @@ void read_script(const char *path, struct script *script) {
         for (char *status = strtok(statuses, ","); status && count < MAX_STATUSES; status = strtok(NULL, ","))
             step.statuses[count++] = atoi(status);
         char *text = malloc(text_bytes + 1);
-        if (fread(text, 1, text_bytes, file) != text_bytes) fail("%s is cut off", path);
+        if (fread(text, 1, text_bytes, file) != text_bytes) fail("%s is truncated", path);
         cut_into_pieces(&step, text, text_bytes);
         make_body(&step);
         script->steps[phase][script->counts[phase]++] = step;

@@ -1,4 +1,4 @@
-"""The rows of the benchmark, in the order they are run and printed."""
+"""The rows of the benchmark, in the order in which they are run and printed."""
 
 from . import (archive, copy, fair, forms, journal, large, locks, parts, process, propfind, properties, read, search, secure,
                site, sync, tools, uploads, write)

@@ -1,4 +1,4 @@
-"""A folder as one file."""
+"""Download of a folder as one archive."""
 
 import os
 import shutil

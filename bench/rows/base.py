@@ -1,4 +1,4 @@
-"""What a row is: work for each server, and checks of what came back."""
+"""The base class of rows: work for each server, and checks of the results."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from client import Request
 from servers import Apache, Davit, Floor, Lighttpd, Nginx, SingleLighttpd
 
 ALL = [Davit, Nginx, Lighttpd, Apache, Floor]
-# Where the database is written.
+# Rows that write to the database.
 ALL_STATE = [Davit, Nginx, SingleLighttpd, Apache, Floor]
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -43,27 +43,27 @@ class Row:
     figures = ("p99",)
 
     def unavailable(self, setup):
-        """Why the row cannot run on this machine; None if it can."""
+        """Returns why the row cannot run on this machine; None if it can."""
 
     def prepare(self, root, setup):
-        """Puts what the row needs into an empty folder, before the server starts."""
+        """Fills an empty folder with the data of the row, before the server starts."""
 
     def ready(self, server, setup):
-        """After the server has started: what only it can prepare."""
+        """Prepares data through the running server."""
 
     def before(self, turn):
-        """Before each turn, not measured."""
+        """Runs before each turn, not measured."""
 
     def run(self, turn):
-        """Does the work and returns how much it was."""
+        """Does the work and returns its amount."""
         raise NotImplementedError
 
     def after(self, turn):
-        """After each turn, not measured: checks, and making room."""
+        """Runs after each turn, not measured: checks and cleanup."""
 
 
 class Load(Row):
-    """The same requests on each of some connections for as long as a turn takes."""
+    """Repeats the same requests on several connections for the duration of a turn."""
 
     connections = 64
     count = 0
@@ -76,12 +76,12 @@ class Load(Row):
 
 
 def variant(kind, class_name, **attributes):
-    """A row that differs from another in a few attributes."""
+    """Returns a row that differs from another in some attributes."""
     return type(class_name, (kind,), attributes)
 
 
 def write_pattern(path, size, setup):
-    """A file that is the client's pattern, again and again."""
+    """Writes a file that repeats the client's pattern."""
     with open(path, "wb") as file:
         for _ in range(size // len(setup.client.pattern)):
             file.write(setup.client.pattern)
@@ -89,7 +89,7 @@ def write_pattern(path, size, setup):
 
 
 def write_members(folder, count, size=100):
-    """A folder of `count` small files, made by the file system's shortest way."""
+    """Creates a folder of `count` small files in the fastest way."""
     os.makedirs(folder)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     content = b"x" * size
@@ -101,7 +101,7 @@ def write_members(folder, count, size=100):
 
 
 def give(server, *paths):
-    """Lets the server change what was made for it while it runs."""
+    """Makes the prepared data writable for the server."""
     if isinstance(server, Apache) and os.geteuid() == 0:
         subprocess.run(["chown", "-R", "www-data:", *paths], check=True)
 

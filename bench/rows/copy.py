@@ -1,4 +1,4 @@
-"""COPY: large content, a tree, and large content where the file system can share blocks."""
+"""COPY: large content, a tree, and large content on a file system that can share blocks."""
 
 import filecmp
 import os
@@ -46,7 +46,7 @@ class CopyFile(Load):
 
     def compare(self, source, target):
         if not filecmp.cmp(source, target, shallow=False):
-            raise WrongAnswer("the copy is not the source")
+            raise WrongAnswer("the copy differs from the source")
 
 
 class CopyTree(CopyFile):
@@ -62,11 +62,11 @@ class CopyTree(CopyFile):
     def compare(self, source, target):
         sizes = [os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(target) for name in names]
         if sizes != [KIB] * self.files:
-            raise WrongAnswer(f"{len(sizes)} files were copied, {sizes.count(KIB)} of them whole")
+            raise WrongAnswer(f"{len(sizes)} files were copied, {sizes.count(KIB)} of them complete")
 
 
 class CopyShared(CopyFile):
-    """Warm and on a volume that can share blocks: its cost should not depend on the size."""
+    """Cached, and on a volume that can share blocks: the cost should not depend on the size."""
 
     place = "xfs"
 

@@ -1,4 +1,4 @@
-"""Short requests while others copy, digest and search: nobody waits for work that takes long."""
+"""Latency of short requests during copies, digests and searches, which take long."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ class Fair(Load):
     def unavailable(self, setup):
         needed = (self.copies + 2) * self.copy_bytes + self.digests * self.digest_bytes
         free = shutil.disk_usage(setup.place(self.place)).free
-        return f"it needs {needed / GIB:.0f} GiB of memory" if free < needed else None
+        return f"requires {needed / GIB:.0f} GiB of memory" if free < needed else None
 
     def prepare(self, root, setup):
         write_members(os.path.join(root, "list"), 100)
@@ -56,7 +56,7 @@ class Fair(Load):
 
 
 class Background:
-    """Requests that take long, on connections of their own, one after the other until the end."""
+    """Sends long requests on separate connections, in sequence until the end."""
 
     def __init__(self, row, turn):
         self.turn, self.has_ended, self.problems = turn, threading.Event(), []
@@ -77,7 +77,7 @@ class Background:
     def ask(self, status, *request, **more):
         answered, fields, _ = ask(self.turn.port, *request, **more)
         if answered != status:
-            raise WrongAnswer(f"{request[0]} {request[1]} was answered {answered}")
+            raise WrongAnswer(f"{request[0]} {request[1]} returned {answered}")
         return fields
 
     def copy(self, index):
@@ -86,10 +86,10 @@ class Background:
         os.remove(os.path.join(self.turn.root, target))
 
     def digest(self, index):
-        # Another time makes another version, whose digest nobody knows.
+        # A new modification time creates a new version, whose digest is not cached.
         os.utime(os.path.join(self.turn.root, f"digest-{index}.bin"))
         if "Repr-Digest" not in self.ask(200, "HEAD", f"/digest-{index}.bin", headers={"Want-Repr-Digest": "sha-256=9"}):
-            raise WrongAnswer("there is no digest")
+            raise WrongAnswer("missing digest")
 
     def search(self, index):
         self.ask(207, "SEARCH", "/folder/", body=QUERY, headers=HEADERS)

@@ -1,4 +1,4 @@
-"""A large file in a form, against the same file in a PUT; both are sent by curl."""
+"""A large file in a form, compared with the same file in a PUT; both are sent by curl."""
 
 import os
 import subprocess
@@ -37,13 +37,13 @@ class FormUpload(Row):
         command += ["-o", os.path.join(turn.server.state, "answer"), "-w", "%{http_code}"]
         status = turn.metered(lambda: subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
         if status != b"201":
-            raise WrongAnswer(f"the upload was answered {status.decode()}")
+            raise WrongAnswer(f"the upload returned {status.decode()}")
         return self.size / GIB
 
     def after(self, turn):
         path = os.path.join(turn.root, "large.bin")
         if subprocess.run(["cmp", "-s", path, self.source], check=False).returncode:
-            raise WrongAnswer("what arrived is not what was sent")
+            raise WrongAnswer("the stored file differs from the sent one")
         os.remove(path)
 
 

@@ -1,4 +1,4 @@
-"""The change journal: what sync-collection costs, and what a journal that is awake costs a PUT."""
+"""The change journal: the cost of sync-collection, and the cost of an active journal for a PUT."""
 
 import os
 import re
@@ -21,14 +21,14 @@ def report(token):
 
 
 def token(port, old=""):
-    """What the server says at the end of an answer; the first one takes as long as the tree is large."""
+    """Returns the sync token of an answer; the first answer takes time proportional to the tree."""
     while True:
         status, _, body = ask(port, "REPORT", "/", report(old), HEADERS)
         if status == 503:
             continue
         found = re.search(rb"<D:sync-token>([^<]+)</D:sync-token>", body)
         if status != 207 or not found:
-            raise WrongAnswer(f"sync-collection was answered {status}")
+            raise WrongAnswer(f"sync-collection returned {status}")
         return found[1].decode()
 
 
@@ -65,7 +65,7 @@ class PutAwake(PutNew):
 
 
 class StartAwake(Start):
-    """A start with a journal that is awake shall not wait for a look at the whole tree."""
+    """A start with an active journal must not wait until the whole tree is read."""
 
     name = "start-100k"
     title = "start to first response, 100,000 files, with the journal active and inactive"
@@ -79,7 +79,7 @@ class StartAwake(Start):
             write_members(os.path.join(root, f"folder-{folder}"), MEMBERS)
 
     def ready(self, server, setup):
-        """Wakes the journal of the state that all starts share."""
+        """Activates the journal in the state folder that all starts share."""
         if isinstance(server, AsleepDavit):
             return
         first = self.another(server)

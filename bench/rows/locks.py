@@ -1,4 +1,4 @@
-"""LOCK and UNLOCK, alone and among other locks, and PUT under a lock."""
+"""LOCK and UNLOCK, alone and among other locks, and PUT with a lock."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What may come with an upload, against an upload without it; and changes of a part of a file."""
+"""Additional fields of an upload, compared with an upload without them, and partial changes of a file."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from .base import KIB, MIB, Load, Request, write_pattern
 from .write import PutNew
 
 Plain, Small = Davit.called("plain"), Davit.called("1 MiB")
-# To the second: what is below belongs to the server, which tells versions apart by it.
+# Whole seconds: the server uses the fraction to distinguish versions.
 TIME = 1_700_000_000
 
 
@@ -39,7 +39,7 @@ class PutWithTime(PutNew):
         with os.scandir(self.folder(turn)) as entries:
             wrong = sum(int(entry.stat().st_mtime) != TIME for entry in entries)
         if wrong:
-            raise WrongAnswer(f"{wrong} files have another time than was sent")
+            raise WrongAnswer(f"{wrong} files have a wrong time")
 
 
 class PutWithDigest(PutWithTime):
@@ -51,11 +51,11 @@ class PutWithDigest(PutWithTime):
         return {"Content-Digest": f"sha-256=:{digest}:"}
 
     def check_more(self, turn):
-        """A wrong digest would have been refused: every status was looked at."""
+        """A wrong digest would be refused, and every status is checked."""
 
 
 class Append(Load):
-    """On a volume that can share blocks, where its cost should not depend on what is there already."""
+    """On a volume that can share blocks, where the cost should not depend on the existing content."""
 
     name = "patch-append"
     title = "PATCH that appends 1 KiB, XFS: to a file of 100 MiB, and to one of 1 MiB"
@@ -86,15 +86,15 @@ class Append(Load):
         path = os.path.join(turn.root, self.target(turn))
         grown = os.path.getsize(path) - self.size
         if grown != turn.outcome["units"] * KIB:
-            raise WrongAnswer(f"{turn.outcome['units']} were answered, and {grown} bytes were appended")
+            raise WrongAnswer(f"{turn.outcome['units']} requests succeeded, but {grown} bytes were appended")
         with open(path, "rb") as file:
             file.seek(-KIB, os.SEEK_END)
             if file.read() != turn.setup.client.pattern[:KIB]:
-                raise WrongAnswer("the end of the file is not what was sent")
+                raise WrongAnswer("the end of the file differs from the sent bytes")
 
 
 class AppendInMemory(Append):
-    """Where no blocks can be shared the file is copied."""
+    """Without shared blocks, the file is copied."""
 
     name = "patch-append-copy"
     title = "PATCH that appends 1 KiB, tmpfs (no shared blocks): to a file of 100 MiB, and to one of 1 MiB"

@@ -1,4 +1,4 @@
-"""The process itself: how soon it answers, what it needs when nothing happens."""
+"""The process itself: the time until it answers, and its resources when idle."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ from .base import ALL_STATE, KIB, Request, Row, write_pattern
 
 SERVERS = [kind for kind in ALL_STATE if kind.name != "floor"]
 CONNECTIONS = 10_000
-# Longer than a server waits before it puts an idle connection away.
+# Longer than the time after which a server releases the memory of an idle connection.
 QUIET_SECONDS = 3.0
 
 
@@ -48,14 +48,15 @@ class Start(Process):
 
     @staticmethod
     def another(server):
-        """A second one of the same kind that shares the same folder, with a state that all of them have in turns."""
+        """Starts a second server of the same kind for the same folder; all starts share a state folder, one after the
+        other."""
         state = server.state + "-start"
         os.makedirs(state, exist_ok=True)
         return type(server)(server.setup, server.root, server.beside, state)
 
 
 class Idle(Process):
-    """Pages of files (the program, its libraries) count as resident, and are not anonymous."""
+    """Mapped files (the program, its libraries) count as resident memory, but not as anonymous."""
 
     name = "idle"
     title = "idle, after one request"
@@ -106,7 +107,7 @@ def await_answer(server):
             client.sendall(f"GET /content.bin HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n\r\n".encode())
             if client.recv(4096).startswith(b"HTTP/1.1 200"):
                 return
-    raise WrongAnswer("no answer 200 within 30 seconds")
+    raise WrongAnswer("no 200 answer within 30 seconds")
 
 
 ROWS = [Start, Idle, IdleConnections]

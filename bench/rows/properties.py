@@ -13,7 +13,7 @@ from .propfind import HEADERS
 CAPABLE = [kind for kind in ALL_STATE if kind is not Nginx]
 NotAsked = Davit.called("not asked for")
 NOTES = {"nginx": "has no dead properties"}
-# lighttpd answers 204 where all went well.
+# lighttpd returns 204 if everything succeeded.
 DONE = (207, 204)
 NAMES = [f"p{index}" for index in range(5)]
 FIND = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:B="urn:bench"><D:prop>'
@@ -21,7 +21,8 @@ FIND = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns
 
 
 def update(names):
-    """A PROPPATCH body that sets each to a value of its own; lighttpd sees only the first of each `prop`."""
+    """Returns a PROPPATCH body that sets each property to a different value; lighttpd only reads the first one in
+    each `prop`."""
     values = "".join(f'<D:set><D:prop><B:{name} xmlns:B="urn:bench">value {{unit}} of {name}</B:{name}></D:prop></D:set>'
                      for name in names)
     return f'<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:">{values}</D:propertyupdate>'.encode()
@@ -31,7 +32,7 @@ class PropPatch(Load):
     name = "proppatch"
     title = "PROPPATCH of one property, 8 connections"
     kind = "property"
-    # Apache keeps properties beside the content.
+    # Apache stores properties in the same folder as the content.
     place = "disk"
     contenders = CAPABLE
     notes = NOTES
@@ -47,7 +48,7 @@ class PropPatch(Load):
     def after(self, turn):
         body = expect(turn.server, "PROPFIND", "/folder/member-000000000.txt", 207, FIND, {**HEADERS, "Depth": "0"})
         if b" of p0</" not in body:
-            raise WrongAnswer("the property is not there")
+            raise WrongAnswer("the property is missing")
 
 
 class DeadProperties(Load):
@@ -80,7 +81,7 @@ class DeadProperties(Load):
 
 
 class AskedFor(DeadProperties):
-    """What dead properties add to a listing of live ones."""
+    """The cost that dead properties add to a listing of live properties."""
 
     name = "propfind-5dead"
     title = "PROPFIND Depth 1 of 1,000 members, 3 live properties, with and without 5 dead properties of each"

@@ -11,7 +11,7 @@ from servers.lighttpd import FreshLighttpd
 from .base import ALL, Load, Request, variant, write_members
 
 READERS = ALL[:3] + [FreshLighttpd] + ALL[3:]
-# What every server has.
+# Properties that every server supports.
 BODY = (b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
         b"<D:getcontentlength/><D:getlastmodified/></D:prop></D:propfind>")
 ByFolder = Davit.called("Depth 1")
@@ -55,7 +55,7 @@ class Depth1(Load):
         body = expect(server, "PROPFIND", "/folder/", 207, BODY, {**HEADERS, "Depth": self.depth})
         lengths = body.count(b"getcontentlength>100<")
         if lengths < self.members or not body.rstrip().endswith(b"multistatus>"):
-            raise WrongAnswer(f"the multistatus is cut off, or has only {lengths} lengths")
+            raise WrongAnswer(f"the multistatus is truncated, or has only {lengths} lengths")
 
     def requests(self, turn):
         return [Request("PROPFIND", "/folder/", {**HEADERS, "Depth": self.depth}, BODY, statuses=(207,),
@@ -64,8 +64,8 @@ class Depth1(Load):
 
 class Compressed(Depth1):
     name = "propfind-gzip"
-    title = "PROPFIND Depth 1, 10,000 members, with gzip"
-    # nginx compresses nothing that is answered with 207.
+    title = "PROPFIND Depth 1, 10,000 members, in gzip"
+    # nginx does not compress answers with status 207.
     contenders = [Davit]
     floor = None
     members = 10_000
@@ -73,11 +73,11 @@ class Compressed(Depth1):
     def ready(self, server, setup):
         status, fields, body = ask(server.port, "PROPFIND", "/folder/", BODY, self.fields())
         if status != 207 or fields.get("Content-Encoding") != "gzip":
-            raise WrongAnswer(f"the multistatus came as {status} with {fields.get('Content-Encoding')}")
+            raise WrongAnswer(f"the multistatus has status {status} and coding {fields.get('Content-Encoding')}")
         plain = gzip.decompress(body)
         lengths = plain.count(b"getcontentlength>100<")
         if lengths < self.members or not plain.rstrip().endswith(b"multistatus>"):
-            raise WrongAnswer(f"the multistatus is cut off, or has only {lengths} lengths")
+            raise WrongAnswer(f"the multistatus is truncated, or has only {lengths} lengths")
 
     def fields(self):
         return {**HEADERS, "Depth": self.depth, "Accept-Encoding": "gzip"}
@@ -105,7 +105,7 @@ class Infinity(Depth1):
 
 
 class Deep(Infinity):
-    """What a client that may not ask with Depth infinity has to do instead: a request for each folder."""
+    """The alternative for clients that may not use Depth infinity: one request per folder."""
 
     name = "propfind-deep"
     title = "PROPFIND of a tree of 20,000 nodes: Depth infinity, and Depth 1 of each of its folders"

@@ -1,4 +1,4 @@
-"""SEARCH: what is asked of every member of a tree, against a PROPFIND of the whole tree."""
+"""SEARCH of a whole tree, compared with a PROPFIND of the same tree."""
 
 from servers import Davit
 
@@ -6,7 +6,7 @@ from .base import Request
 from .propfind import HEADERS, Infinity
 
 PropFind = Davit.called("PROPFIND")
-# A tenth of the names ends so.
+# Matches a tenth of the names.
 QUERY = (b'<?xml version="1.0" encoding="utf-8"?><D:searchrequest xmlns:D="DAV:"><D:basicsearch>'
          b"<D:select><D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/></D:prop></D:select>"
          b"<D:from><D:scope><D:href>/folder/</D:href><D:depth>infinity</D:depth></D:scope></D:from><D:where><D:and>"

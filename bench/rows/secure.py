@@ -1,4 +1,4 @@
-"""HTTPS: what encryption adds. TLS 1.3, AES-128-GCM, X25519, and one P-256 key for all."""
+"""HTTPS: the cost of encryption. TLS 1.3, AES-128-GCM, X25519, and the same P-256 key for all servers."""
 
 from servers.davit import SecureDavit
 from servers.nginx import SecureNginx

@@ -1,4 +1,4 @@
-"""A static website: a page, and one that is there compressed, too."""
+"""A static website: a page, and a precompressed file."""
 
 import os
 
@@ -18,7 +18,7 @@ class Page(Load):
 
     def prepare(self, root, setup):
         write_pattern(os.path.join(root, "page.html"), KIB, setup)
-        # Nobody looks into it.
+        # The content does not matter.
         write_pattern(os.path.join(root, "style.css"), 8 * KIB, setup)
         write_pattern(os.path.join(root, "style.css.gz"), 2 * KIB, setup)
 

@@ -1,4 +1,4 @@
-"""What `--sync` costs: none, data, full."""
+"""The cost of the levels of `--sync`: none, data, full."""
 
 from servers import Davit, Nginx, SingleLighttpd
 
@@ -10,7 +10,7 @@ LEVELS = [Davit, Davit.synced("data"), Davit.synced("full")]
 
 
 def unavailable(self, setup):
-    return None if Davit.has_sync(setup) else "this davit has no --sync"
+    return None if Davit.has_sync(setup) else "this version of davit has no --sync"
 
 
 ROWS = [

@@ -1,4 +1,4 @@
-"""What people run: curl with many files at once, rclone, litmus."""
+"""Common tools: curl with many parallel transfers, rclone, litmus."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from .base import ALL_STATE, KIB, Row, write_members
 
 FILES = 2000
 PARALLEL = 32
-# Parameters are per transfer in a config file; these hold for all.
+# Options in a config file apply to one transfer; these apply to all.
 CURL = ["curl", "--parallel", "--parallel-max", str(PARALLEL), "--silent", "--show-error", "--fail"]
 PEERS = [kind for kind in ALL_STATE if kind.name != "floor"]
 
@@ -24,7 +24,7 @@ class Curl(Row):
     contenders = PEERS
 
     def run_curl(self, turn, lines):
-        """Each line is a transfer of the config file."""
+        """Runs curl with a config file, in which each line is a transfer."""
         with tempfile.NamedTemporaryFile("w", dir=turn.setup.memory) as config:
             config.write("\n".join(lines))
             config.flush()
@@ -38,7 +38,7 @@ class Curl(Row):
     def check(folder):
         sizes = [entry.stat().st_size for entry in os.scandir(folder)]
         if sizes != [KIB] * FILES:
-            raise WrongAnswer(f"{len(sizes)} files came, {sizes.count(KIB)} of them whole")
+            raise WrongAnswer(f"{len(sizes)} files arrived, {sizes.count(KIB)} of them complete")
 
 
 class CurlUp(Curl):
@@ -84,13 +84,13 @@ class CurlDown(Curl):
 
 
 class RcloneCopy(Row):
-    """`rclone copy` with its own defaults: it makes the folder, looks at what is there, and compares sizes."""
+    """`rclone copy` with default settings: it creates the folder, lists it, and compares sizes."""
 
     unit = "µs/file"
     figures = ()
     contenders = [Davit, Apache, Rclone]
     floor = None
-    # Four requests for each file, by a client that is slower than all servers: one turn is long enough.
+    # Four requests per file, by a client that is slower than all servers: one turn is long enough.
     rounds = 1
 
     def unavailable(self, setup):
@@ -159,7 +159,7 @@ class Litmus(Row):
                                                        stderr=subprocess.STDOUT))
         found = re.findall(rb"of \d+ tests run: (\d+) passed, (\d+) failed", done.stdout)
         if not found:
-            raise WrongAnswer("litmus did not come to an end")
+            raise WrongAnswer("litmus did not finish")
         turn.outcome = {key: sum(int(line[index]) for line in found) for index, key in enumerate(self.figures)}
         return 1
 

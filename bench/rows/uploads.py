@@ -1,4 +1,4 @@
-"""Uploads over several requests: what the engine behind them costs more than a PUT, which is the row `up1`."""
+"""Resumable uploads: their cost compared with a PUT of the same content, which is the row `up1`."""
 
 from client import WrongAnswer, ask
 
@@ -16,7 +16,7 @@ class Resumable(Upload):
         status, fields, _ = ask(turn.port, "PUT", "/large-00000.bin", b"", {
             "Upload-Complete": "?0", "Upload-Length": str(self.size)})
         if status != 201:
-            raise WrongAnswer(f"the upload was answered {status}")
+            raise WrongAnswer(f"the upload returned {status}")
         self.upload = fields["Location"]
 
     def requests(self, turn):

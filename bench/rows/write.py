@@ -1,4 +1,4 @@
-"""What changes names: PUT of small content, MKCOL, DELETE, MOVE."""
+"""Requests that change names: PUT of small content, MKCOL, DELETE, MOVE."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from .base import KIB, Load, Request, give, variant, write_members
 
 
 class Folder(Load):
-    """Each turn has a folder of its own, which is removed after it where that costs nothing."""
+    """Each turn uses a new folder, which is removed afterwards if that is cheap."""
 
     kind = "write"
     connections = 32
@@ -32,7 +32,7 @@ class Folder(Load):
     def check(self, turn):
         names = os.listdir(self.folder(turn))
         if len(names) != turn.outcome["units"]:
-            raise WrongAnswer(f"{turn.outcome['units']} were answered and {len(names)} are there")
+            raise WrongAnswer(f"{turn.outcome['units']} requests succeeded, but {len(names)} files exist")
         return names
 
 
@@ -94,7 +94,7 @@ class Delete(Folder):
     def check(self, turn):
         left = os.listdir(self.folder(turn))
         if left:
-            raise WrongAnswer(f"{len(left)} files are still there")
+            raise WrongAnswer(f"{len(left)} files still exist")
 
 
 class Move(PutOver):
@@ -107,19 +107,19 @@ class Move(PutOver):
                         statuses=(201, 204)) for source in (0, 1)]
 
     def run(self, turn):
-        # There and back: two requests for each unit.
+        # A unit consists of two requests: to the new name and back.
         return 2 * super().run(turn)
 
     def check(self, turn):
         names = sorted(os.listdir(self.folder(turn)))
         if names != [f"{connection:05d}" for connection in range(self.connections)]:
-            raise WrongAnswer(f"files were lost on the way: {len(names)} are left")
+            raise WrongAnswer(f"files were lost: {len(names)} remain")
 
 
 def check_content(path, turn):
     with open(path, "rb") as file:
         if file.read() != turn.setup.client.pattern[:KIB]:
-            raise WrongAnswer(f"{os.path.basename(path)} does not hold what was sent")
+            raise WrongAnswer(f"{os.path.basename(path)} has the wrong content")
 
 
 ROWS = [

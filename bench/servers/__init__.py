@@ -1,4 +1,4 @@
-"""The servers that are compared: each serves one folder, on loopback, without users and without an access log."""
+"""The compared servers: each serves one folder on loopback, without users and without an access log."""
 
 from .apache import Apache, BusyApache
 from .davit import Davit

@@ -19,7 +19,7 @@ class Apache(Server):
     threads = 64
 
     def start(self):
-        # It refuses to serve as root: what it shares belongs to the user it becomes.
+        # Apache refuses to serve as root: the shared folder belongs to its user.
         if os.geteuid() == 0:
             os.makedirs(os.path.join(self.state, "locks"), exist_ok=True)
             for folder in (self.root, self.beside, self.state):

@@ -1,4 +1,4 @@
-"""What all servers have in common."""
+"""The common base class of all servers."""
 
 import os
 import signal
@@ -10,10 +10,10 @@ START_SECONDS = 30
 
 
 class Server:
-    """One running server.
+    """A running server.
 
-    `root` is the folder it shares. `beside` lies next to it on the same volume, for uploads under way, so that a rename
-    does not copy. `state` is on the disk: locks, properties, configuration, logs.
+    `root` is the shared folder. `beside` is on the same volume, for temporary uploads, so that a rename does not
+    copy. `state` is on disk: locks, properties, configuration, logs.
     """
 
     #: Shown in tables; unique within a row.
@@ -36,12 +36,12 @@ class Server:
         self.process = self.start()
 
     def start(self):
-        """Starts the server on `self.port` and returns its first process."""
+        """Starts the server on `self.port` and returns its main process."""
         raise NotImplementedError
 
     @classmethod
     def settings(cls):
-        """The settings that matter for speed, for the document."""
+        """Returns the settings that affect speed, for the document."""
         raise NotImplementedError
 
     @classmethod
@@ -50,7 +50,7 @@ class Server:
 
     @classmethod
     def is_peer(cls):
-        """True for servers that davit is compared with."""
+        """Whether davit is compared with this server."""
         return True
 
     def write(self, name, text):
@@ -61,7 +61,7 @@ class Server:
 
     def spawn(self, command):
         with open(os.path.join(self.state, "output"), "ab") as log:
-            # A session of its own: lighttpd signals its whole process group when it ends.
+            # In a new session, because lighttpd signals its whole process group when it exits.
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def wait_until_ready(self):
@@ -92,7 +92,7 @@ class Server:
 
 
 def make_certificate(setup):
-    """The files of a certificate for loopback and of its key, the same for all servers of a run."""
+    """Returns the files of a certificate for loopback and its key, which all servers of a run share."""
     certificate, key = (os.path.join(setup.disk, name) for name in ("tls-certificate.pem", "tls-key.pem"))
     if not os.path.exists(certificate):
         subprocess.run(

@@ -1,4 +1,4 @@
-"""A command in a server's place: what the work costs where no server is needed."""
+"""A command in place of a server: the cost of the work without a server."""
 
 import resource
 import subprocess
@@ -6,7 +6,7 @@ import time
 
 
 class Copy:
-    """`cp`, the floor of COPY."""
+    """`cp`, the lower bound of COPY."""
 
     name = "cp"
     lock_durability = property_durability = None
@@ -39,7 +39,7 @@ class Copy:
 
 
 class Zip(Copy):
-    """Info-ZIP's `zip`, which writes the file that a server would send."""
+    """Info-ZIP's `zip`, which creates the file that a server would send."""
 
     name = "zip"
 
@@ -58,7 +58,7 @@ class Zip(Copy):
 
 
 class CommandTurn:
-    """As `contest.Turn`, of a process that ends."""
+    """Like `contest.Turn`, for a process that exits."""
 
     port = None
 

@@ -1,4 +1,4 @@
-"""davit, as it is started without options; `Davit.synced` with another `--sync`."""
+"""davit with default options; `Davit.synced` uses another level of `--sync`."""
 
 import functools
 import os
@@ -35,7 +35,8 @@ class Davit(Server):
     @staticmethod
     @functools.lru_cache
     def called(what):
-        """davit a second time in a row, for other requests or with another state: `davit, WHAT`."""
+        """Returns davit as an additional server in the same row, with other requests or another state: `davit,
+        WHAT`."""
         return type("OtherDavit", (Davit,), {"name": f"davit, {what}", "is_again": True})
 
     @classmethod
@@ -61,7 +62,8 @@ class SecureDavit(Davit):
 
 
 class FullDavit(Davit):
-    """With all that stands before a share: an access log, accounts with hashed passwords; gzip is on anyway."""
+    """With everything before a share enabled: an access log, and accounts with hashed passwords; gzip is always
+    on."""
 
     name = "davit full"
     user, password = "anna", "open sesame"
@@ -79,7 +81,7 @@ class FullDavit(Davit):
 
 
 class Website(Davit):
-    """The example of a static website, which lies beside the command."""
+    """The example of a static website, from the same build folder."""
 
     lock_durability = property_durability = None
 

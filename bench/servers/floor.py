@@ -1,4 +1,4 @@
-"""The floor: a server that does the least each request needs (programs/floor.c), and nothing else."""
+"""The floor: a server that does only the minimum for each request (programs/floor.c)."""
 
 import os
 

@@ -1,11 +1,11 @@
-"""`rclone serve webdav`, as it is started without options."""
+"""`rclone serve webdav` with default options."""
 
 from .base import Server, output_of
 
 
 class Rclone(Server):
     name = "rclone"
-    # It keeps what it knows of folders for five minutes.
+    # It caches folders for five minutes.
     is_stale = True
 
     def start(self):

@@ -1,4 +1,4 @@
-"""davit's library behind a form: the program of Examples/Uploads, which lies beside the command."""
+"""davit's library serving a form: the program Examples/Uploads, from the same build folder."""
 
 import os
 
