@@ -177,7 +177,7 @@ class SceneRun:
                 self.start_kills += 1
         raise Failure(f"the start did not survive within {STEP_LIMIT} steps")
 
-    # What must be true afterwards
+    # Checks of the result
 
     def judge(self, left, answer, request):
         old, new = self.old, self.new

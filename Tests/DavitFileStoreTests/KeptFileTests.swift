@@ -191,7 +191,7 @@ struct KeptFileTests {
         }
     }
 
-    /// While one process repeatedly replaces a file in both ways, readers must never get content that was
+    /// While one process repeatedly replaces a file, readers must never get content that was
     /// replaced before their request.
     @Test(arguments: ["mv", "write"])
     func nobodyReadsWhatWasReplacedBeforeHeAsked(way: String) async throws {

@@ -157,7 +157,7 @@ struct SpellingTests {
         }
     }
 
-    /// A rename to another name of the same file removes the first name, if the volume treats them as two.
+    /// Hard links are two names: a rename of one over the other removes the first.
     @Test func twoNamesOfAFileAreNotOne() throws {
         let sandbox = try Sandbox()
         try sandbox.write("a", "x")

@@ -89,13 +89,13 @@ struct ReplayTests {
             let lines = try Self.replay([folder.path], other).lines
             #expect(
                 lines == [
-                    "GET /a.txt: content: from byte 0 on, recorded 'one', now 'two!'",
+                    "GET /a.txt: content: at byte 0: recorded 'one', now 'two!'",
                     "HEAD /a.txt: field content-length: recorded '3', now '4'",
-                    "PROPFIND /: response /b.txt: it was not recorded",
+                    "PROPFIND /: response /b.txt: not recorded",
                     "PROPFIND /: property getcontentlength of /a.txt: recorded "
                         + "'<D:getcontentlength xmlns:D=\"DAV:\">3</D:getcontentlength>', now "
                         + "'<D:getcontentlength xmlns:D=\"DAV:\">4</D:getcontentlength>'",
-                    "GET /a.txt: content: from byte 0 on, recorded 'one', now 'two!'",
+                    "GET /a.txt: content: at byte 0: recorded 'one', now 'two!'",
                     "GET /b.txt: status: recorded 404, now 200",
                 ])
         }

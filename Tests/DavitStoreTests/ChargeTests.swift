@@ -66,7 +66,7 @@ struct ChargeTests {
         try state.commit([
             .putUpload(upload("a", to: "x", principal: "anna")), .putUpload(second), .putUpload(third),
         ])
-        // It is charged once, regardless of moves.
+        // An upload is charged once, regardless of moves and progress.
         try state.commit([
             .putUpload(third), .moveRows(from: path("x"), to: path("y")),
             .setUploadProgress(id: "b", second.progress),
@@ -112,7 +112,7 @@ struct ChargeTests {
         #expect(forgotten(Self.limits(perClient: (4, 100_000))) == [])
         #expect(forgotten(Self.limits(perClient: (3, 100_000))) == ["2", "1"])
         #expect(forgotten(Self.limits(total: (4, 100_000))) == ["3", "2", "1"])
-        // A part is kept as long as the upload that it belongs to.
+        // A completed part is not evicted, because another upload uses it.
         #expect(forgotten(Self.limits(perClient: (1, 100_000))) == nil)
     }
 }

@@ -21,7 +21,7 @@ BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
 # On a different kernel, requests may take a different code path with some more allocations.
 TOLERANCE_ELSEWHERE = 0.30
-# Expensive cases are counted again: occasionally a thread returns a resource late, which is then allocated again.
+# A case above its baseline is counted again: occasionally a thread returns a resource late, and it is reallocated.
 TURNS = 3
 # The accepted deviation of a mean: rare events, such as the growth of a table, may or may not occur.
 SLACK = {"allocations": 0.2, "bytes": 64, "calls": 0.06}

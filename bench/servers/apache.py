@@ -80,6 +80,6 @@ DavLockDB "{self.state}/locks/lockdb"
 
 
 class BusyApache(Apache):
-    """With a thread for each of 1,000 connections: with fewer it closes those that wait."""
+    """Has a thread for each of 1,000 connections; with fewer, it closes waiting connections."""
 
     threads = 512

@@ -56,7 +56,7 @@ webdav.opts = ("propfind-depth-infinity" => "enable")
 
 
 class FreshLighttpd(Lighttpd):
-    """Asks the file system each time."""
+    """Does not cache file status."""
 
     name = "lighttpd fresh"
     is_stale = False
@@ -64,7 +64,7 @@ class FreshLighttpd(Lighttpd):
 
 
 class SingleLighttpd(Lighttpd):
-    """One worker: two answer 500 as soon as both want to write to the database."""
+    """Has one worker: with two, concurrent writes to the database fail with 500."""
 
     @staticmethod
     def workers(cores):

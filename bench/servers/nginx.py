@@ -57,7 +57,7 @@ http {{
 
 
 class SecureNginx(Nginx):
-    """With the key, the version, the cipher and the curve that all have."""
+    """Uses the same key, TLS version, cipher and curve as all servers."""
 
     is_secure = True
     listen = " ssl"
@@ -70,7 +70,7 @@ class SecureNginx(Nginx):
 
 
 class CachingNginx(Nginx):
-    """Answers from descriptors and sizes that are up to 60 seconds old."""
+    """Caches descriptors and sizes for up to 60 seconds."""
 
     name = "nginx cache"
     is_stale = True
@@ -78,12 +78,12 @@ class CachingNginx(Nginx):
 
 
 class RoomyNginx(Nginx):
-    """With a table for as many idle connections; its size is what it costs."""
+    """Has a table for as many idle connections; the table determines the memory."""
 
     connections = 12_288
 
 
 class WebsiteNginx(Nginx):
-    """Sends a compressed file that lies beside the plain one."""
+    """Sends the precompressed file next to the plain one."""
 
     cache = "gzip_static on; gzip_vary on;"

@@ -115,7 +115,7 @@ struct AnswerComparison {
         func finding(_ detail: String) -> [Finding] { [Finding(subject: "content", detail: detail)] }
         if let detail = digestDifference(roles) { return detail.isEmpty ? [] : finding(detail) }
         guard let old = recorded.body, let new = actual.body else {
-            return recorded.content == actual.content ? [] : finding("it cannot be decoded")
+            return recorded.content == actual.content ? [] : finding("cannot be decoded")
         }
         if old == new, recorded.root == nil { return [] }
         if let oldXML = recorded.multistatus, let newXML = actual.multistatus {
@@ -140,7 +140,7 @@ struct AnswerComparison {
         if roles.hasFiller, let body = actual.body, Filler.contains(body) { return "" }
         guard let digest = recorded.content.digest, let found = actual.content.digest else { return "" }
         let expected = roles.digest(for: digest)
-        return expected == found ? "" : "its SHA-256 is \(found), expected was \(expected)"
+        return expected == found ? "" : "SHA-256 is \(found), expected \(expected)"
     }
 
     /// Compares text. Differences in times and origins alone are ignored; generated values are already
@@ -172,6 +172,6 @@ struct AnswerComparison {
             RecordingText.append(escaping: bytes[start...].prefix(60), to: &text)
             return String(decoding: text, as: UTF8.self)
         }
-        return "from byte \(start) on, recorded '\(part(old))', now '\(part(new))'"
+        return "at byte \(start): recorded '\(part(old))', now '\(part(new))'"
     }
 }

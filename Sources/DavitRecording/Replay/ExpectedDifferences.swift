@@ -82,7 +82,7 @@ package struct ReplayResult: Sendable {
         for entry in outdated {
             text += "\(entry.file), \(entry.step)\n  \(entry.subject): no longer differs\n"
         }
-        if !hasList { text += report.advice.map { "should be: " + $0.text }.joined() }
+        if !hasList { text += report.advice.map { "recommendation: " + $0.text }.joined() }
         text += report.skipped.map { "not sent: " + $0.text }.joined()
         text += "\(report.exchangeCount) requests: \(unexpectedCount) not as expected"
         if hasList { text += ", \(expectedCount) known differences" }

@@ -22,7 +22,7 @@ struct MultistatusComparison {
                 findings.append(Finding(subject: "response \(response.href)", detail: "now missing"))
             }
             for response in actual.responses where !oldPaths.contains(response.path) {
-                findings.append(Finding(subject: "response \(response.href)", detail: "it was not recorded"))
+                findings.append(Finding(subject: "response \(response.href)", detail: "not recorded"))
             }
             if findings.isEmpty {
                 let detail = "recorded \(oldPaths.count), now \(newPaths.count)"
@@ -63,7 +63,7 @@ struct MultistatusComparison {
         }
         let oldNames = Set(old.properties.map(\.name))
         for property in new.properties where !oldNames.contains(property.name) {
-            note("property \(property.name.local)", "it was not recorded")
+            note("property \(property.name.local)", "not recorded")
         }
         return findings
     }
@@ -101,7 +101,7 @@ struct MultistatusComparison {
         let names = recorded.others.map(\.local)
         if names != actual.others.map(\.local) {
             let detail = "recorded \(names), now \(actual.others.map(\.local))"
-            findings.append(Finding(subject: "the rest of the multistatus", detail: detail))
+            findings.append(Finding(subject: "other elements of the multistatus", detail: detail))
         }
         for (old, new) in zip(recorded.others, actual.others) where old.isNamed("sync-token", in: "DAV:") {
             guard let detail = roles.bind(token: old.text, to: new.text) else { continue }

@@ -50,9 +50,9 @@ package final class RecordingReplay {
 
     private static func reasonToSkip(_ exchange: RecordedExchange) -> String? {
         switch exchange.gap {
-        case .request: "it was cut off"
-        case .answer: "its answer was cut off"
-        case nil: exchange.answer == nil ? "its answer was not recorded" : nil
+        case .request: "incomplete request"
+        case .answer: "incomplete answer"
+        case nil: exchange.answer == nil ? "answer not recorded" : nil
         }
     }
 

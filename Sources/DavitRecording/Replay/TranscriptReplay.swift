@@ -138,7 +138,7 @@ package final class TranscriptReplay {
         let isMultistatus = answer.status == 207
         let isLock = exchange.method == "LOCK" && (answer.status == 200 || answer.status == 201)
         if isMultistatus || isLock, !answer.isWellFormed {
-            note(exchange, "body", "it is not well-formed XML")
+            note(exchange, "body", "not well-formed XML")
         }
         for check in exchange.checks {
             guard let failure = check.failure(of: answer, variables) else { continue }
